@@ -19,7 +19,7 @@ use crate::compute::{ComputeStage, Computed};
 
 mod converter;
 
-pub use converter::{Converter, Lent, PreparedConversion};
+pub use converter::{Converter, Lent, Padding, PreparedConversion};
 
 /// The kinds of levels whose fragments do not say where an entry goes.
 const OPEN: [&str; 2] = ["run_length", "structured"];

@@ -25,6 +25,7 @@ use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
 use crate::checked;
 use crate::compile::{Compiled, CompiledStatement};
+use crate::conversion::Padding;
 use crate::extents::Extents;
 use crate::kept::Kept;
 use crate::memory;
@@ -363,7 +364,7 @@ impl<'a> Run<'a> {
     /// A tensor in another format. Stored entries stay stored, zeros too: an implicit entry
     /// annihilates, and a stored zero does not.
     fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
-        if let Some(converted) = self.session.derived(from, format) {
+        if let Some(converted) = self.session.derived(from, format, Padding::Kept) {
             return converted;
         }
         let options = PackOptions {

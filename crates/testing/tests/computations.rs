@@ -350,11 +350,11 @@ fn what_may_go_wrong_is_refused() {
         "computation curve {
            parameters N
            out y : f64[N]
-           s0: y(i) += 1 over {[i, j] : 0 <= i < N && 0 <= j < N && MORTON(i, j) < MORTON(j, i)}
+           s0: y(i) += 1 over {[i, j] : 0 <= i < N && 0 <= j < N && UNMORTON(j, i, 2) < j}
          }",
     );
     assert_eq!(code, code::MAY_BE_OUTSIDE);
-    assert!(text.contains("give the keys as data"), "{text}");
+    assert!(text.contains("say which coordinate of how many"), "{text}");
     // Points without a time would not be visited.
     let (code, text) = refused(
         "computation never {

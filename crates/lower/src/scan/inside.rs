@@ -207,10 +207,10 @@ pub(super) fn check_functions(
     let refuse = |name: &str, at: Span| {
         let (message, help) = match Parser::is_key(name) {
             true => (
-                format!("loops do not compute `{name}`"),
-                format!(
-                    "give the keys as data, and compare those: `key(n)` for `{name}(…)` of entry `n`"
-                ),
+                format!("loops do not compute this `{name}`"),
+                "write `MORTON(i, j)` or `ALTO(i, n, j, m)`, and `UNMORTON(key, 0, 2)` or \
+                 `UNALTO(key, 0, n, m)` with numbers that say which coordinate of how many"
+                    .to_owned(),
             ),
             false => (
                 format!("`{name}` has no array of all its values"),

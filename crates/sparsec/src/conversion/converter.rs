@@ -29,6 +29,16 @@ const MAKING: f64 = 60e6;
 /// Source: 2,000,000 entries between those formats, 30 to 50 ns beside 8 to 25.
 const PACKING: f64 = 20.0;
 
+/// What becomes of places of a source that hold the fill, though nobody may have put it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Padding {
+    /// They are left behind.
+    LeftBehind,
+    /// They stay stored, as in conversions that kernels ask for: a stored zero does not
+    /// annihilate.
+    Kept,
+}
+
 /// A conversion with its kernel.
 ///
 /// ```
@@ -57,6 +67,24 @@ impl Converter {
     /// # Errors
     /// As [`synthesized`].
     pub fn new(like: &Tensor, destination: &Format) -> Result<Self> {
+        Self::with(like, destination, Padding::LeftBehind)
+    }
+
+    /// As [`new`](Self::new), where padding is kept or left behind.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use sparsec::{Format, Session, Tensor, conversion::{Converter, Padding}};
+    /// let dense = Tensor::pack(&Format::dense(2), &[2, 3], &[1, 2], &[5.0])?;
+    /// let session = Session::interpreter();
+    /// let rows = |padding| Converter::with(&dense, &Format::csr(), padding)?.run(&session, &dense);
+    /// assert_eq!(rows(Padding::LeftBehind)?.n_stored(), 1);
+    /// assert_eq!(rows(Padding::Kept)?.n_stored(), 6);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn with(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
         let source = like.format();
         if source.order() != destination.order() {
             // It says which orders they have.
@@ -84,11 +112,13 @@ impl Converter {
             let width = width.expect("both widths are chosen");
             types.insert(name, width.element());
         }
+        let wanted = wanted(source, like.element());
         let wanted = Wanted {
             types,
             tables: tables(destination),
             has_fill: like.fill() != like.element().zero(),
-            ..wanted(source, like.element())
+            has_padding: wanted.has_padding && padding == Padding::LeftBehind,
+            ..wanted
         };
         let made = derive(source, destination, &wanted)?;
         let sizes = sizes(source, destination, like.extents());
@@ -271,19 +301,23 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
-        let derived = self.derived(tensor, destination);
+        let derived = self.derived(tensor, destination, Padding::LeftBehind);
         derived.unwrap_or_else(|| tensor.convert(destination))
     }
 
     /// A tensor in another format by a conversion that is derived, if there is one, and the
-    /// tensor is so large that making its kernel takes less time than it saves. Each stored
-    /// entry stays stored.
-    pub(crate) fn derived(&self, tensor: &Tensor, destination: &Format) -> Option<Result<Tensor>> {
+    /// tensor is so large that making its kernel takes less time than it saves.
+    pub(crate) fn derived(
+        &self,
+        tensor: &Tensor,
+        destination: &Format,
+        padding: Padding,
+    ) -> Option<Result<Tensor>> {
         let is_large = tensor.most_entries() as f64 * PACKING > MAKING;
         if !is_large || self.options().backend == Backend::Interpreter {
             return None;
         }
-        let converter = Converter::new(tensor, destination).ok()?;
+        let converter = Converter::with(tensor, destination, padding).ok()?;
         match converter.run(self, tensor) {
             // Packing says which entry the destination cannot hold.
             Err(error) if error.code() == code::NOT_AS_DECLARED => None,
