@@ -15,9 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use sparsec_base::arena::Id;
-use sparsec_base::hash::first_slot;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_relation::{Environment, Expression};
+
+mod numbers;
+
+use numbers::{float_32, float_64, integers, places, slot};
 
 use crate::computation::{Computation, DataSpace, StatementId};
 use crate::value::{Access, Key, Operator, Value, Window};
@@ -425,77 +428,4 @@ impl Run<'_> {
             .at(&source, place, format!("at the point {point:?}"))
             .help("restrict the iteration space to points where all entries are there")
     }
-}
-
-/// The place of a key in a table, which takes it.
-fn slot(keys: &[i64], taken: &mut BTreeSet<i64>) -> Option<usize> {
-    let [key, begin, end] = keys[..] else {
-        return None;
-    };
-    let n = usize::try_from(end - begin).ok().filter(|n| *n > 0)?;
-    let first = first_slot(key as u64, n);
-    let mut places = (0..n).map(|step| begin + ((first + step) % n) as i64);
-    let place = places.find(|place| !taken.contains(place))?;
-    taken.insert(place);
-    usize::try_from(place).ok()
-}
-
-fn integers(operator: Operator, a: i64, b: i64) -> Option<i64> {
-    Some(match operator {
-        Operator::Add => a.wrapping_add(b),
-        Operator::Subtract => a.wrapping_sub(b),
-        Operator::Multiply => a.wrapping_mul(b),
-        Operator::Minimum => a.min(b),
-        Operator::Maximum => a.max(b),
-        Operator::FloorDivide | Operator::Modulo if b == 0 => return None,
-        Operator::FloorDivide => {
-            let quotient = a.wrapping_div(b);
-            let rest = a.wrapping_rem(b);
-            quotient - i64::from(rest != 0 && (rest < 0) != (b < 0))
-        }
-        Operator::Modulo => {
-            let rest = a.wrapping_rem(b);
-            rest + if rest != 0 && (rest < 0) != (b < 0) {
-                b
-            } else {
-                0
-            }
-        }
-        Operator::Divide => unreachable!("`/` is of floating-point numbers"),
-    })
-}
-
-macro_rules! floats {
-    ($name:ident, $ty:ty) => {
-        fn $name(operator: Operator, a: $ty, b: $ty) -> $ty {
-            match operator {
-                Operator::Add => a + b,
-                Operator::Subtract => a - b,
-                Operator::Multiply => a * b,
-                Operator::Divide => a / b,
-                Operator::Minimum if a.is_nan() || a < b => a,
-                Operator::Maximum if a.is_nan() || a > b => a,
-                Operator::Minimum | Operator::Maximum => b,
-                Operator::FloorDivide | Operator::Modulo => {
-                    unreachable!("rounded quotients are of integers")
-                }
-            }
-        }
-    };
-}
-
-floats!(float_32, f32);
-floats!(float_64, f64);
-
-/// All tuples of indices within extents, the last running fastest.
-fn places(extents: &[i64]) -> Vec<Vec<i64>> {
-    let mut places = vec![Vec::new()];
-    for extent in extents {
-        let longer = |place: &Vec<i64>| {
-            let place = place.clone();
-            (0..*extent).map(move |at| [&place[..], &[at]].concat())
-        };
-        places = places.iter().flat_map(longer).collect();
-    }
-    places
 }

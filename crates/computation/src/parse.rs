@@ -42,6 +42,7 @@ use names::Names;
 
 mod call;
 mod names;
+mod types;
 mod value;
 
 /// Words with a meaning of their own, besides those of relations.

@@ -45,6 +45,7 @@
 mod arrays;
 mod cases;
 mod certify;
+mod declare;
 mod entries;
 mod isolated;
 mod keys;

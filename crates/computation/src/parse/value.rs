@@ -5,6 +5,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
 use sparsec_relation::{Conjunction, Expression, Parser};
 
+use super::types::{Type, way_out};
 use super::{Reader, Variables};
 use crate::computation::Role;
 use crate::value::{Access, Key, Operator, Update, Value, Window};
@@ -14,57 +15,6 @@ const LEX: &str = "LEX";
 
 /// Operators and parentheses in one value; keeps recursion shallow.
 const LARGEST_VALUE: usize = 200;
-
-/// The type of a value.
-#[derive(Clone, Copy, PartialEq)]
-enum Type {
-    /// A number without a fraction, of whichever type is asked for.
-    Integral,
-    /// A number with a fraction, of whichever floating-point type is asked for.
-    Fractional,
-    /// An integer; narrower ones are read as 64 bits.
-    Integer,
-    /// Anything else.
-    Of(ElementType),
-}
-
-impl Type {
-    fn of(element: ElementType) -> Self {
-        match element.is_integer() && element != ElementType::U64 {
-            true => Self::Integer,
-            false => Self::Of(element),
-        }
-    }
-
-    /// Whether it can be computed with, or is only copied.
-    fn is_computed(self) -> bool {
-        match self {
-            Self::Of(element) => matches!(element, ElementType::F32 | ElementType::F64),
-            _ => true,
-        }
-    }
-
-    /// The one type that both are, or become.
-    fn with(self, other: Self) -> Option<Self> {
-        match (self, other) {
-            (a, b) if a == b => Some(a),
-            (Self::Integral, b) if b.is_computed() => Some(b),
-            (a, Self::Integral) if a.is_computed() => Some(a),
-            (Self::Fractional, b @ Self::Of(_)) if b.is_computed() => Some(b),
-            (a @ Self::Of(_), Self::Fractional) if a.is_computed() => Some(a),
-            _ => None,
-        }
-    }
-
-    fn name(self) -> String {
-        match self {
-            Self::Integral => "a number".to_owned(),
-            Self::Fractional => "a number with a fraction".to_owned(),
-            Self::Integer => "an integer".to_owned(),
-            Self::Of(element) => format!("`{element}`"),
-        }
-    }
-}
 
 /// A value that is read, with its type and its place.
 struct Typed {
@@ -495,17 +445,5 @@ impl Reader {
             }
             Value::Integer(_) | Value::Float(_) | Value::Variable(_) => value.clone(),
         }
-    }
-}
-
-fn way_out(wanted: Type, found: Type) -> String {
-    match (wanted, found) {
-        (Type::Of(ty @ (ElementType::F32 | ElementType::F64)), found) if found.is_computed() => {
-            format!("convert it: `{ty}(…)`")
-        }
-        (Type::Integer, Type::Of(_) | Type::Fractional) => {
-            "integers are not made from other numbers".to_owned()
-        }
-        _ => "give both the same type".to_owned(),
     }
 }
