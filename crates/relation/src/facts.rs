@@ -132,6 +132,7 @@ impl<'a> Facts<'a> {
         row.sum.visit(&mut |atom| {
             if !self.atoms.contains(atom) {
                 self.atoms.insert(atom.clone());
+                self.choices.is_born(atom, from);
             }
         });
         self.rows.push(row);
@@ -314,6 +315,7 @@ impl<'a> Facts<'a> {
         let mut new = false;
         let atoms: Vec<Atom> = self.atoms.difference(&self.valued).cloned().collect();
         for atom in atoms {
+            let from = self.choices.why_there(&atom);
             match &atom {
                 Atom::Call(name, arguments) => {
                     let declarations = self.declarations;
@@ -323,8 +325,8 @@ impl<'a> Facts<'a> {
                         let arguments: Vec<Expression> =
                             arguments.iter().map(Polynomial::to_expression).collect();
                         let value = [atom.to_expression()];
-                        new |= self.hold_member(&function.domain, &arguments);
-                        new |= self.hold_member(&function.range, &value);
+                        new |= self.hold_member(&function.domain, &arguments, from);
+                        new |= self.hold_member(&function.range, &value, from);
                     }
                     // The elements of one value are tied by its range.
                     if let Some((tuple, _)) = declarations.tuple_of(name)
@@ -335,7 +337,8 @@ impl<'a> Facts<'a> {
                         let value = tuple
                             .elements()
                             .map(|element| Expression::Call(element, arguments.clone()));
-                        new |= self.hold_member(&tuple.range, &value.collect::<Vec<_>>());
+                        let value: Vec<Expression> = value.collect();
+                        new |= self.hold_member(&tuple.range, &value, from);
                     }
                 }
                 Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
@@ -351,8 +354,9 @@ impl<'a> Facts<'a> {
         new
     }
 
-    /// A call that is spoken of has a value, whatever else holds.
-    fn hold_member(&mut self, set: &Set, tuple: &[Expression]) -> bool {
+    /// A call that the given rows speak of has a value, whatever else holds; one that a
+    /// quantifier brought in has one because of the rows `from`.
+    fn hold_member(&mut self, set: &Set, tuple: &[Expression], from: Sources) -> bool {
         let [part] = set.parts() else { return false };
         if part.exists().len() > 0 {
             return false;
@@ -361,7 +365,7 @@ impl<'a> Facts<'a> {
         for constraint in part.constraints() {
             let constraint = constraint.rewritten(&Values(tuple));
             for (left, comparison, right) in constraint.links() {
-                new |= self.hold(Row::of(left, comparison, right), Sources::NONE);
+                new |= self.hold(Row::of(left, comparison, right), from);
             }
         }
         new

@@ -307,3 +307,20 @@ fn budgets_that_run_out_are_said() {
         [""; 0]
     );
 }
+
+/// A call that a quantifier brings in has a value because of the premises, so nothing
+/// that follows from its value proves one of them.
+#[test]
+fn new_calls_prove_no_premise() {
+    let known: Declarations = "
+        function pos : {[p] : 0 <= p <= 4} -> {[q] : 0 <= q <= 5} nondecreasing
+        function up : {[p] : 0 <= p < 4} -> {[q] : -1 <= q} increasing
+        forall a : 0 <= a < 4 => pos(a) <= up(a + 0) + 6"
+        .parse()
+        .expect("declarations");
+    let relation: Relation = "{[i] -> [j] : 0 != pos(j + 1) && j - 2 = i && i < 1}"
+        .parse()
+        .expect("a relation");
+    let simple = relation.simplified_under(&known).to_string();
+    assert!(simple.contains("i < 1"), "{simple}");
+}

@@ -163,7 +163,13 @@ impl Computation {
                     let variable = wider.add_exists(map.name(variable));
                     values.push(Expression::Variable(variable));
                 }
-                wider.conjoin(map, &Values(&values));
+                for constraint in map.constraints() {
+                    let constraint = constraint.rewritten(&Values(&values));
+                    // `0 = 0` is left of an element that the schedule has a number for.
+                    if constraint != constraint.first.clone().equals(constraint.first.clone()) {
+                        wider.add(constraint);
+                    }
+                }
             }
             parts.push(wider);
         }

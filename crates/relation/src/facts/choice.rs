@@ -21,7 +21,8 @@
 //! c < 0  or  c >= m  or  ptr(c) <= diag(c)  or  c outside of the domain of ptr
 //! ```
 //!
-//! Calls that come about so give rise to further ones, but those to none.
+//! Calls that come about so give rise to further ones, but those to none. What follows
+//! for such a call follows from the rows that its value does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,11 +49,20 @@ pub(super) struct Choices {
     /// How many calls there were when instances were made last.
     n_calls: usize,
     made: BTreeSet<Vec<Linear>>,
-    open: Vec<Vec<Member>>,
+    open: Vec<Choice>,
     /// Those of which a member was taken, with what that follows from.
-    taken: Vec<(Vec<Member>, Sources)>,
+    taken: Vec<(Choice, Sources)>,
     /// Calls that no row had, with the number of those that one comes from.
     created: BTreeMap<Atom, usize>,
+    /// Those that a row has since, with what their values follow from.
+    born: BTreeMap<Atom, Sources>,
+}
+
+/// Members of which one holds, for calls that have values because of these rows.
+#[derive(Clone)]
+struct Choice {
+    members: Vec<Member>,
+    from: Sources,
 }
 
 #[derive(Clone)]
@@ -71,7 +81,20 @@ impl Choices {
             open: Vec::new(),
             taken: Vec::new(),
             created: BTreeMap::new(),
+            born: BTreeMap::new(),
         }
+    }
+
+    /// Notes that a row that follows from these speaks of a call for the first time.
+    pub(super) fn is_born(&mut self, atom: &Atom, from: Sources) {
+        if self.created.contains_key(atom) {
+            self.born.insert(atom.clone(), from);
+        }
+    }
+
+    /// The rows that a call has a value because of; none, if it was there.
+    pub(super) fn why_there(&self, atom: &Atom) -> Sources {
+        self.born.get(atom).copied().unwrap_or(Sources::NONE)
     }
 }
 
@@ -80,13 +103,13 @@ impl Facts<'_> {
     pub(super) fn hold_choices(&mut self) -> bool {
         self.make_choices();
         let mut new = false;
-        for members in std::mem::take(&mut self.choices.open) {
-            match self.left(&members, Except::default()) {
+        for choice in std::mem::take(&mut self.choices.open) {
+            match self.left(&choice, Except::default()) {
                 Some((row, from)) => {
                     new |= self.hold(Some(row), from);
-                    self.choices.taken.push((members, from));
+                    self.choices.taken.push((choice, from));
                 }
-                None => self.choices.open.push(members),
+                None => self.choices.open.push(choice),
             }
         }
         new
@@ -102,8 +125,8 @@ impl Facts<'_> {
         for _ in 0..MOST_ROUNDS {
             let mut taken = std::mem::take(&mut self.choices.taken);
             let mut new = false;
-            for (members, from) in taken.iter_mut().filter(|(_, from)| from.meet(without)) {
-                if let Some((row, others)) = self.left(members, except) {
+            for (choice, from) in taken.iter_mut().filter(|(_, from)| from.meet(without)) {
+                if let Some((row, others)) = self.left(choice, except) {
                     let row = self.system.linear(&row);
                     self.system.add(&row, others, None);
                     *from = others;
@@ -118,10 +141,13 @@ impl Facts<'_> {
     }
 
     /// The one member that is not refuted, and what the others are refuted by.
-    fn left(&mut self, members: &[Member], except: Except) -> Option<(Row, Sources)> {
-        let mut from = Sources::NONE;
+    fn left(&mut self, choice: &Choice, except: Except) -> Option<(Row, Sources)> {
+        let mut from = choice.from;
+        if from.meet(except.sources) {
+            return None;
+        }
         let mut left = None;
-        for member in members {
+        for member in &choice.members {
             match self.trial(&member.opposite, except) {
                 Some(sources) => from = from.and(sources),
                 None if left.is_some() => return None,
@@ -307,8 +333,11 @@ impl Facts<'_> {
     /// Opens a choice of rows, unless one of them is none or holds anyway.
     fn open(&mut self, rows: impl IntoIterator<Item = Option<Row>>) {
         let mut members = Vec::new();
+        let mut from = Sources::NONE;
         for row in rows {
             let Some(row) = row else { return };
+            row.sum
+                .visit(&mut |atom| from = from.and(self.choices.why_there(atom)));
             let linear = self.system.linear(&row);
             let Some(opposite) = linear.negated().filter(|_| !holds(&row)) else {
                 return;
@@ -317,7 +346,7 @@ impl Facts<'_> {
         }
         let rows = members.iter().map(|member| member.opposite.clone());
         if self.choices.made.insert(rows.collect()) {
-            self.choices.open.push(members);
+            self.choices.open.push(Choice { members, from });
         }
     }
 }
