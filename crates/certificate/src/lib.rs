@@ -42,6 +42,46 @@
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
 //! Popoola et al., CGO 2023, §3.2.
+//!
+//! ```
+//! use sparsec_certificate::{Certificate, Question};
+//! use sparsec_computation::Computation;
+//! let dense = "
+//!     format dense
+//!     extents N
+//!     map {[p] -> [i] : p = i && 0 <= i < N}
+//!     data {[p] -> [p]}
+//!     values {[p] : 0 <= p < N}
+//! ".parse()?;
+//! let copy = |last: &str| -> sparsec_base::Result<Computation> {
+//!     format!("computation copy {{
+//!         parameters N0
+//!         given A : f64[N0]
+//!         out B : f64[N0]
+//!         s0: B(i) = A(i) over {{[i] : 0 <= i < {last}}} at [0, i, 0]
+//!     }}").parse()
+//! };
+//! let certificate: Certificate = "certificate {[i] -> [p] : p = i}
+//!     statements read only values that are final, since sweeps follow one another
+//!     entries have places of their own in the source, since the source says so
+//!     B has its length, since it follows from what arrays hold
+//!     statements visit each entry once, since they run over the entries of the source (s0)
+//!     each entry has a tuple with its coordinates, since it follows from what arrays hold
+//!     statements keep to their arrays, since it follows from what arrays hold
+//!     no two tuples have the same coordinates, since it follows from what arrays hold
+//!     each other tuple holds the fill, since no two tuples share a place, and nothing else is written (s0)
+//!     each entry has a place of its own, since it follows from what arrays hold
+//!     the place of each entry holds its value, since it follows from what arrays hold (s0)
+//! ".parse()?;
+//! let check = |computation: &Computation| {
+//!     let question = Question { source: &dense, destination: &dense, is_one_to_one: true, computation };
+//!     question.check(&certificate)
+//! };
+//! check(&copy("N0")?)?;
+//! let error = check(&copy("N0 - 1")?).unwrap_err();
+//! assert_eq!(error.message(), "not proved: statements visit each entry once");
+//! # Ok::<(), sparsec_base::Diagnostic>(())
+//! ```
 
 mod certificate;
 mod check;
