@@ -162,7 +162,9 @@ impl Parser {
             let message = format!("`{word}` is a word of {releases}, not of dialect {dialect}");
             return self
                 .fault(code::OTHER_RELEASE, message, span, "not known")
-                .help("leave `--dialect` out to have the text tell its release, or read it as `--dialect sparsec`");
+                .help(format!(
+                    "leave `--dialect` out to have the text tell its release; `--to-dialect {dialect}` rewrites it"
+                ));
         }
         let message = format!(
             "`{word}` is a word of {releases}, and the text above one of {}",

@@ -10,6 +10,7 @@ use std::fmt;
 use crate::attribute::{Attribute, Number};
 use crate::definition::{Anchor, AttributeKind, AttributeSpec, Definition, Directive};
 use crate::module::{Module, Op, Operation, Region, Value};
+use crate::release::Dialect;
 use crate::spell::{Spell, attribute_name, symbol};
 use crate::types::Type;
 
@@ -115,7 +116,13 @@ impl Printer<'_> {
                     .attribute(spec.name)
                     .is_some_and(|value| spec.kind.holds(value))
         });
-        match self.is_generic || definition.form.is_empty() || !is_whole {
+        // Where words of all releases meet, the generic form does not tell two operations of
+        // one name apart.
+        let is_ambiguous = self.spell.dialect == Dialect::Sparsec
+            && !definition.releases.has(Dialect::USUAL)
+            && Definition::find(definition.name).len() > 1;
+        let is_generic = self.is_generic && !is_ambiguous;
+        match is_generic || definition.form.is_empty() || !is_whole {
             true => self.generic_op(operation),
             false => self.custom_op(operation),
         }

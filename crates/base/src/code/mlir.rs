@@ -149,8 +149,8 @@ Earlier releases have keys of their own.
 `sparsec mlir FILE --emit encodings` lists the encodings of a text in every spelling.";
     ENCODING_LEVEL = "E1021", "a level type where it cannot stand",
     "Levels are `dense`, `compressed`, `loose_compressed`, `singleton`, `structured[n, m]` and `batch`.
-`batch` levels come first; above `structured` all are dense; a singleton stands below a compressed level, and
-behind it come singletons alone.
+`batch` levels come first; above `structured` all are dense; a singleton stands below a compressed level or
+another singleton.
 
     map = (i, j) -> (i : dense, j : singleton)
                                 ^^^^^^^^^^^^^ below no compressed level

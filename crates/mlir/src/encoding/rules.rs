@@ -6,8 +6,8 @@
 //! 3. Properties stand at levels that can have them: `nonunique` and `nonordered` not at
 //!    dense ones, `soa` at singletons.
 //! 4. `batch` levels are outermost; above `structured` all levels are dense.
-//! 5. A singleton stands below `compressed` or `loose_compressed`, and behind it come
-//!    singletons alone, all of them `soa` or none.
+//! 5. A singleton stands below `compressed`, `loose_compressed` or another singleton; all
+//!    singletons one below another are `soa`, or none.
 //! 6. `structured[n, m]` keeps `n` of `m`, and is behind `floordiv m` where its mode is
 //!    divided.
 //! 7. Steps of slices are positive; an implicit value is zero.
@@ -135,16 +135,8 @@ fn check_order(levels: &[Level]) -> Result<(), Fault> {
     let level_fault = |at: usize, message: &str, help: &str| {
         Err(Fault::new(code::ENCODING_LEVEL, message, help).at(at))
     };
-    let mut is_behind_singleton = false;
     for (number, level) in levels.iter().enumerate() {
         let above = number.checked_sub(1).map(|above| &levels[above]);
-        if is_behind_singleton && level.kind != LevelKind::Singleton {
-            return level_fault(
-                number,
-                &format!("a `{}` level behind a singleton", level.kind.text()),
-                "behind a singleton write singletons alone",
-            );
-        }
         match level.kind {
             LevelKind::Batch if above.is_some_and(|above| above.kind != LevelKind::Batch) => {
                 return level_fault(
@@ -172,7 +164,6 @@ fn check_order(levels: &[Level]) -> Result<(), Fault> {
                         "write `soa` at all of them or at none",
                     );
                 }
-                is_behind_singleton = true;
             }
             LevelKind::Structured { m, .. } => {
                 let is_dense = |level: &Level| level.kind == LevelKind::Dense;

@@ -289,6 +289,39 @@ impl Check<'_> {
         }
     }
 
+    /// Tuples of coordinates are an array of two modes, other arrays have one.
+    fn tuples_fit(&self, op: Operation<'_>, encoding: &Encoding, levels: &str) -> Result<()> {
+        let names = encoding.arrays();
+        let width = encoding
+            .coo_start()
+            .map_or(1, |start| encoding.n_levels() - start);
+        for (n, value) in op.operands(levels).iter().enumerate() {
+            let ty = self.module.ty(*value);
+            let shape = ty.shape().unwrap_or_default();
+            let is_right = match names[n].starts_with("tuples") {
+                true => shape.len() == 2 && shape[1].is_none_or(|extent| extent == width as u64),
+                false => shape.len() == 1,
+            };
+            if !is_right {
+                let message = format!("{} are no array of `{}`", names[n], self.text(ty));
+                return Err(self
+                    .fault(
+                        code::BAD_ASSEMBLY,
+                        message,
+                        op.operand_spans(levels)[n],
+                        format!("`{}`", self.text(ty)),
+                    )
+                    .help(match names[n].starts_with("tuples") {
+                        true => format!(
+                            "give an array of two modes, of which the second has extent {width}"
+                        ),
+                        false => "give an array of one mode".to_owned(),
+                    }));
+            }
+        }
+        Ok(())
+    }
+
     fn arrays_fit(
         &self,
         op: Operation<'_>,
@@ -335,6 +368,7 @@ impl Check<'_> {
                     )));
             }
         }
+        self.tuples_fit(op, encoding, levels)?;
         let ty = op.operand_type(values);
         match ty.element() == element {
             true => Ok(()),

@@ -53,6 +53,8 @@ bufferization.clone 14.. (input: memref) -> (output: memref)
 
 memref.{alloc alloca} (dynamicSizes: index*, symbolOperands: index*) -> (memref: memref) {alignment: i64?}
   `(` $dynamicSizes `)` ( `[` ^$symbolOperands `]` )? attr-dict `:` type($memref)
+memref.realloc (source: buffer, dynamicResultSize: index?) -> (result: buffer) {alignment: i64?}
+  $source ( `(` ^$dynamicResultSize `)` )? attr-dict `:` type($source) `to` type($result)
 memref.dealloc (memref: memref)
   $memref attr-dict `:` type($memref)
 memref.load (memref: memref, indices: index*) -> (result: element(memref)) {nontemporal: bool?}
