@@ -239,7 +239,14 @@ fn calls_that_make_no_sense_are_refused() {
         &["error[E0115]", "order 3, not of order 2"],
     );
     refused(
-        &["--from", "msr", "--to", "csc", "--emit", "cases"],
+        &[
+            "--from",
+            "csr",
+            "--to",
+            "csr, symmetric(i, j)",
+            "--emit",
+            "cases",
+        ],
         &["error[E0830]", "^^^ named here", "help: convert"],
     );
     refused(
