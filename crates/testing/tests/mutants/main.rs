@@ -9,6 +9,8 @@
 //! | wrong    | **a fault** | as it should be |
 //! | harmless | as it should be | a proof that is missing |
 
+#![allow(clippy::print_stdout, reason = "counts what was judged")]
+
 mod judge;
 mod mutate;
 
