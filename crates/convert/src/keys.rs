@@ -210,7 +210,7 @@ impl Synthesis<'_> {
 
     /// The numbers that a place in rows of rows stands for: of `p * n + q`, where `q` is at
     /// least 0 and less than `n`, those of `p`, and `q`.
-    fn digits(&self, e: &Expression) -> Vec<Expression> {
+    pub(crate) fn digits(&self, e: &Expression) -> Vec<Expression> {
         if let Expression::Add(rows, place) = e
             && let Expression::Multiply(row, n) = &**rows
         {
@@ -242,7 +242,7 @@ impl Synthesis<'_> {
         both.conjoin_at(part, inputs.take(n_inputs));
         let inputs = both.inputs();
         both.conjoin_at(part, inputs.skip(n_inputs));
-        for key in keys.iter().flat_map(|key| self.digits(key)) {
+        for key in keys {
             both.add(key.clone().equals(key.rewritten(&second)));
         }
         for value in told {

@@ -34,7 +34,10 @@ impl Synthesis<'_> {
         let n_parents = self.n_parents(starts)?;
         let own = self.key(key)?;
         let parents = self.parent_keys(starts, parent)?.unwrap_or_default();
-        if self.adds || !self.tell_apart(&[parents, vec![own.clone()]].concat())? {
+        let keys = [parents, vec![own.clone()]].concat();
+        let keys = keys.iter().flat_map(|key| self.digits(&key.value));
+        let keys: Vec<Expression> = keys.collect();
+        if self.adds || !self.is_told_apart(&self.coordinates(), &keys)? {
             return Err(refused(format!("several entries share a slot of `{name}`"))
                 .help("convert to tables of entries: the last level of the format"));
         }

@@ -171,6 +171,7 @@ impl<'a> Unknowns<'a> {
         if said.is_some() {
             return said;
         }
+        // Bounds that leave one value say that an element has no room, not which it is.
         let names = self.entries.names();
         let n = names.len();
         let unknown = self.destination.map.name(element).to_owned();
@@ -183,6 +184,14 @@ impl<'a> Unknowns<'a> {
             .filter_map(|link| self.constraint_at_entry(link, Some(element)))
             .collect();
         self.values[element.index()] = None;
+        // Bounds that leave one value say that an element has no room, not which it is.
+        let is_equation = |link: &Constraint| match &link.rest[..] {
+            [(Comparison::Equal, right)] => link.first != *right,
+            _ => false,
+        };
+        if !links.iter().any(is_equation) {
+            return None;
+        }
         links.into_iter().for_each(|link| relation.add(link));
         let relation = Relation::new(vec![relation]).ok()?;
         let solved = relation.solve(self.known).ok()?;

@@ -10,7 +10,7 @@
 //! checked where the data are computed; what is declared of results is to be established,
 //! and constraints on those may be what refuses a tensor.
 
-use sparsec_relation::{Answer, Constraint, Declarations, Expression, Set};
+use sparsec_relation::{Answer, Conjunction, Constraint, Declarations, Expression, Set};
 
 use crate::computation::{Computation, Role};
 
@@ -34,6 +34,8 @@ impl Computation {
     /// assert!(chain.find("s2").is_none());
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
+    ///
+    /// A space with existential variables is kept as it is, unless it has no points.
     pub fn simplify_spaces(&mut self) {
         let checked = Self {
             declarations: self.relied_on(),
@@ -87,6 +89,9 @@ impl Computation {
         if space.as_relation().is_empty(known) == Answer::Yes {
             return None;
         }
+        if part.exists().len() > 0 {
+            return Some(space.clone());
+        }
         let mut kept: Vec<Constraint> = all.to_vec();
         let mut at = 0;
         while at < kept.len() {
@@ -95,23 +100,41 @@ impl Computation {
                 continue;
             }
             let asked = kept.remove(at);
-            let rest = with(part, &kept);
-            if !rest.is_some_and(|rest| rest.implies(&asked, known)) {
+            if !with(part, &kept).implies(&asked, known) {
                 kept.insert(at, asked);
                 at += 1;
             }
         }
-        with(part, &kept)
+        Some(with(part, &kept))
     }
 }
 
-/// A part with other constraints.
-fn with(part: &sparsec_relation::Conjunction, constraints: &[Constraint]) -> Option<Set> {
-    if part.exists().len() > 0 {
-        return None;
-    }
+/// A part without existential variables, with other constraints.
+fn with(part: &Conjunction, constraints: &[Constraint]) -> Set {
     let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-    let mut new = sparsec_relation::Conjunction::new(names, []);
+    let mut new = Conjunction::new(names, []);
     constraints.iter().cloned().for_each(|it| new.add(it));
-    Set::new(vec![new]).ok()
+    Set::new(vec![new]).expect("one part without outputs is a set")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_with_existential_variables_stay() {
+        let mut of_ell: Computation = "computation of_ell {
+          parameters N
+          given crd : i64[N]
+          function g : {[i] : 0 <= i < N} -> {[r] : 0 <= r < N}
+          temporary g : i64[N]
+          out y : i64[N]
+          s0: g(i) = i over {[i] : 0 <= i < N} at [0, i]
+          s1: y(i) = 1 over {[i] : exists j : 0 <= i < N && j = crd(i) && g(i) < N} at [1, i]
+        }"
+        .parse()
+        .unwrap();
+        of_ell.simplify_spaces();
+        assert!(of_ell.find("s1").is_some(), "{of_ell}");
+    }
 }

@@ -263,9 +263,9 @@ fn descriptions_that_are_wrong_are_refused() {
     let wrong = code::BAD_DESCRIPTION;
     bad(
         "\"version\":1",
-        "\"version\":2",
+        "\"version\":3",
         wrong,
-        "version 2 of the description",
+        "version 3 of the description",
     );
     bad(
         "\"version\":1",

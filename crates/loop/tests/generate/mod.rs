@@ -37,6 +37,7 @@ pub(crate) fn function(tape: &[u32]) -> Function {
     }
     let workspace = buffer("w", F64, F64, Access::Workspace);
     let keyed = ["k", "e"].map(|name| buffer(name, I64, I64, Access::Workspace));
+    let single = builder.buffer("one", I64, I64, Access::Workspace);
     builder.argument(Argument {
         name: "y".into(),
         role: Role::Out,
@@ -60,9 +61,14 @@ pub(crate) fn function(tape: &[u32]) -> Function {
         writable: vec![results[0], results[1], results[2], workspace, keyed[0]],
         sortable: vec![results[0], results[1]],
         keyed,
+        single,
         n_statements: 0,
     };
     let builder = &mut generator.builder;
+    builder.push(Stmt::Alloc {
+        buffer: single,
+        len: Expr::int(1),
+    });
     for buffer in [workspace, keyed[0], keyed[1]] {
         builder.push(Stmt::Alloc {
             buffer,
@@ -138,6 +144,8 @@ struct Generator<'t> {
     readable: Vec<Buffer>,
     writable: Vec<Buffer>,
     sortable: Vec<Buffer>,
+    /// A workspace of one entry.
+    single: Buffer,
     /// Workspaces of which the second is moved as the first is sorted.
     keyed: [Buffer; 2],
     n_statements: usize,
@@ -185,7 +193,7 @@ impl Generator<'_> {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.below(if depth > 0 { 14 } else { 10 }) {
+        match self.below(if depth > 0 { 15 } else { 11 }) {
             0 | 1 => self.store(),
             2 | 3 => {
                 let element = self.element();
@@ -241,7 +249,8 @@ impl Generator<'_> {
                     self.builder.push(Stmt::Prefetch { buffer, lo, hi });
                 }
             }
-            10 | 11 => {
+            10 => self.kept_or_narrow(),
+            11 | 12 => {
                 let condition = self.expr(ElementType::Bool, 3);
                 let fails = self.below(12) == 1;
                 let then = self.block(depth - 1, &mut |g| {
@@ -261,9 +270,30 @@ impl Generator<'_> {
                     otherwise,
                 });
             }
-            12 => self.for_loop(depth),
+            13 => self.for_loop(depth),
             _ => self.while_loop(depth),
         }
+    }
+
+    /// A number that a workspace of one entry keeps, or one from 32 bits that is tried.
+    fn kept_or_narrow(&mut self) {
+        let value = if self.below(2) == 0 {
+            let value = self.expr(ElementType::I64, 2);
+            let index = Expr::int(0);
+            self.builder
+                .store_reduce(self.single, index, value, Some(BinaryOp::Max));
+            self.builder.let_("t", Expr::load(self.single, 0))
+        } else {
+            let index = self.index();
+            let value = self.builder.let_("t", Expr::load(self.readable[0], index));
+            let below = Expr::Var(value).less(i64::from(i32::MIN));
+            let above = Expr::int(i32::MAX.into()).less(value);
+            let outside = below.binary(BinaryOp::Or, above);
+            self.builder
+                .if_then(outside, |b| b.fail(Failure::CastOutOfRange));
+            value
+        };
+        self.visible.push((value, false));
     }
 
     fn store(&mut self) {

@@ -3,8 +3,10 @@
 use std::cell::RefCell;
 
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
-use sparsec_computation::{Access, Computation, Statement};
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Parser, Set};
+use sparsec_computation::{Access, Computation, Key, Statement};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Parser, Set,
+};
 
 use super::{curve, declaration, declared_bounds, place, within};
 
@@ -49,7 +51,8 @@ pub(super) fn check(
     }
     for (_, keys) in statement.value.windows() {
         for key in keys {
-            if curve::is_below(statement, key, proofs) {
+            if curve::is_below(statement, key, proofs) || is_declared_below(statement, key, proofs)
+            {
                 continue;
             }
             let asked = within(&key.value, &key.extent);
@@ -61,6 +64,40 @@ pub(super) fn check(
         }
     }
     check_schedule(computation, statement, proofs, text)
+}
+
+/// Whether a key is the entry of a function whose declared range ends at its extent, at a place
+/// in the domain: one step of a proof, from which others are short.
+fn is_declared_below(statement: &Statement, key: &Key, proofs: &Proofs<'_>) -> bool {
+    let Expression::Call(name, arguments) = &key.value else {
+        return false;
+    };
+    let Some(function) = proofs.known.function(name) else {
+        return false;
+    };
+    let (Some(domain), Some(range)) = (function.domain.as_box(), function.range.as_box()) else {
+        return false;
+    };
+    let ([(least, above)], true) = (&range[..], domain.len() == arguments.len()) else {
+        return false;
+    };
+    let at_most = |a: &Expression, b: &Expression| {
+        let bound = Constraint::new(a.clone(), Comparison::LessEqual, b.clone());
+        a == b || proofs.implies(&statement.space, &bound)
+    };
+    let is_in_domain = |(argument, (from, end)): (&Expression, &(Expression, Expression))| {
+        let within = Constraint {
+            first: from.clone(),
+            rest: vec![
+                (Comparison::LessEqual, argument.clone()),
+                (Comparison::Less, end.clone()),
+            ],
+        };
+        proofs.implies(&statement.space, &within)
+    };
+    std::iter::zip(arguments, &domain).all(is_in_domain)
+        && at_most(&Expression::Integer(0), least)
+        && at_most(above, &key.extent)
 }
 
 /// A point without a time would be left out.
