@@ -170,6 +170,9 @@ pub(super) fn check_respelled(
 }
 
 /// States the extents that index variables have; returns whether each name has one.
+///
+/// Index variables of one name in the source, as in `B(k) + max{k}(T(2*k))`, have numbers
+/// behind it: `k` and `k1`.
 fn state_extents(request: &mut Request, inputs: &Inputs) -> bool {
     let Ok(compiled) = compile(request, inputs) else {
         return true;
@@ -177,7 +180,8 @@ fn state_extents(request: &mut Request, inputs: &Inputs) -> bool {
     let vars = compiled.resolved().vars.iter();
     let mut stated = vars.filter_map(|(_, var)| Some((&var.name, var.extent?)));
     stated.all(|(name, extent)| {
-        let known = request.extents.entry(name.clone()).or_insert(extent);
+        let written = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let known = request.extents.entry(written.to_owned()).or_insert(extent);
         *known == extent
     })
 }
