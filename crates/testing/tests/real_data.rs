@@ -8,13 +8,17 @@
 
 use std::path::{Path, PathBuf};
 
+use sparsec::conversion::Converter;
 use sparsec::{
-    Format, FormatSpec, Inputs, Options, PackOptions, Request, Session, Source, Tensor, compile,
-    generate, io,
+    Backend, Format, FormatSpec, Inputs, Options, PackOptions, Request, Session, Source, Tensor,
+    compile, generate, io,
 };
 
 /// The largest product `A * A` that is checked, in stored entries of `A`.
 const LARGEST_SQUARE: usize = 300_000;
+
+/// The largest tensor that is converted, in stored entries: packing is what takes long.
+const LARGEST_CONVERTED: usize = 10_000;
 
 /// The largest matrix that is checked in pieces, in stored entries: packing them is
 /// slow without optimizations.
@@ -182,4 +186,86 @@ fn large_tensors_are_converted_as_packing_does() {
         let packed = tensor.convert(&format).expect("it fits into memory");
         assert!(converted == packed, "{text}");
     }
+}
+
+/// Derived conversions give the entries that unpacking and packing give.
+#[test]
+fn conversions_of_matrices() {
+    convert_all(
+        ".mtx.gz",
+        &[
+            "csr",
+            "csc",
+            "coo",
+            "mcoo",
+            "hyb(3)",
+            "bsr(4, 4)",
+            "hash",
+            "ell",
+        ],
+        300,
+    );
+}
+
+#[test]
+fn conversions_of_tensors() {
+    convert_all(
+        ".tns.gz",
+        &["csf", "coo", "scoo", "mcoo", "alto", "hicoo(16)"],
+        60,
+    );
+}
+
+/// Converts each small file from each format to each; expects at least so many conversions.
+fn convert_all(ending: &str, formats: &[&str], least: usize) {
+    let Some(folder) = data() else { return };
+    let session = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
+    let (mut converted, mut wrong) = (0, Vec::new());
+    for path in files(&folder, ending) {
+        let read_as = read(&path, Format::coo);
+        if read_as.n_stored() > LARGEST_CONVERTED {
+            continue;
+        }
+        let order = read_as.extents().len();
+        let formats: Vec<Format> = formats
+            .iter()
+            .map(|text| {
+                let spec: FormatSpec = text.parse().expect(text);
+                spec.resolve(order).expect(text)
+            })
+            .collect();
+        for source in &formats {
+            // A format that takes too much room for this file is refused.
+            let Ok(given) = read_as.convert(source) else {
+                continue;
+            };
+            for destination in &formats {
+                let Ok(converter) = Converter::new(&given, destination) else {
+                    continue;
+                };
+                let pair = format!("{} {source} -> {destination}", path.display());
+                match (converter.run(&session, &given), given.convert(destination)) {
+                    (Ok(found), Ok(expected)) if sorted(&found) == sorted(&expected) => {
+                        converted += 1;
+                    }
+                    (Ok(_), Ok(_)) => wrong.push(pair),
+                    (Err(_), Err(_)) => {}
+                    (Err(error), Ok(_)) => wrong.push(format!("{pair}: {error}")),
+                    (Ok(_), Err(error)) => wrong.push(format!("{pair}: packing: {error}")),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(converted >= least, "{converted} conversions");
+}
+
+fn sorted(tensor: &Tensor) -> Vec<(Vec<u64>, String)> {
+    let entries = tensor.iter().map(|(at, value)| (at, value.to_string()));
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort();
+    entries
 }
