@@ -7,7 +7,7 @@
 //! assert!(first_slot(12345, 8) < 8);
 //! ```
 
-/// How many slots a table of so many numbers has: it is at most half full.
+/// The number of slots in a hash table for `n` numbers; at most half of them fill.
 pub fn n_slots(n: usize) -> usize {
     match n {
         0 => 0,

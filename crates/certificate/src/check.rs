@@ -66,7 +66,7 @@ pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
 }
 
 impl State<'_> {
-    /// Checks one line, and notes what it establishes.
+    /// Checks one line of the certificate and records the facts that it proves.
     fn line(&mut self, obligation: &Obligation, proof: &Proof) -> Outcome {
         let mut cited: Vec<&Statement> = Vec::new();
         for name in &proof.statements {

@@ -69,7 +69,7 @@ lemmas! {
     Behind = "a running maximum is behind each value", Some(run::behind);
     /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
-    /// A proof by linear arithmetic from what is known of arrays.
+    /// A proof by linear arithmetic from proved facts about arrays.
     Arithmetic = "it follows from what arrays hold", None;
     /// A proof about two points, with what lemmas say of their numbers.
     ByNumbers = "it follows from the order of numbers", None;

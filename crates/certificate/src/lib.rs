@@ -1,7 +1,7 @@
 //! Certificates of conversions, and their checker.
 //!
 //! A conversion is a [`Computation`] that fills the arrays of a destination from those of a
-//! source. Its **certificate** lists what the destination's [`Descriptor`] asks, and for each
+//! source. Its **certificate** lists the obligations of the destination's [`Descriptor`], and for each
 //! of these obligations the [`Lemma`] and the statements that establish it. The checker
 //! derives the obligations anew, and accepts a certificate only if it has a proof of each and
 //! the side conditions of each lemma hold of the statements, for tensors of any size:

@@ -106,7 +106,7 @@ pub(crate) fn spoken(e: &Expression) -> BTreeSet<String> {
     names
 }
 
-/// Whether a statement reads what it writes.
+/// Whether a statement reads the data that it writes.
 pub(crate) fn reads_itself(statement: &Statement) -> bool {
     let target = &statement.target.space;
     accesses(statement)[1..]

@@ -1,4 +1,4 @@
-//! What a certificate says of the destination's tuples: each entry has one, at a place of its
+//! Obligations on the destination's tuples: each entry has one, at a place of its
 //! own that holds its value, and places of no entry hold the fill; and that statements keep to
 //! their arrays.
 //!

@@ -20,7 +20,7 @@
 //! |--------------------------------------------------------|---------------------------------|
 //! | types agree, slices lie inside, extents are equal      | entries stay inside of the data |
 //! | `at` tells the points of the set apart                 | one run ends before the next    |
-//! | what is written is passed once                         | no name stands for another      |
+//! | each result is passed once                             | no name stands for another      |
 //! | the computation counts no points, or there is one run  | a window counts all points      |
 //!
 //! Data that are `out` begin with zeros: where the caller's may hold other values, a

@@ -9,7 +9,7 @@ use crate::report::milliseconds;
 /// The one of them that is no library, by the name that it gives itself.
 const BY_HAND: &str = "C by hand";
 
-/// What a pair has to reach.
+/// The speed that a conversion must reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ConversionBar {
     /// At most this multiple of the bound, in given arrays.
