@@ -12,7 +12,8 @@ use serde_json::{Map, json};
 use sparsec::computation::Script;
 use sparsec::compute::Computed;
 use sparsec::conversion::{
-    Conversion, ConversionStage, Piece, Wanted, convert_pieces, described, pieces, tables, wanted,
+    Conversion, ConversionStage, Piece, Wanted, convert_pieces, declared_types, described, pieces,
+    tables, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
@@ -115,8 +116,15 @@ fn conversion(
     let parts = descriptors(call, "from", from, order)?;
     let destination = descriptors(call, "to", to, order)?;
     // Nothing is known of the tensors of a user's format.
-    let (pieces, wanted) = match from.storage(order)? {
-        Storage::Levels(format) => (pieces(&format, &parts, element)?, wanted(&format, element)),
+    let (pieces, mut wanted) = match from.storage(order)? {
+        Storage::Levels(format) => {
+            let types = declared_types(&format, "A");
+            let wanted = wanted(&format, element);
+            (
+                pieces(&format, &parts, element)?,
+                Wanted { types, ..wanted },
+            )
+        }
         Storage::Relation(_) => {
             let piece = Piece {
                 descriptor: &parts[0],
@@ -127,7 +135,10 @@ fn conversion(
         }
     };
     let tables = match to.storage(order)? {
-        Storage::Levels(format) => tables(&format),
+        Storage::Levels(format) => {
+            wanted.types.extend(declared_types(&format, "B"));
+            tables(&format)
+        }
         Storage::Relation(_) => Default::default(),
     };
     convert_pieces(&pieces, &destination, &Wanted { tables, ..wanted })

@@ -27,7 +27,8 @@ const OPEN: [&str; 2] = ["run_length", "structured"];
 /// The conversion of tensors of `element`s between formats of levels.
 ///
 /// Index arrays have the types that `types` says for their names in the computation
-/// (`A_pos1` of the source, `B_pos1` of the destination), or 64 bits.
+/// (`A_pos1` of the source, `B_pos1` of the destination), the widths that their format
+/// declares, or 64 bits.
 ///
 /// # Errors
 /// `E0830` where there is none; to formats of mirror images, for instance.
@@ -45,12 +46,34 @@ pub fn synthesized(
     element: ElementType,
     types: &Types,
 ) -> Result<Conversion> {
+    let mut all = declared_types(source, "A");
+    all.extend(declared_types(destination, "B"));
+    all.extend(types.clone());
     let wanted = Wanted {
-        types: types.clone(),
+        types: all,
         tables: tables(destination),
         ..wanted(source, element)
     };
     derive(source, destination, &wanted)
+}
+
+/// The types of the index arrays whose widths a format declares, by their names in a conversion
+/// where it is the side `A` or `B`.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
+/// let types = conversion::declared_types(&format, "B");
+/// assert_eq!(types.into_iter().collect::<Vec<_>>(), [("B_crd1".to_owned(), ElementType::I32)]);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn declared_types(format: &Format, side: &str) -> Types {
+    let specs = format.arrays().into_iter();
+    let widths = specs.zip(names(format, side)).filter_map(|(spec, name)| {
+        let width = format.declared_width(spec.role)?;
+        Some((name, width.element()))
+    });
+    widths.collect()
 }
 
 /// The conversion of tensors between formats of levels.
