@@ -1,5 +1,5 @@
-//! The lemmas of arrays, by what the arrays are for. Each function is given the statements
-//! that write an array, all of them, and checks the side conditions of its lemma.
+//! The lemmas about arrays, by the use of the arrays. Each function receives all statements that
+//! write an array, and checks the side conditions of its lemma.
 
 pub(crate) mod number;
 pub(crate) mod run;
@@ -12,7 +12,7 @@ use sparsec_relation::Expression;
 
 use crate::Refusal;
 
-/// The one statement of an array that one statement writes.
+/// The statement that writes an array, if it is the only one.
 pub(crate) fn only<'s>(statements: &[&'s Statement]) -> Result<&'s Statement, Refusal> {
     match statements {
         [statement] => Ok(statement),
@@ -24,7 +24,7 @@ pub(crate) fn only<'s>(statements: &[&'s Statement]) -> Result<&'s Statement, Re
     }
 }
 
-/// The first and the second statement of an array, in the order in which they run.
+/// The two statements that write an array, in the order in which they run.
 pub(crate) fn two<'s>(
     state: &crate::state::State<'_>,
     statements: &[&'s Statement],
@@ -58,7 +58,7 @@ pub(crate) fn updates(statement: &Statement, update: Update) -> Result<(), Refus
     }
 }
 
-/// The one index of a statement's target.
+/// The index of a statement's target, if it has one only.
 pub(crate) fn index(statement: &Statement) -> Result<&Expression, Refusal> {
     match &statement.target.indices[..] {
         [index] => Ok(index),

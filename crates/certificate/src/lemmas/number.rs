@@ -1,4 +1,4 @@
-//! Numbers of entries: ranks and ordinals, by the place of each entry.
+//! Numberings of entries: arrays that hold the rank or the ordinal of each entry at its place.
 
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression};
@@ -7,7 +7,7 @@ use super::{index, only, updates};
 use crate::Refusal;
 use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
 
-/// Ranks order entries by keys, then by visits, and count from 0 to the number of entries.
+/// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
 pub(crate) fn rank(
     state: &mut State<'_>,
     name: &str,
@@ -22,7 +22,7 @@ pub(crate) fn rank(
     )
 }
 
-/// Ordinals without keys are ranks without keys.
+/// The ordinals of all entries are their ranks by no key.
 pub(crate) fn ordinal(
     state: &mut State<'_>,
     name: &str,
@@ -39,7 +39,7 @@ pub(crate) fn ordinal(
     numbered(state, name, statement, (keys, NumberingKind::Entries))
 }
 
-/// Dense ranks number the tuples of keys that entries have.
+/// Dense ranks number the distinct keys of the entries.
 pub(crate) fn dense_rank(
     state: &mut State<'_>,
     name: &str,
@@ -49,7 +49,7 @@ pub(crate) fn dense_rank(
     numbered(state, name, only(statements)?, (keys, NumberingKind::Keys))
 }
 
-/// Within groups, no two entries have one ordinal.
+/// No two entries of a group have the same ordinal.
 pub(crate) fn in_group(
     state: &mut State<'_>,
     name: &str,
@@ -64,8 +64,8 @@ pub(crate) fn in_group(
     )
 }
 
-/// Where `pos(k)` is how many entries have a lesser key, `pos(k) + ordinal(k of n)` is
-/// `rank(k of n)`, and the entries of `k` are numbered from `pos(k)` to `pos(k + 1)`.
+/// If `pos(k)` counts the entries with a lesser key, `pos(k) + ordinal(k of n)` is `rank(k of n)`.
+/// The entries of key `k` then have the numbers from `pos(k)` to `pos(k + 1)`.
 pub(crate) fn start(
     state: &mut State<'_>,
     name: &str,
@@ -95,7 +95,7 @@ pub(crate) fn start(
     segments(state, &array, numbering, parent)
 }
 
-/// Notes that the numbers of the entries of `parent` lie between two entries of an array.
+/// Records that the numbers of the entries of `parent` are a segment of an array.
 pub(crate) fn segments(
     state: &mut State<'_>,
     array: &str,
@@ -121,7 +121,7 @@ pub(crate) fn segments(
     Ok(())
 }
 
-/// The keys of a statement that assigns a window.
+/// The keys of a statement that assigns this window function.
 fn windowed(
     state: &State<'_>,
     statement: &Statement,
@@ -136,7 +136,7 @@ fn windowed(
     }
 }
 
-/// The values of keys that lie within their extents at each entry.
+/// The values of keys, if they lie within their extents at each entry.
 fn checked(
     state: &State<'_>,
     statement: &Statement,
@@ -157,7 +157,7 @@ fn checked(
     Ok(keys.iter().map(|key| key.value.clone()).collect())
 }
 
-/// Notes the numbers that a statement gives to each entry, at its place.
+/// Records a numbering: the array holds the number of each entry at its place.
 fn numbered(
     state: &mut State<'_>,
     name: &str,

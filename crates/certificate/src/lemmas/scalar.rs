@@ -1,4 +1,4 @@
-//! Numbers without indices: how many there are of something.
+//! Numbers without an index: counts.
 
 use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
@@ -11,7 +11,7 @@ use crate::goal::{Goal, at_values, shifted};
 use crate::order::{reads_itself, time};
 use crate::state::{Held, State, expression};
 
-/// What is assigned once is what it is.
+/// A number that one statement assigns has the assigned value.
 pub(crate) fn assigned(
     state: &mut State<'_>,
     name: &str,
@@ -30,8 +30,8 @@ pub(crate) fn assigned(
     Ok(())
 }
 
-/// Numbers that leave nothing out are one more than the greatest, and none if there is none.
-/// Numbers within groups are less.
+/// The count of a numbering without gaps is its greatest number plus 1, or 0 without entries. The
+/// numbers within groups are less than this count.
 pub(crate) fn greatest(
     state: &mut State<'_>,
     name: &str,
@@ -61,7 +61,7 @@ pub(crate) fn greatest(
     Ok(())
 }
 
-/// The numbering to whose numbers a statement adds 1.
+/// The numbering whose number plus 1 a statement stores.
 pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Result<usize, Refusal> {
     let number = match &statement.value {
         Value::Binary(Operator::Add, number, one) if **one == Value::Integer(1) => {
@@ -78,8 +78,8 @@ pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Resu
     })
 }
 
-/// A count that is to be 0, or the number of places, which a conversion checks when it runs.
-/// Each statement that is cited says something of each entry: that it is not counted.
+/// A count that the computation asserts to be 0, or to be the number of places. A count of 0
+/// proves, for each cited statement, that no entry meets the condition under which it counts.
 pub(crate) fn tally(
     state: &mut State<'_>,
     name: &str,
@@ -126,7 +126,8 @@ pub(crate) fn tally(
         if state.at_entries(&demand) {
             continue;
         }
-        // Entries that are counted must not be such as the destination can hold.
+        // The destination must be unable to hold the counted entries, or the assertion would reject
+        // tensors that it can hold.
         let map = state.destination.map.clone();
         let mut goal = Goal::new(map.n_variables(), Vec::new());
         let entry = goal.entry(state);

@@ -1,7 +1,7 @@
-//! Arrays that say where the segments of each parent begin.
+//! Arrays of segments: the position at which the children of each parent begin.
 //!
-//! Both scans go over all segments, in order: what the sweep leaves at `x + 1` is combined of
-//! all that was noted at `x + 1` and before.
+//! Both scans run over all segments in order. Afterwards, entry `x + 1` combines everything that
+//! was stored at entries up to `x + 1`.
 
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
@@ -37,8 +37,8 @@ pub(crate) fn counts(
     rises(state, name, end, Held::Counts { key })
 }
 
-/// `pos(k + 1) max= T + 1` at each entry, then `pos(x + 1) max= pos(x)`, where numbers are
-/// ordered by `k`: behind the last number of the entries of each `k` begin those of the next.
+/// `pos(k + 1) max= T + 1` at each entry, then `pos(x + 1) max= pos(x)`, where `k` orders numbers.
+/// The numbers of each `k` begin behind the last number of the `k` before.
 pub(crate) fn running_maximum(
     state: &mut State<'_>,
     name: &str,
@@ -81,7 +81,7 @@ pub(crate) fn running_maximum(
     segments(state, name, numbering, parent)
 }
 
-/// The segment of each entry: `k` of a target `pos(k + 1)`.
+/// The parent of each entry: `k` of a target `pos(k + 1)`.
 fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expression, Refusal> {
     state.visits(statement)?;
     let parent = before(index(statement)?);
@@ -100,7 +100,7 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
     }
 }
 
-/// Checks that a statement is `pos(x + 1) += pos(x)` over all segments.
+/// Checks that a statement combines `pos(x)` into `pos(x + 1)` over all segments.
 fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> Result<(), Refusal> {
     updates(scan, update)?;
     state.sweeps(scan, &state.n_segments(name)?)?;
@@ -116,7 +116,7 @@ fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> R
     }
 }
 
-/// Notes that an array is nondecreasing from 0 to `end`.
+/// Records that an array is nondecreasing from 0 to `end`.
 pub(crate) fn rises(
     state: &mut State<'_>,
     name: &str,

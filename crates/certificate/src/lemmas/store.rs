@@ -1,4 +1,4 @@
-//! Arrays that hold something of entries: keys at their numbers, or values at an index.
+//! Arrays that hold a value for each entry, at the entry's number or at another index.
 
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
@@ -10,8 +10,8 @@ use crate::goal::Goal;
 use crate::order::reads_itself;
 use crate::state::{Held, NumberingKind, State, expression};
 
-/// `crd(T) = k` at each entry, where entries of one number have one `k`, and numbers go from 0
-/// to the length of the array.
+/// `crd(T) = k` at each entry. Entries with the same number have the same `k`, and the numbers
+/// cover the array.
 pub(crate) fn keys(
     state: &mut State<'_>,
     name: &str,
@@ -50,8 +50,8 @@ pub(crate) fn keys(
     holds(state, statement, value)
 }
 
-/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry, where entries of one place
-/// have one `k`.
+/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry. Entries with the same `at` have
+/// the same `k`.
 pub(crate) fn marked(
     state: &mut State<'_>,
     name: &str,
@@ -75,7 +75,7 @@ pub(crate) fn marked(
     holds(state, store, value)
 }
 
-/// `size(0) = n` of an array with one entry.
+/// `size(0) = n` for an array with one entry.
 pub(crate) fn copied(
     state: &mut State<'_>,
     name: &str,
@@ -135,7 +135,7 @@ pub(crate) fn stored(statement: &Statement) -> Result<Expression, Refusal> {
     value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))
 }
 
-/// Checks that entries that write to one place write one value.
+/// Checks that entries that write to the same place write the same value.
 fn agrees(
     state: &State<'_>,
     statement: &Statement,
@@ -174,7 +174,7 @@ fn agrees(
     }
 }
 
-/// The declared range of an array, if values are in it at each entry; else any.
+/// The declared range of an array, if all these values are in it; otherwise no bounds.
 pub(crate) fn ranged(
     state: &State<'_>,
     name: &str,
@@ -190,7 +190,7 @@ pub(crate) fn ranged(
         let mut is_constant = true;
         value.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
         [least, end].iter().all(|bound| match is_constant {
-            // There may be no entry, and marks all the same.
+            // The array holds marks even if there are no entries, so this must hold without any.
             true => state.always(bound),
             false => state.at_entries(bound),
         })
@@ -201,7 +201,7 @@ pub(crate) fn ranged(
     }
 }
 
-/// Notes that a statement's target holds its value at each entry.
+/// Records that the target of a statement holds its value at each entry.
 pub(crate) fn holds(
     state: &mut State<'_>,
     statement: &Statement,
