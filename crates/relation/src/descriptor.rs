@@ -131,8 +131,8 @@ impl Descriptor {
 }
 
 impl Descriptor {
-    /// The map, the places and the values as [`Relation::to_isl`] prints them; what is
-    /// declared of functions has no form there.
+    /// The map, the places and the values as [`Relation::to_isl`] prints them. ISL has no syntax
+    /// for declarations of functions.
     pub fn to_isl(&self) -> String {
         let (map, data) = (self.map.to_isl(), self.data.to_isl());
         format!(

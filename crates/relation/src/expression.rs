@@ -253,8 +253,8 @@ impl Rewrite for Values<'_> {
     }
 }
 
-/// The functions that constraints call, as often as they do; `f` for `f.inverse` and
-/// `f.inverse.0`.
+/// The functions that constraints call, once for each call. `f.inverse` and `f.inverse.0` count as
+/// `f`.
 pub(crate) fn calls<'a>(constraints: impl IntoIterator<Item = &'a Constraint>) -> Vec<String> {
     let mut names = Vec::new();
     for e in constraints.into_iter().flat_map(Constraint::expressions) {

@@ -132,7 +132,7 @@ impl<'a> Facts<'a> {
         row.sum.visit(&mut |atom| {
             if !self.atoms.contains(atom) {
                 self.atoms.insert(atom.clone());
-                self.choices.is_born(atom, from);
+                self.choices.note_reason(atom, from);
             }
         });
         self.rows.push(row);
@@ -315,7 +315,7 @@ impl<'a> Facts<'a> {
         let mut new = false;
         let atoms: Vec<Atom> = self.atoms.difference(&self.valued).cloned().collect();
         for atom in atoms {
-            let from = self.choices.why_there(&atom);
+            let from = self.choices.reason(&atom);
             match &atom {
                 Atom::Call(name, arguments) => {
                     let declarations = self.declarations;
@@ -328,7 +328,7 @@ impl<'a> Facts<'a> {
                         new |= self.hold_member(&function.domain, &arguments, from);
                         new |= self.hold_member(&function.range, &value, from);
                     }
-                    // The elements of one value are tied by its range.
+                    // The range relates the elements of one value.
                     if let Some((tuple, _)) = declarations.tuple_of(name)
                         && arguments.len() == tuple.domain.n_elements()
                     {
@@ -354,8 +354,8 @@ impl<'a> Facts<'a> {
         new
     }
 
-    /// A call that the given rows speak of has a value, whatever else holds; one that a
-    /// quantifier brought in has one because of the rows `from`.
+    /// Adds the constraints of a domain or a range for a call. A call in the given rows has a value
+    /// without conditions; a call that a quantifier created has one because of the rows `from`.
     fn hold_member(&mut self, set: &Set, tuple: &[Expression], from: Sources) -> bool {
         let [part] = set.parts() else { return false };
         if part.exists().len() > 0 {

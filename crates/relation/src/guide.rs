@@ -27,8 +27,8 @@
 //!
 //! # Loop coalescing
 //!
-//! Two loops become one by any injective function of both; the old iterations come
-//! back from its inverse:
+//! Any injective function of two loop variables coalesces the loops. Its inverse recovers the old
+//! variables:
 //!
 //! ```
 //! use sparsec_relation::{Declarations, Relation};

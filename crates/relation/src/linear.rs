@@ -150,7 +150,7 @@ struct Search {
     points: Vec<Vec<i64>>,
     /// Points that satisfy all but those last put aside.
     others: (Except, Vec<Vec<i64>>),
-    /// Whether a search gave up.
+    /// Whether a search reached its limit.
     is_stuck: bool,
 }
 
@@ -190,7 +190,7 @@ impl System {
         search.simplex.add(row, from, given);
     }
 
-    /// The budget that ran out in a search, if one did.
+    /// The budget that ran out in a search, if any.
     pub(crate) fn gave_up(&self) -> Option<Budget> {
         let search = self.search.borrow();
         (search.is_stuck || search.simplex.is_incomplete).then_some(Budget::Search)

@@ -18,9 +18,8 @@
 //! for a new variable equal to it: `{[i] -> [i + 1, i]}` is
 //! `{[i] -> [e, i_1] : e = i + 1 && i_1 = i}`. A choice becomes parts of a union.
 //!
-//! The module `printed` has the forms of ISL and of papers. `;` between pairs is
-//! theirs too: a relation or set that is a text of its own has it, while in longer
-//! texts `;` begins a comment.
+//! The module `printed` reads the forms that ISL and papers print. They have `;` between pairs. A
+//! source that holds one relation or set accepts it; in longer texts `;` begins a comment.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -41,7 +40,7 @@ mod printed;
 
 pub(crate) const SYMBOLS: [&str; 10] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'"];
 
-/// As [`SYMBOLS`], with `;` between parts of a union.
+/// As [`SYMBOLS`], with `;` between the parts of a union.
 const ALONE: [&str; 11] = [
     "<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'", ";",
 ];

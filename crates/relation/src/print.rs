@@ -43,8 +43,8 @@ enum Binding {
 }
 
 impl Binding {
-    /// Operators associate to the left: a right operand of the same binding
-    /// stands in parentheses.
+    /// The binding that a right operand needs to stand without parentheses. Operators associate to
+    /// the left.
     fn tighter(self) -> Self {
         match self {
             Self::Sum => Self::Product,

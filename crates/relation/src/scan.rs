@@ -225,8 +225,8 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
 }
 
 impl Loops {
-    /// Loops whose variables have names that nothing else in them has, without the
-    /// primes that the languages of kernels do not know.
+    /// Gives the variables of loops unique names without primes, which the languages of kernels
+    /// lack.
     fn new(names: Names, body: Vec<Step>) -> Self {
         let names = names.without_primes();
         let mut expressions = Vec::new();

@@ -94,7 +94,7 @@ impl Set {
     /// ```
     pub fn implies(&self, constraint: &Constraint, declarations: &Declarations) -> bool {
         self.parts().iter().all(|part| {
-            // No proof is needed of a constraint that the set states.
+            // A constraint that the set states needs no proof.
             let stated: Vec<_> = part
                 .constraints()
                 .iter()

@@ -240,7 +240,7 @@ impl Function {
 }
 
 impl TupleFunction {
-    /// Checks what ties the elements; each of them is checked as a function.
+    /// Checks the range and injectivity of whole tuples. Each element is checked as a function.
     fn check(&self, data: &Data<'_>) -> Result<(), String> {
         let name = &self.name;
         let unchecked = |what: &str| format!("the {what} of `{name}` cannot be checked");
@@ -290,7 +290,7 @@ impl TupleFunction {
     }
 }
 
-/// Goes to the next point of a box, the last element fastest; whether there is one.
+/// Advances to the next point of a box, the last element fastest; `false` at the end.
 fn advance(point: &mut [i64], sides: &[(i64, i64)]) -> bool {
     for (at, (from, end)) in point.iter_mut().zip(sides).rev() {
         *at += 1;

@@ -42,7 +42,7 @@ pub(super) enum Verdict {
     Point(Vec<i64>),
     /// Nothing binds an unknown.
     Unknown,
-    /// It gave up.
+    /// The search reached its limit.
     Stuck,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Simplex {
     except: Except,
     /// Rows of numbers alone that do not hold.
     never: Vec<Bound>,
-    /// Whether a row is missing, since its numbers are too large.
+    /// Whether a row was dropped because its numbers are too large.
     pub(super) is_incomplete: bool,
 }
 

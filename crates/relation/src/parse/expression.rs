@@ -12,10 +12,9 @@
 //! ```
 //!
 //! Tuples compare lexicographically, which leaves a choice:
-//! `[a, b] < [c, d]` is `a < c`, or `a = c && b < d`. Beside a tuple, a call is
-//! one of a function whose values are tuples: `P(i, j) = [m, n]` is
-//! `P.0(i, j) = m && P.1(i, j) = n`, and so is `P(i, j)[0] = m && P(i, j)[1] = n`. In
-//! `2i`, nothing stands between the number and the name.
+//! `[a, b] < [c, d]` is `a < c`, or `a = c && b < d`. A call that is compared with a tuple has a
+//! tuple for its value: `P(i, j) = [m, n]` is `P.0(i, j) = m && P.1(i, j) = n`, and so is `P(i,
+//! j)[0] = m && P(i, j)[1] = n`. In `2i` the name follows the number without a space.
 
 use sparsec_base::lex::Kind;
 use sparsec_base::{Diagnostic, Result, Span, code};

@@ -24,8 +24,8 @@ impl Parser {
             .help("choose another name"))
     }
 
-    /// Refuses a name with a prime for something that is known outside of relations:
-    /// arrays, parameters and statements keep their names in kernels and files.
+    /// Refuses a name with a prime for an array, a parameter or a statement: these keep their names
+    /// in kernels and files, which have no primes.
     ///
     /// # Errors
     /// `E0131`.

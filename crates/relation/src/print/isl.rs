@@ -1,4 +1,4 @@
-//! The text of relations in the syntax of ISL.
+//! Relations in the syntax of ISL.
 //!
 //! ```text
 //! {[i] -> [h] : exists k : i = N * k && h = i floordiv 2} union {[i] -> [h] : i != h}
@@ -6,9 +6,8 @@
 //! [N] -> { [i] -> [h] : exists (k : i = N * k and h = floor(i/2)); [i] -> [h] : i != h }
 //! ```
 //!
-//! The text parses back to the relation. ISL itself reads it as far as its language
-//! goes: it has no calls, no products of unknowns and no quotients by them.
-//! IEGenLib prints calls as here.
+//! The text parses back to the relation. ISL itself has no calls, no products of unknowns and no
+//! quotients by unknowns, so it reads only texts without them. IEGenLib prints calls like this.
 //!
 //! Source: Verdoolaege, "isl: An Integer Set Library for the Polyhedral Model", ICMS
 //! 2010, <https://doi.org/10.1007/978-3-642-15582-6_49>.
@@ -23,7 +22,7 @@ use crate::relation::Relation;
 use crate::set::Set;
 
 impl Relation {
-    /// The text in the syntax of ISL; see the module's page.
+    /// The relation in the syntax of ISL; see the module's page.
     ///
     /// ```
     /// use sparsec_relation::Relation;
@@ -39,7 +38,7 @@ impl Relation {
 }
 
 impl Set {
-    /// The text in the syntax of ISL, as of [`Relation::to_isl`].
+    /// The set in the syntax of ISL, as [`Relation::to_isl`].
     ///
     /// ```
     /// let even: sparsec_relation::Set = "{[i] : exists h : i = 2 * h && i < N}".parse()?;
@@ -62,7 +61,7 @@ fn text(relation: &Relation, pairs: bool) -> String {
     format!("[{}] -> {{ {} }}", constants.join(", "), parts.join("; "))
 }
 
-/// Writes expressions of a part.
+/// The expressions of one part of a union.
 struct Isl<'a>(&'a Conjunction);
 
 impl Isl<'_> {

@@ -353,8 +353,8 @@ fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str
     (is_place && function.domain.n_elements() == 1 && is_box()).then_some(&function.name)
 }
 
-/// The rows that say that a call has a value. One of a key on a curve has none either where
-/// the key is too large, which loops find out.
+/// The rows under which a call has a value. A key on a curve also has none if it is too large;
+/// loops check that when they run.
 pub(super) fn domain(
     name: &str,
     arguments: &[Polynomial],
