@@ -1,4 +1,4 @@
-//! From text to modules.
+//! Reading modules from text.
 //!
 //! | module          | reads                                                    |
 //! |-----------------|----------------------------------------------------------|
@@ -7,16 +7,16 @@
 //! | [`attribute`]   | attributes                                               |
 //! | [`constant`]    | `dense<…>` and `sparse<…>`                               |
 //! | [`encoding`]    | encodings of all releases                                |
-//! | [`operation`]   | operations in the generic form; what names stand for     |
+//! | [`operation`]   | operations in the generic form; names of values          |
 //! | [`region`]      | regions, blocks and their arguments                      |
 //! | [`form`]        | operations in the form of their definition               |
-//! | [`custom`]      | forms that only code reads                               |
-//! | [`pending`]     | an operation that is read and not yet made               |
-//! | [`groups`]      | operands of the generic form, as a definition groups them |
+//! | [`custom`]      | forms that the table of definitions cannot describe      |
+//! | [`pending`]     | operations whose types and values are still unresolved   |
+//! | [`groups`]      | operands of the generic form, in the groups of a definition |
 //!
-//! The parser learns the dialect as it reads: each word that only some releases know narrows
-//! the range, and one that is known to none of those that remain is refused with the place of
-//! the word that excluded it.
+//! The parser infers the release as it reads. Each word narrows the range to the releases that know
+//! it. If the range becomes empty, the parser refuses the word and shows the word that excluded its
+//! releases.
 
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 
@@ -43,18 +43,18 @@ use operation::Scopes;
 pub(crate) use operation::counted;
 pub(crate) use pending::{bool_like, part_of, tensor_of};
 
-/// How deep regions, types, attributes and expressions may be nested in a text.
+/// The deepest nesting of regions, types, attributes and expressions.
 const DEEPEST: usize = 64;
 
 impl Module {
-    /// Reads a module; `dialect` says in which dialect it is, if its words do not.
+    /// Reads a module in `dialect`, or infers the release from the text.
     ///
-    /// Operations outside of a `module` stand in one that the text leaves out. The module is
-    /// read, not [verified](Self::verify).
+    /// A text may omit the `module` around its operations. The module is not
+    /// [verified](Self::verify).
     ///
     /// # Errors
-    /// `E0101` to `E0103` for text that is no MLIR, `E1001` to `E1028` for names that are not
-    /// known, values that are not there, encodings that break a rule.
+    /// `E0101` to `E0103` for syntax, `E1001` to `E1028` for unknown names, undefined values, and
+    /// encodings that break a rule.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -78,7 +78,7 @@ impl Module {
     }
 }
 
-/// A word that excludes releases.
+/// A word that narrows the range of releases.
 #[derive(Clone, Debug)]
 struct Narrowing {
     releases: Releases,
@@ -89,7 +89,7 @@ struct Narrowing {
 struct Parser {
     cursor: Cursor,
     module: Module,
-    /// The dialect that the text is to have.
+    /// The dialect that the caller asks for.
     asked: Option<Dialect>,
     narrowed: Vec<Narrowing>,
     scopes: Scopes,
@@ -122,7 +122,7 @@ impl Parser {
         self.module
     }
 
-    /// The releases that know every word so far.
+    /// The releases that know every word read so far.
     fn releases(&self) -> Releases {
         let narrowed = self.narrowed.iter();
         narrowed.fold(Releases::ALL, |all, word| {
@@ -130,7 +130,7 @@ impl Parser {
         })
     }
 
-    /// Whether the text may have a word of these releases.
+    /// Whether a word of these releases may occur in the text.
     fn allows(&self, releases: Releases) -> bool {
         match self.asked {
             Some(dialect) => dialect.knows(releases),
@@ -138,7 +138,7 @@ impl Parser {
         }
     }
 
-    /// Takes note of a word that only these releases know.
+    /// Narrows the range to these releases for a word, or refuses the word.
     fn word_of(&mut self, releases: Releases, word: &str, span: Span) -> Result<()> {
         if releases == Releases::ALL {
             return Ok(());
@@ -184,7 +184,7 @@ impl Parser {
         )
     }
 
-    /// Goes one level deeper, while `read` reads.
+    /// Reads one nesting level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == DEEPEST {
             let span = self.cursor.peek().span;
@@ -199,7 +199,7 @@ impl Parser {
         read
     }
 
-    /// A list with commas, up to `close`, which is taken.
+    /// Reads a list with commas, and its closing `close`.
     fn list<T>(
         &mut self,
         close: &str,
@@ -220,7 +220,7 @@ impl Parser {
         }
     }
 
-    /// Everything: aliases, locations, operations.
+    /// Reads the whole text: aliases, locations, operations.
     fn file(&mut self) -> Result<Op> {
         let start = self.cursor.peek().span;
         let mut ops = self.open_file(start);
@@ -229,7 +229,7 @@ impl Parser {
                 Kind::Hash if self.is_definition() => self.attribute_alias()?,
                 Kind::Bang if self.is_definition() => self.type_alias()?,
                 Kind::Symbol if self.cursor.at("{") => {
-                    // `{-# … #-}` holds resources of no interest to a program.
+                    // `{-# … #-}` holds resources, which do not affect a program.
                     return Err(self.cursor.unexpected("an operation or an alias"));
                 }
                 _ => {
@@ -287,7 +287,7 @@ impl Parser {
         let token = self.cursor.take();
         let name = self.cursor.slice(token.span).to_owned();
         self.cursor.expect("=")?;
-        // Releases up to 15 say `type` first.
+        // Releases up to 15 write `type` first.
         if self.cursor.at("type") {
             self.cursor.take();
         }
@@ -312,7 +312,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `loc(…)`, which is passed over.
+    /// Skips `loc(…)`.
     fn location(&mut self) -> Result<()> {
         self.cursor.expect("loc")?;
         self.cursor.expect("(")?;
@@ -338,7 +338,7 @@ impl Parser {
         }
     }
 
-    /// The attribute that an alias stands for.
+    /// The attribute behind an alias.
     fn aliased_attribute(&mut self, span: Span) -> Result<Attribute> {
         let name = self.cursor.slice(span).to_owned();
         let known = &self.module.aliases.attributes;

@@ -11,7 +11,7 @@ use crate::types::Type;
 use super::Parser;
 use super::attribute::Literal;
 
-/// Numbers in brackets, as deep as a shape has modes.
+/// Numbers in nested brackets, one level for each mode.
 enum Nested {
     One(Vec<Literal>, Span),
     Many(Vec<Nested>, Span),
@@ -176,7 +176,7 @@ impl Parser {
                     .iter()
                     .try_for_each(|entry| self.flatten(entry, inner, ty, to))
             }
-            // All entries of an empty shape are there.
+            // An empty shape needs no entries.
             (Nested::Many(entries, _), Some(_)) if entries.is_empty() && shape.contains(&0) => {
                 Ok(())
             }
@@ -184,7 +184,7 @@ impl Parser {
         }
     }
 
-    /// Entries as the bytes of memory, lowest first.
+    /// Reads entries from the bytes of memory, in little-endian order.
     fn dense_of_bytes(&self, text: &str, ty: Type, span: Span) -> Result<Attribute> {
         let bytes: Option<Vec<u8>> = text.strip_prefix("0x").and_then(|digits| {
             let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
@@ -291,7 +291,7 @@ impl Parser {
         })))
     }
 
-    /// Tuples of coordinates; of a vector, numbers alone.
+    /// Reads tuples of coordinates; for a vector, single numbers.
     fn coordinates(&self, nested: &Nested, shape: &[u64], to: &mut Vec<u64>) -> Result<()> {
         match nested {
             Nested::Many(entries, span) => {

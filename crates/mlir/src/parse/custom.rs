@@ -1,4 +1,4 @@
-//! Forms that only code reads: functions, loops, `linalg.generic`.
+//! Forms that the table of definitions cannot describe: functions, loops, `linalg.generic`.
 
 use sparsec_base::{Result, Span, code};
 
@@ -15,7 +15,7 @@ mod iterate;
 mod scf;
 
 impl Parser {
-    /// Reads the part of a form of this name.
+    /// Reads the custom part of a form with this name.
     pub(super) fn custom(&mut self, name: &'static str, pending: &mut Pending) -> Result<()> {
         match name {
             "Module" => self.module_form(pending),
@@ -138,7 +138,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `%a: f64 {…}`, of a declaration `f64 {…}`.
+    /// `%a: f64 {…}`, or in a declaration `f64 {…}`.
     fn parameter(&mut self) -> Result<(Argument, Dictionary)> {
         let argument = match self.cursor.kind() {
             Kind::Value => self.argument()?,
@@ -186,7 +186,7 @@ impl Parser {
                     .help("write `1 : index`, `0.5 : f32` or `dense<…> : tensor<…>`"));
             }
         };
-        // `true` and `1 : i1` are one constant.
+        // `true` and `1 : i1` are the same constant.
         let value = match value {
             Attribute::Integer(n, ty) if ty == Type::BOOL => Attribute::Bool(n & 1 == 1),
             value => value,
@@ -196,7 +196,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `{…} ins(…) outs(…) attrs = {…} { … } -> type`, or the name of a dictionary first.
+    /// `{…} ins(…) outs(…) attrs = {…} { … } -> type`. An alias may replace the dictionary.
     fn generic_form(&mut self, pending: &mut Pending) -> Result<()> {
         let start = self.cursor.peek().span;
         let entries = match self.attribute()? {
@@ -247,7 +247,7 @@ impl Parser {
         Ok(())
     }
 
-    /// One side of `sparse_tensor.binary`: `identity`, or a region.
+    /// One side of `sparse_tensor.binary`: `identity` or a region.
     fn side_form(&mut self, identity: &str, pending: &mut Pending) -> Result<()> {
         if self.cursor.at("identity") {
             let span = self.cursor.take().span;
@@ -286,7 +286,7 @@ impl Parser {
         })
     }
 
-    /// The type of an iterator over a space.
+    /// The type of an iterator over a space, and the number of its levels.
     fn iterator_of(space: &Type) -> Option<(Type, u64)> {
         match space {
             Type::Space(levels) => {
@@ -304,7 +304,7 @@ impl Parser {
         }
     }
 
-    /// The word is one of releases that know iterators.
+    /// Narrows the releases to those with iterators.
     fn since_iterators(&mut self, span: Span) -> Result<()> {
         self.word_of(Releases::from(19), "sparse_tensor.iterate", span)
     }

@@ -10,7 +10,7 @@ use super::super::Parser;
 use super::super::pending::Pending;
 use super::super::region::Argument;
 
-/// The most levels and spaces whose use is a set of 64 bits.
+/// The most levels and spaces, since a set of 64 bits marks the ones in use.
 const MOST: usize = 64;
 
 impl Parser {
@@ -74,7 +74,7 @@ impl Parser {
         .help("write `!sparse_tensor.iter_space<#CSR, lvls = 0>`")
     }
 
-    /// `at(%i, _)`: the names of coordinates, none for `_`.
+    /// `at(%i, _)`: the name of each coordinate, `None` for `_`.
     fn used_coordinates(&mut self) -> Result<Vec<Option<(String, Span)>>> {
         if !self.cursor.eat("at") {
             return Ok(Vec::new());
@@ -98,7 +98,7 @@ impl Parser {
         )))
     }
 
-    /// Adds the coordinates that are used; the set of their levels.
+    /// Adds an argument for each named coordinate, and returns the set of their levels.
     fn coordinate_arguments(
         &self,
         coords: Vec<Option<(String, Span)>>,
@@ -118,7 +118,7 @@ impl Parser {
         Attribute::Integer(used, Type::integer(64))
     }
 
-    /// `-> (types)` of so many values that a loop carries.
+    /// Reads `-> (types)` for the `n` values that a loop carries.
     fn carried_types(&mut self, n: usize) -> Result<Vec<Type>> {
         let mut types = Vec::new();
         if self.cursor.eat("->") {
