@@ -4,12 +4,12 @@
 
 use sparsec_computation::Statement;
 
-use crate::Refusal;
+use crate::check::Outcome;
 use crate::lemmas::{number, run, scalar, scan, store};
 use crate::state::State;
 
 /// Applies a lemma to the statements that write an array.
-type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Result<(), Refusal>;
+type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Outcome;
 
 macro_rules! lemmas {
     ($($(#[$doc:meta])* $name:ident = $words:literal, $check:expr;)*) => {

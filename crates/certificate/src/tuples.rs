@@ -20,7 +20,7 @@ use sparsec_relation::{
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
 use crate::goal::{Goal, at_values, shifted};
-use crate::lemmas::{index, only, updates};
+use crate::lemmas::{index, only, only_by};
 use crate::order::accesses;
 use crate::state::State;
 
@@ -188,8 +188,7 @@ impl State<'_> {
 
     /// One statement writes values: the value of each entry to its place.
     pub(crate) fn holds_value(&self) -> Outcome {
-        let copy = only(&self.writers(&self.destination.name))?;
-        updates(copy, Update::Assign)?;
+        let copy = only_by(&self.writers(&self.destination.name), Update::Assign)?;
         self.visits(copy)?;
         let place = self.place()?;
         if !self.agree(index(copy)?, &place) {

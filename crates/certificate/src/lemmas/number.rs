@@ -3,32 +3,21 @@
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{index, only, updates};
+use super::{index, only_by};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
 
 /// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
-pub(crate) fn rank(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::Rank)?;
-    numbered(
-        state,
-        name,
-        only(statements)?,
-        (keys, NumberingKind::Entries),
-    )
+pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::Rank)?;
+    numbered(state, name, statement, (keys, NumberingKind::Entries))
 }
 
 /// The ordinals of all entries are their ranks by no key.
-pub(crate) fn ordinal(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
+pub(crate) fn ordinal(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     let keys = windowed(state, statement, Window::Ordinal)?;
     if !keys.is_empty() {
         return Err(Refusal::at(
@@ -40,38 +29,23 @@ pub(crate) fn ordinal(
 }
 
 /// Dense ranks number the distinct keys of the entries.
-pub(crate) fn dense_rank(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::DenseRank)?;
-    numbered(state, name, only(statements)?, (keys, NumberingKind::Keys))
+pub(crate) fn dense_rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::DenseRank)?;
+    numbered(state, name, statement, (keys, NumberingKind::Keys))
 }
 
 /// No two entries of a group have the same ordinal.
-pub(crate) fn in_group(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::Ordinal)?;
-    numbered(
-        state,
-        name,
-        only(statements)?,
-        (keys, NumberingKind::InGroups),
-    )
+pub(crate) fn in_group(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::Ordinal)?;
+    numbered(state, name, statement, (keys, NumberingKind::InGroups))
 }
 
 /// If `pos(k)` counts the entries with a lesser key, `pos(k) + ordinal(k of n)` is `rank(k of n)`.
 /// The entries of key `k` then have the numbers from `pos(k)` to `pos(k + 1)`.
-pub(crate) fn start(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
+pub(crate) fn start(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     let wrong = |why: &str| Err(Refusal::at(statement, why));
     let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
         return wrong("its value is no sum");
@@ -101,7 +75,7 @@ pub(crate) fn segments(
     array: &str,
     numbering: usize,
     parent: Expression,
-) -> Result<(), Refusal> {
+) -> Outcome {
     let at = |index: Expression| Expression::Call(array.to_owned(), vec![index]);
     state.note_fact(Constraint {
         first: at(parent.clone()),
@@ -163,8 +137,7 @@ fn numbered(
     name: &str,
     statement: &Statement,
     (keys, kind): (Vec<Expression>, NumberingKind),
-) -> Result<(), Refusal> {
-    updates(statement, Update::Assign)?;
+) -> Outcome {
     state.visits(statement)?;
     if !state.are_apart || *index(statement)? != state.entries.place {
         return Err(Refusal::at(

@@ -4,21 +4,16 @@ use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
 use super::store::{filled, ranged, stored};
-use super::{index, only, two, updates};
+use super::{index, only_by, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::variable;
 use crate::order::reads_itself;
 use crate::state::{Held, State, after, before};
 
 /// `first(x) = mark` everywhere, then `first(at) min= k` at each entry.
-pub(crate) fn least(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [fill, note] = two(state, statements)?;
-    updates(fill, Update::Assign)?;
-    updates(note, Update::Minimum)?;
+pub(crate) fn least(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [fill, note] = two(state, statements, [Update::Assign, Update::Minimum])?;
     let mark = filled(state, name, fill)?;
     state.visits(note)?;
     let (value, index) = (stored(note)?, index(note)?.clone());
@@ -36,13 +31,8 @@ pub(crate) fn least(
 
 /// `behind(at) max= k + 1` at each entry, beginning with 0. An upper bound of `k` bounds it too:
 /// the mark of the array `first` of the same `k` serves as one.
-pub(crate) fn behind(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let note = only(statements)?;
-    updates(note, Update::Maximum)?;
+pub(crate) fn behind(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let note = only_by(statements, Update::Maximum)?;
     state.visits(note)?;
     let index = index(note)?.clone();
     let value = before(&stored(note)?);
@@ -78,13 +68,8 @@ fn less_one(e: &Expression) -> Expression {
 }
 
 /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)` over all segments, beginning with 0.
-pub(crate) fn lengths(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let scan = only(statements)?;
-    updates(scan, Update::Assign)?;
+pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let scan = only_by(statements, Update::Assign)?;
     state.sweeps(scan, &state.n_segments(name)?)?;
     let wrong = |why: &str| Refusal::at(scan, why);
     let x = variable(0);

@@ -4,21 +4,17 @@ use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{only, updates};
+use super::{only, only_by, updates};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::{Goal, at_values, shifted};
 use crate::order::{reads_itself, time};
 use crate::state::{Held, State, expression};
 
 /// A number that one statement assigns has the assigned value.
-pub(crate) fn assigned(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
     let value = expression(&statement.value);
     let value = value.filter(|_| !reads_itself(statement) && statement.target.indices.is_empty());
@@ -32,13 +28,8 @@ pub(crate) fn assigned(
 
 /// The count of a numbering without gaps is its greatest number plus 1, or 0 without entries. The
 /// numbers within groups are less than this count.
-pub(crate) fn greatest(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Maximum)?;
+pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Maximum)?;
     state.visits(statement)?;
     let numbering = numbering_before(state, statement)?;
     let number = Expression::Constant(name.to_owned());
@@ -80,11 +71,7 @@ pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Resu
 
 /// A count that the computation asserts to be 0, or to be the number of places. A count of 0
 /// proves, for each cited statement, that no entry meets the condition under which it counts.
-pub(crate) fn tally(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
+pub(crate) fn tally(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     for writer in state.writers(name) {
         updates(writer, Update::Add)?;
         if writer.value != Value::Integer(1) {

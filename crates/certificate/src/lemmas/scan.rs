@@ -6,8 +6,9 @@
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
-use super::{index, two, updates};
+use super::{index, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::variable;
 use crate::goal::Goal;
 use crate::lemmas::number::segments;
@@ -15,18 +16,13 @@ use crate::lemmas::scalar::numbering_before;
 use crate::state::{Held, NumberingKind, State, after, before};
 
 /// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
-pub(crate) fn counts(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [count, scan] = two(state, statements)?;
-    updates(count, Update::Add)?;
+pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [count, scan] = two(state, statements, [Update::Add; 2])?;
     if count.value != Value::Integer(1) {
         return Err(Refusal::at(count, "it does not count entries"));
     }
     let key = parent(state, name, count)?;
-    scanned(state, name, scan, Update::Add)?;
+    scanned(state, name, scan)?;
     if !state.is_full {
         return Err(Refusal::at(
             count,
@@ -43,12 +39,11 @@ pub(crate) fn running_maximum(
     state: &mut State<'_>,
     name: &str,
     statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [note, scan] = two(state, statements)?;
-    updates(note, Update::Maximum)?;
+) -> Outcome {
+    let [note, scan] = two(state, statements, [Update::Maximum; 2])?;
     let parent = parent(state, name, note)?;
     let numbering = numbering_before(state, note)?;
-    scanned(state, name, scan, Update::Maximum)?;
+    scanned(state, name, scan)?;
     let numbers = state.numberings[numbering].clone();
     let end = numbers
         .end
@@ -101,8 +96,7 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
 }
 
 /// Checks that a statement combines `pos(x)` into `pos(x + 1)` over all segments.
-fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> Result<(), Refusal> {
-    updates(scan, update)?;
+fn scanned(state: &State<'_>, name: &str, scan: &Statement) -> Outcome {
     state.sweeps(scan, &state.n_segments(name)?)?;
     let x = variable(0);
     let is_before = matches!(&scan.value, Value::Entry(read)
@@ -117,12 +111,7 @@ fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> R
 }
 
 /// Records that an array is nondecreasing from 0 to `end`.
-pub(crate) fn rises(
-    state: &mut State<'_>,
-    name: &str,
-    end: Expression,
-    held: Held,
-) -> Result<(), Refusal> {
+pub(crate) fn rises(state: &mut State<'_>, name: &str, end: Expression, held: Held) -> Outcome {
     let last = state.n_segments(name)?.simplified();
     let last = before(&state.extent(name)?).unwrap_or(last).simplified();
     state.note(

@@ -3,8 +3,9 @@
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{index, only, two, updates};
+use super::{index, only_by, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::Goal;
 use crate::order::reads_itself;
@@ -12,13 +13,8 @@ use crate::state::{Held, NumberingKind, State, expression};
 
 /// `crd(T) = k` at each entry. Entries with the same number have the same `k`, and the numbers
 /// cover the array.
-pub(crate) fn keys(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.visits(statement)?;
     let value = stored(statement)?;
     let numbering = state.numbering(index(statement)?);
@@ -52,14 +48,8 @@ pub(crate) fn keys(
 
 /// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry. Entries with the same `at` have
 /// the same `k`.
-pub(crate) fn marked(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [fill, store] = two(state, statements)?;
-    updates(fill, Update::Assign)?;
-    updates(store, Update::Assign)?;
+pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [fill, store] = two(state, statements, [Update::Assign; 2])?;
     let mark = filled(state, name, fill)?;
     state.visits(store)?;
     let value = stored(store)?;
@@ -76,13 +66,8 @@ pub(crate) fn marked(
 }
 
 /// `size(0) = n` for an array with one entry.
-pub(crate) fn copied(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+pub(crate) fn copied(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
     let value = stored(statement)?;
     let one = Expression::Integer(1);
@@ -141,7 +126,7 @@ fn agrees(
     statement: &Statement,
     value: &Expression,
     numbering: Option<usize>,
-) -> Result<(), Refusal> {
+) -> Outcome {
     let mut varies = false;
     value.visit(&mut |e| varies |= matches!(e, Expression::Variable(_)));
     if !varies {
@@ -202,11 +187,7 @@ pub(crate) fn ranged(
 }
 
 /// Records that the target of a statement holds its value at each entry.
-pub(crate) fn holds(
-    state: &mut State<'_>,
-    statement: &Statement,
-    value: Expression,
-) -> Result<(), Refusal> {
+pub(crate) fn holds(state: &mut State<'_>, statement: &Statement, value: Expression) -> Outcome {
     let target = &statement.target;
     let held = Expression::Call(target.space.clone(), target.indices.clone());
     let noted = state.note_fact(held.equals(value));
