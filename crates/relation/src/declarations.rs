@@ -39,8 +39,9 @@
 use std::fmt;
 
 use crate::conjunction::Conjunction;
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, calls};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
 use crate::names::Uses;
+use crate::polynomial::Polynomial;
 use crate::relation::Relation;
 use crate::set::Set;
 use sparsec_base::Result;
@@ -379,6 +380,24 @@ impl Function {
         matches!(
             self.monotone,
             Some(Monotone::Increasing | Monotone::Decreasing)
+        )
+    }
+
+    /// The comparisons under which a call has a value. `None` if the domain is a union or has
+    /// `exists` variables, and for the wrong number of arguments.
+    pub(crate) fn domain_at(&self, arguments: &[Polynomial]) -> Option<Vec<Constraint>> {
+        let [part] = self.domain.parts() else {
+            return None;
+        };
+        if part.exists().len() > 0 || arguments.len() != self.domain.n_elements() {
+            return None;
+        }
+        let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
+        let links = part.constraints().iter().flat_map(Constraint::split);
+        Some(
+            links
+                .map(|link| link.rewritten(&Values(&arguments)))
+                .collect(),
         )
     }
 

@@ -56,10 +56,7 @@ impl Relation {
     /// tuples or arguments of different lengths, `E0131` for a name in two
     /// roles.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
-        let relation = parser.relation()?;
-        parser.tokens.expect_end()?;
-        Ok(relation)
+        whole(source, &ALONE, Parser::relation)
     }
 }
 
@@ -77,10 +74,7 @@ impl Set {
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
-        let set = parser.set()?;
-        parser.tokens.expect_end()?;
-        Ok(set)
+        whole(source, &ALONE, Parser::set)
     }
 }
 
@@ -98,11 +92,20 @@ impl Expression {
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
-        let e = parser.expression()?;
-        parser.tokens.expect_end()?;
-        Ok(e)
+        whole(source, &SYMBOLS, Parser::expression)
     }
+}
+
+/// Reads the whole of a source with one function of the parser.
+fn whole<T>(
+    source: &Source,
+    symbols: &'static [&'static str],
+    read: impl FnOnce(&mut Parser) -> Result<T>,
+) -> Result<T> {
+    let mut parser = Parser::new(Tokens::new(source, symbols)?);
+    let read = read(&mut parser)?;
+    parser.tokens.expect_end()?;
+    Ok(read)
 }
 
 /// What a free name is, and where it was so first.

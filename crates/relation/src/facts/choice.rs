@@ -314,22 +314,12 @@ impl Facts<'_> {
         let Atom::Call(name, arguments) = call else {
             return Some(Vec::new());
         };
-        let function = self.declarations.function(name)?;
-        let [part] = function.domain.parts() else {
-            return None;
-        };
-        if part.exists().len() > 0 || arguments.len() != function.domain.n_elements() {
-            return None;
-        }
-        let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
-        let links = part.constraints().iter().flat_map(Constraint::split);
-        links
-            .map(|link| {
-                let link = link.rewritten(&Values(&arguments));
-                let (comparison, right) = &link.rest[0];
-                Row::of(&link.first, comparison.negated(), right)
-            })
-            .collect()
+        let domain = self.declarations.function(name)?.domain_at(arguments)?;
+        let outside = domain.iter().map(|link| {
+            let (comparison, right) = &link.rest[0];
+            Row::of(&link.first, comparison.negated(), right)
+        });
+        outside.collect()
     }
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.

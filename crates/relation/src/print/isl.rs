@@ -15,7 +15,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use super::Binding;
+use super::{Binding, Operation, binary};
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Variable};
 use crate::relation::Relation;
@@ -103,6 +103,11 @@ impl Isl<'_> {
     }
 
     fn write(&self, f: &mut String, e: &Expression, around: Binding) -> fmt::Result {
+        let infix = |f: &mut String, operation: Operation<'_>, own| {
+            binary(f, operation, (own, around), |f, e, around| {
+                self.write(f, e, around)
+            })
+        };
         match e {
             Expression::Call(name, arguments) => {
                 let arguments = arguments.iter().map(|e| self.expression(e));
@@ -123,10 +128,10 @@ impl Isl<'_> {
                 f.write_char('-')?;
                 self.write(f, a, Binding::Sign)
             }
-            Expression::Add(a, b) => self.binary(f, (a, "+", b), Binding::Sum, around),
-            Expression::Subtract(a, b) => self.binary(f, (a, "-", b), Binding::Sum, around),
-            Expression::Multiply(a, b) => self.binary(f, (a, "*", b), Binding::Product, around),
-            Expression::Modulo(a, b) => self.binary(f, (a, "mod", b), Binding::Product, around),
+            Expression::Add(a, b) => infix(f, (a, "+", b), Binding::Sum),
+            Expression::Subtract(a, b) => infix(f, (a, "-", b), Binding::Sum),
+            Expression::Multiply(a, b) => infix(f, (a, "*", b), Binding::Product),
+            Expression::Modulo(a, b) => infix(f, (a, "mod", b), Binding::Product),
             Expression::Negate(_)
             | Expression::Integer(_)
             | Expression::Constant(_)
@@ -134,25 +139,5 @@ impl Isl<'_> {
                 write!(f, "{}", self.0.text_of(e))
             }
         }
-    }
-
-    fn binary(
-        &self,
-        f: &mut String,
-        (a, operator, b): (&Expression, &str, &Expression),
-        own: Binding,
-        around: Binding,
-    ) -> fmt::Result {
-        let parentheses = own < around;
-        if parentheses {
-            f.write_char('(')?;
-        }
-        self.write(f, a, own)?;
-        write!(f, " {operator} ")?;
-        self.write(f, b, own.tighter())?;
-        if parentheses {
-            f.write_char(')')?;
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use sparsec_base::arena::Id;
 
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
-use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
+use crate::expression::{Comparison, Expression, Values, Variable};
 use crate::facts::{Facts, atom};
 use crate::key;
 use crate::names::Names;
@@ -386,21 +386,12 @@ pub(super) fn domain(
         _ => {}
     }
     let function = known.function(name).ok_or_else(refused)?;
-    let [part] = function.domain.parts() else {
-        return Err(refused());
-    };
-    if part.exists().len() > 0 || arguments.len() != function.domain.n_elements() {
-        return Err(refused());
-    }
-    let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
-    let links = part.constraints().iter().flat_map(Constraint::split);
-    links
-        .map(|link| {
-            let link = link.rewritten(&Values(&arguments));
-            let (comparison, right) = &link.rest[0];
-            Row::of(&link.first, *comparison, right).ok_or(Refused::TooLarge)
-        })
-        .collect()
+    let domain = function.domain_at(arguments).ok_or_else(refused)?;
+    let rows = domain.iter().map(|link| {
+        let (comparison, right) = &link.rest[0];
+        Row::of(&link.first, *comparison, right).ok_or(Refused::TooLarge)
+    });
+    rows.collect()
 }
 
 /// Whether a row is known to hold where a context does. Its calls have values.
