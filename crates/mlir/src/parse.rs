@@ -18,6 +18,7 @@
 //! it. If the range becomes empty, the parser refuses the word and shows the word that excluded its
 //! releases.
 
+use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 
 use crate::attribute::Attribute;
@@ -263,22 +264,7 @@ impl Parser {
                 .help("a point stands between a dialect and its word; use `_`"));
         }
         let value = self.attribute()?;
-        if self
-            .module
-            .aliases
-            .attributes
-            .iter()
-            .any(|(known, _)| *known == name)
-        {
-            return Err(self
-                .fault(
-                    code::DEFINED_TWICE,
-                    format!("`{name}` is defined twice"),
-                    token.span,
-                    "defined again",
-                )
-                .help("give one of them another name"));
-        }
+        self.check_new(&self.module.aliases.attributes, &name, token.span)?;
         self.module.aliases.attributes.push((name, value));
         Ok(())
     }
@@ -292,24 +278,20 @@ impl Parser {
             self.cursor.take();
         }
         let value = self.ty()?;
-        if self
-            .module
-            .aliases
-            .types
-            .iter()
-            .any(|(known, _)| *known == name)
-        {
-            return Err(self
-                .fault(
-                    code::DEFINED_TWICE,
-                    format!("`{name}` is defined twice"),
-                    token.span,
-                    "defined again",
-                )
-                .help("give one of them another name"));
-        }
+        self.check_new(&self.module.aliases.types, &name, token.span)?;
         self.module.aliases.types.push((name, value));
         Ok(())
+    }
+
+    /// Checks that no alias with this name is defined above.
+    fn check_new<T>(&self, known: &[(String, T)], name: &str, span: Span) -> Result<()> {
+        if known.iter().all(|(known, _)| known != name) {
+            return Ok(());
+        }
+        let message = format!("`{name}` is defined twice");
+        Err(self
+            .fault(code::DEFINED_TWICE, message, span, "defined again")
+            .help("give one of them another name"))
     }
 
     /// Skips `loc(…)`.
@@ -338,39 +320,30 @@ impl Parser {
         }
     }
 
-    /// The attribute behind an alias.
-    fn aliased_attribute(&mut self, span: Span) -> Result<Attribute> {
-        let name = self.cursor.slice(span).to_owned();
-        let known = &self.module.aliases.attributes;
-        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
+    fn aliased_attribute(&self, span: Span) -> Result<Attribute> {
+        self.aliased(&self.module.aliases.attributes, span)
+    }
+
+    fn aliased_type(&self, span: Span) -> Result<Type> {
+        self.aliased(&self.module.aliases.types, span)
+    }
+
+    /// The attribute or type behind the alias at a place.
+    fn aliased<T: Clone>(&self, known: &[(String, T)], span: Span) -> Result<T> {
+        let name = self.cursor.slice(span);
+        if let Some((_, value)) = known.iter().find(|(known, _)| known == name) {
             return Ok(value.clone());
         }
         let names = known.iter().map(|(name, _)| name.as_str());
-        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
-        Err(self.unknown_alias(&name, span, close))
-    }
-
-    fn aliased_type(&mut self, span: Span) -> Result<Type> {
-        let name = self.cursor.slice(span).to_owned();
-        let known = &self.module.aliases.types;
-        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
-            return Ok(value.clone());
-        }
-        let names = known.iter().map(|(name, _)| name.as_str());
-        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
-        Err(self.unknown_alias(&name, span, close))
-    }
-
-    fn unknown_alias(&self, name: &str, span: Span, close: Option<String>) -> Diagnostic {
         let error = self.fault(
             code::UNKNOWN_ALIAS,
             format!("nothing above is named `{name}`"),
             span,
             "not defined",
         );
-        error.help(match close {
+        Err(error.help(match closest(name, names) {
             Some(close) => format!("did you mean `{close}`?"),
             None => format!("define it above: `{name} = …`"),
-        })
+        }))
     }
 }

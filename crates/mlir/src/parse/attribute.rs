@@ -62,17 +62,7 @@ impl Parser {
             Ok((name, value, token.span))
         })?;
         for (name, value, span) in entries {
-            if found.iter().any(|(known, _)| *known == name) {
-                return Err(self
-                    .fault(
-                        code::DEFINED_TWICE,
-                        format!("two attributes are named `{name}`"),
-                        span,
-                        "given again",
-                    )
-                    .help("leave one of them out"));
-            }
-            found.push((name, value));
+            self.give(&mut found, &name, value, span)?;
         }
         Ok(found)
     }

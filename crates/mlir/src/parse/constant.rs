@@ -25,6 +25,12 @@ impl Nested {
     }
 }
 
+/// The extents of a constant, which are static.
+fn extents_of(ty: &Type) -> Vec<u64> {
+    let shape = ty.shape().unwrap_or_default();
+    shape.into_iter().flatten().collect()
+}
+
 impl Parser {
     /// `dense<[1, 2]> : tensor<2xi32>`, `dense<0.0> : …`, `dense<"0x…"> : …`
     pub(super) fn dense(&mut self) -> Result<Attribute> {
@@ -43,12 +49,7 @@ impl Parser {
         };
         self.cursor.expect(">")?;
         let ty = self.constant_type()?;
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
         let span = start.to(self.cursor.before());
         let dense = match values {
@@ -201,12 +202,7 @@ impl Parser {
             Type::Float(float) => float.width() as usize / 8,
             _ => 0,
         };
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
         let fits = |bytes: &Vec<u8>| {
             width > 0
@@ -261,12 +257,7 @@ impl Parser {
         self.cursor.expect(">")?;
         let ty = self.constant_type()?;
         let span = start.to(self.cursor.before());
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let (mut coords, mut entries) = (Vec::new(), Vec::new());
         if let Some((places, values)) = &parts {
             self.coordinates(places, &shape, &mut coords)?;

@@ -8,11 +8,15 @@ use crate::release::Releases;
 use crate::types::{FunctionType, Levels, Type};
 
 use super::Parser;
+use super::operation::counted;
 use super::pending::{Pending, Use};
 use super::region::Argument;
 
 mod iterate;
 mod scf;
+
+/// An argument that a loop carries: its name, its place and its initial value.
+type Binding = (String, Span, Use);
 
 impl Parser {
     /// Reads the custom part of a form with this name.
@@ -53,7 +57,7 @@ impl Parser {
         if self.cursor.eat("attributes") {
             let start = self.cursor.peek().span;
             for (name, value) in self.dictionary()? {
-                self.give(pending, &name, value, start)?;
+                self.give(&mut pending.attributes, &name, value, start)?;
             }
         }
         Ok(())
@@ -213,7 +217,7 @@ impl Parser {
             }
         };
         for (name, value) in entries {
-            self.give(pending, &name, value, start)?;
+            self.give(&mut pending.attributes, &name, value, start)?;
         }
         for (word, group) in [("ins", 0), ("outs", 1)] {
             if !self.cursor.eat(word) {
@@ -231,7 +235,7 @@ impl Parser {
             self.cursor.expect("=")?;
             let start = self.cursor.peek().span;
             for (name, value) in self.dictionary()? {
-                self.give(pending, &name, value, start)?;
+                self.give(&mut pending.attributes, &name, value, start)?;
             }
         }
         let region = self.region(pending.definition, None)?;
@@ -251,7 +255,7 @@ impl Parser {
     fn side_form(&mut self, identity: &str, pending: &mut Pending) -> Result<()> {
         if self.cursor.at("identity") {
             let span = self.cursor.take().span;
-            self.give(pending, identity, Attribute::Unit, span)?;
+            self.give(&mut pending.attributes, identity, Attribute::Unit, span)?;
             let region = self.empty_region(span);
             pending.regions.push(region);
             return Ok(());
@@ -274,7 +278,7 @@ impl Parser {
     }
 
     /// `%a = %init, …` in parentheses.
-    fn bindings(&mut self) -> Result<Vec<(String, Span, Use)>> {
+    fn bindings(&mut self) -> Result<Vec<Binding>> {
         self.cursor.expect("(")?;
         self.list(")", |parser| {
             let token = parser
@@ -284,6 +288,33 @@ impl Parser {
             parser.cursor.expect("=")?;
             Ok((name, token.span, parser.value_use()?))
         })
+    }
+
+    /// Adds the initial values of carried arguments to `operands`, and returns the arguments.
+    fn carried(
+        &self,
+        bindings: Vec<Binding>,
+        types: &[Type],
+        operands: &mut Vec<Use>,
+    ) -> Result<Vec<Argument>> {
+        if types.len() != bindings.len() {
+            let message = format!(
+                "{} for {}",
+                counted(bindings.len(), "value"),
+                counted(types.len(), "type")
+            );
+            let span = self.cursor.before();
+            return Err(self
+                .fault(code::BAD_COUNT, message, span, "types of carried values")
+                .help("write a type for each value that the loop carries"));
+        }
+        let mut arguments = Vec::new();
+        for ((name, span, initial), ty) in bindings.into_iter().zip(types) {
+            operands.push(initial);
+            let ty = ty.clone();
+            arguments.push(Argument { name, span, ty });
+        }
+        Ok(arguments)
     }
 
     /// The type of an iterator over a space, and the number of its levels.

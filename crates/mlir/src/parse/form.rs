@@ -72,7 +72,7 @@ impl Parser {
                 if self.cursor.at("{") {
                     let start = self.cursor.peek().span;
                     for (name, value) in self.dictionary()? {
-                        self.give(pending, &name, value, start)?;
+                        self.give(&mut pending.attributes, &name, value, start)?;
                     }
                 }
             }
@@ -126,7 +126,7 @@ impl Parser {
                         && matches!(definition.attributes[*place].kind, AttributeKind::Unit)
                     {
                         self.give(
-                            pending,
+                            &mut pending.attributes,
                             definition.attributes[*place].name,
                             Attribute::Unit,
                             self.cursor.peek().span,
@@ -210,7 +210,7 @@ impl Parser {
             _ => self.attribute()?,
         };
         let span = start.to(self.cursor.before());
-        self.give(pending, spec.name, value, span)
+        self.give(&mut pending.attributes, spec.name, value, span)
     }
 
     /// `[4, %n]`
@@ -227,7 +227,7 @@ impl Parser {
         }
         let value = Attribute::Numbers(Type::integer(64), numbers);
         let name = pending.definition.attributes[attribute].name;
-        self.give(pending, name, value, start)
+        self.give(&mut pending.attributes, name, value, start)
     }
 }
 

@@ -425,15 +425,16 @@ impl Parser {
         }
     }
 
-    /// Adds an attribute. A form may not repeat an attribute that it shows elsewhere.
+    /// Adds an attribute that the operation does not have yet. A form that shows an attribute may
+    /// not repeat it in braces.
     pub(super) fn give(
         &self,
-        pending: &mut Pending,
+        attributes: &mut Dictionary,
         name: &str,
         value: Attribute,
         span: Span,
     ) -> Result<()> {
-        if pending.attributes.iter().any(|(known, _)| known == name) {
+        if attributes.iter().any(|(known, _)| known == name) {
             return Err(self
                 .fault(
                     code::DEFINED_TWICE,
@@ -443,7 +444,7 @@ impl Parser {
                 )
                 .help("leave one of them out"));
         }
-        pending.attributes.push((name.to_owned(), value));
+        attributes.push((name.to_owned(), value));
         Ok(())
     }
 }
