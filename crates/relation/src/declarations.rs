@@ -116,7 +116,7 @@ impl Quantifier {
         &self.premises
     }
 
-    /// What holds, in terms of the variables of the premises.
+    /// The conclusions, as constraints on the variables of the premises.
     pub fn conclusions(&self) -> &[Constraint] {
         &self.conclusions
     }
@@ -156,14 +156,14 @@ impl Declarations {
         self.quantifiers.extend(others.quantifiers);
     }
 
-    /// Says that conclusions hold wherever the constraints of `premises` do, for all
-    /// values of its variables, of which both speak.
+    /// Declares that the conclusions hold for all variables that satisfy `premises`. Both are
+    /// constraints on the variables of `premises`.
     pub fn forall(&mut self, premises: Conjunction, conclusions: Vec<Constraint>) {
         self.quantifiers
             .push(Quantifier::new(premises, conclusions));
     }
 
-    /// What is known, in other names.
+    /// The declarations under new names.
     ///
     /// # Errors
     /// As [`Relation::rewritten`].
@@ -217,17 +217,17 @@ impl Declarations {
         self.functions.iter().find(|f| f.name == name)
     }
 
-    /// Declares a function besides.
+    /// Adds a function.
     pub fn declare(&mut self, function: Function) {
         self.functions.push(function);
     }
 
-    /// Says what holds of symbolic constants besides.
+    /// Adds an assumption on symbolic constants.
     pub fn assume(&mut self, constraint: Constraint) {
         self.assumptions.push(constraint);
     }
 
-    /// Drops all that is said of a function or a symbolic constant.
+    /// Drops all declarations that contain a function or a symbolic constant.
     pub fn forget(&mut self, name: &str) {
         let speaks = |constraints: &[Constraint]| speaks(constraints, name);
         let parts_speak = |parts: &[Conjunction]| parts.iter().any(|p| speaks(p.constraints()));
@@ -350,7 +350,7 @@ fn holds_within(premises: &Conjunction, set: &Set) -> bool {
             .all(|premise| stated.contains(&premise))
 }
 
-/// Whether constraints speak of a function or a symbolic constant.
+/// Whether constraints contain a function or a symbolic constant.
 fn speaks(constraints: &[Constraint], name: &str) -> bool {
     let mut found = false;
     for e in constraints.iter().flat_map(Constraint::expressions) {

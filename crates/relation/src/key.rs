@@ -36,12 +36,12 @@ pub(crate) fn is_variadic(name: &str) -> bool {
     [LEX, MORTON, ALTO, UNMORTON, UNALTO].contains(&name)
 }
 
-/// Whether equal keys on one curve are those of equal coordinates.
+/// Whether equal keys on one curve have equal coordinates.
 pub(crate) fn is_injective(name: &str) -> bool {
     [MORTON, ALTO].contains(&name)
 }
 
-/// Whether an argument says which curve it is, rather than being a coordinate.
+/// Whether an argument is an extent, which selects the curve, and not a coordinate.
 pub(crate) fn is_extent(name: &str, at: usize) -> bool {
     name == ALTO && at % 2 == 1
 }

@@ -124,7 +124,7 @@ impl Names {
     }
 }
 
-/// The free names in constraints: those of symbolic constants and functions.
+/// The free names in constraints: symbolic constants and functions.
 #[derive(Default)]
 pub(crate) struct Uses<'a> {
     pub(crate) constants: Vec<&'a str>,

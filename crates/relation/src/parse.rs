@@ -108,7 +108,7 @@ fn whole<T>(
     Ok(read)
 }
 
-/// What a free name is, and where it was so first.
+/// The role of a free name, and its first place.
 struct Role {
     /// The number of arguments of a function; `None` for a constant.
     arguments: Option<usize>,
@@ -168,7 +168,7 @@ impl Parser {
     /// Symbols that the tokens of a text with relations in it are cut by.
     pub const SYMBOLS: [&'static str; 10] = SYMBOLS;
 
-    /// A parser of what follows in `tokens`.
+    /// A parser of the text from the next token on.
     pub fn new(tokens: Tokens) -> Self {
         Self {
             tokens,

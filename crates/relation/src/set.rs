@@ -108,8 +108,7 @@ impl Set {
         })
     }
 
-    /// The bounds of each element, the lower one and the end, where the set is a
-    /// box of which constants say the extents.
+    /// The lower bound and the end of each element, if the set is a box with constant extents.
     pub fn as_box(&self) -> Option<Vec<(Expression, Expression)>> {
         let [part] = self.parts() else { return None };
         let mut sides = vec![(None, None); self.n_elements()];

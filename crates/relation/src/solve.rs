@@ -140,8 +140,7 @@ impl Relation {
         all
     }
 
-    /// The second tuple as expressions of the first, for each part. They speak
-    /// of the variables of that part's inputs.
+    /// The second tuple of each part as expressions of the variables of its first tuple.
     ///
     /// # Errors
     /// `E0705` names an element that the constraints do not determine.
@@ -175,8 +174,8 @@ impl Relation {
         Ok(solutions)
     }
 
-    /// The relation of the solutions of [`solve`](Self::solve): each part says
-    /// what each element is, and nothing of where that is so.
+    /// The relation of the solutions of [`solve`](Self::solve): equations for each element, without
+    /// other constraints.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).

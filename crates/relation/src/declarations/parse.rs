@@ -10,7 +10,7 @@
 //! forall       := "forall" NAME { "," NAME } ":" constraints [ ( "=>" | "<=>" ) constraints ]
 //! ```
 //!
-//! Sets, relations and constraints are those of relations.
+//! Sets, relations and constraints have the syntax of relations.
 
 use std::str::FromStr;
 

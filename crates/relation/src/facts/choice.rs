@@ -69,7 +69,7 @@ struct Choice {
 #[derive(Clone)]
 struct Member {
     row: Row,
-    /// What refutes it.
+    /// The opposite row. A proof of it refutes the member.
     opposite: Linear,
 }
 
@@ -117,8 +117,7 @@ impl Facts<'_> {
         new
     }
 
-    /// Takes the members again that were taken because of given rows, as far as the
-    /// others suffice for that.
+    /// Decides choices again whose decision depended on given rows, as far as other rows suffice.
     pub(super) fn retake(&mut self, without: Sources) {
         let except = Except {
             sources: without,
@@ -142,7 +141,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The one member that is not refuted, and what the others are refuted by.
+    /// The only member that is not refuted, with the rows that refute the others.
     fn left(&mut self, choice: &Choice, except: Except) -> Option<(Row, Sources)> {
         let mut from = choice.from;
         if from.meet(except.sources) {
@@ -156,7 +155,7 @@ impl Facts<'_> {
                 None => left = Some(member.row.clone()),
             }
         }
-        // A choice of which nothing is left contradicts the rows.
+        // If all members are refuted, the rows contradict each other.
         let never = Row {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,

@@ -50,7 +50,7 @@ impl Parser {
         self.uses.push((name, arguments, place));
     }
 
-    /// Whether this is a function that the language knows: a key such as `MORTON`.
+    /// Whether this is a predefined function: a key such as `MORTON`.
     pub fn is_key(name: &str) -> bool {
         key::is_variadic(name)
     }

@@ -23,7 +23,7 @@ pub(super) struct Pending {
     pub(super) is_met: bool,
 }
 
-/// What the innermost place of an item does.
+/// The innermost step of an item.
 #[derive(Clone)]
 pub(super) enum Finish {
     /// Visits the tuple, unless an earlier part of the union has it.
@@ -37,11 +37,11 @@ pub(super) enum Finish {
 pub(super) struct Item {
     /// Of the visit that it is of.
     pub(super) number: usize,
-    /// What orders the points, the outermost first.
+    /// The expressions that order the points, the outermost first.
     pub(super) order: Vec<Polynomial>,
     /// The elements of the tuple.
     pub(super) tuple: Vec<Polynomial>,
-    /// The variables that only have to exist.
+    /// The `exists` variables.
     pub(super) exists: Vec<Variable>,
     /// The variables that have values.
     pub(super) known: BTreeSet<Variable>,
@@ -94,7 +94,7 @@ impl Item {
         }
         for constraint in part.constraints() {
             let constraint = constraint.rewritten(&here);
-            // What cancels out in a sum has to have a value too.
+            // Terms that cancel out in a sum must have values too.
             for e in constraint.expressions() {
                 let mut every = Vec::new();
                 e.visit(&mut |e| {
@@ -238,14 +238,14 @@ impl Item {
             })
     }
 
-    /// Enforces what is known to hold where the loops are. With `test`, what is not
-    /// known and can be tested is given back, in an order in which each comparison
-    /// has a value where those before it hold.
+    /// Enforces comparisons that are known to hold at this place of the loops. With `test`, returns
+    /// comparisons that can be tested now, in an order in which each has a value if the earlier
+    /// ones hold.
     pub(super) fn enforce(&mut self, declarations: &Declarations, test: bool) -> Vec<Row> {
         let mut tested = Vec::new();
         loop {
             let ready = || (0..self.pending.len()).filter(|&at| self.is_ready(&self.pending[at]));
-            // What is known may be the reason why the next is.
+            // A known comparison may imply the next one.
             let known = ready().find(|&at| {
                 let pending = &self.pending[at];
                 pending.is_met || holds(&self.context, &pending.row, declarations)
@@ -284,8 +284,8 @@ impl Item {
         }));
     }
 
-    /// Whether of two points that agree on what is known, the one with the smaller
-    /// `first` has the smaller `then`; or, without `then`, there are no two.
+    /// Whether, of two points with equal known variables, the one with the smaller `first` has the
+    /// smaller `then`. Without `then`: whether there are no two.
     pub(super) fn increases(
         &self,
         first: Variable,
@@ -337,7 +337,7 @@ fn has_atom(sum: &Polynomial, atom: &Atom) -> bool {
     found
 }
 
-/// The function of which an atom is a value's place, if it can be looked up.
+/// The function whose argument an atom finds, if it can be looked up.
 fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str> {
     let Atom::Call(name, _) = atom else {
         return None;
