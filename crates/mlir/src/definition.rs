@@ -1,6 +1,6 @@
 //! Definitions of operations: operands, results, attributes, regions, and the syntax of their text.
 //!
-//! Definitions are text, a table for each dialect in [`tables`]:
+//! Definitions are text, a table for each dialect in `tables`:
 //!
 //! ```text
 //! sparse_tensor.positions 17.. (tensor: sparse) -> (result: memref) {level: index}
