@@ -161,7 +161,7 @@ impl Rewrite {
             };
             let target = if is_back { step.from } else { step.to };
             let target = find(target.0, target.1);
-            let change = if is_back { step.back } else { step.on };
+            let change = if is_back { step.back } else { step.forth };
             let Some(change) = change else {
                 let message = format!("`{name}` cannot be written in release {}", self.dialect);
                 return Err(self.refuse(op, message).help(step.why));

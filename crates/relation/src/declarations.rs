@@ -229,25 +229,25 @@ impl Declarations {
 
     /// Drops all declarations that contain a function or a symbolic constant.
     pub fn forget(&mut self, name: &str) {
-        let speaks = |constraints: &[Constraint]| speaks(constraints, name);
-        let parts_speak = |parts: &[Conjunction]| parts.iter().any(|p| speaks(p.constraints()));
+        let has_name = |constraints: &[Constraint]| contain(constraints, name);
+        let in_parts = |parts: &[Conjunction]| parts.iter().any(|p| has_name(p.constraints()));
         self.assumptions
-            .retain(|constraint| !speaks(std::slice::from_ref(constraint)));
+            .retain(|constraint| !has_name(std::slice::from_ref(constraint)));
         self.functions.retain(|function| {
             let sets = [&function.domain, &function.range];
-            function.name != name && !sets.iter().any(|set| parts_speak(set.parts()))
+            function.name != name && !sets.iter().any(|set| in_parts(set.parts()))
         });
         self.retain_tuples(Some(name));
         let mut gone = Vec::new();
         self.orders.retain(|(order, relation)| {
-            let kept = order != name && !parts_speak(relation.parts());
+            let kept = order != name && !in_parts(relation.parts());
             if !kept && order != name {
                 gone.push(order.clone());
             }
             kept
         });
         self.quantifiers
-            .retain(|q| !speaks(q.premises.constraints()) && !speaks(&q.conclusions));
+            .retain(|q| !has_name(q.premises.constraints()) && !has_name(&q.conclusions));
         for order in gone {
             self.forget(&order);
         }
@@ -264,7 +264,7 @@ impl Declarations {
         self.retain_tuples(Some(name));
         self.quantifiers.retain(|quantifier| {
             let premises = quantifier.premises.constraints();
-            !speaks(premises, name) && !speaks(&quantifier.conclusions, name)
+            !contain(premises, name) && !contain(&quantifier.conclusions, name)
         });
     }
 
@@ -351,7 +351,7 @@ fn holds_within(premises: &Conjunction, set: &Set) -> bool {
 }
 
 /// Whether constraints contain a function or a symbolic constant.
-fn speaks(constraints: &[Constraint], name: &str) -> bool {
+fn contain(constraints: &[Constraint], name: &str) -> bool {
     let mut found = false;
     for e in constraints.iter().flat_map(Constraint::expressions) {
         e.visit(&mut |e| match e {

@@ -23,7 +23,7 @@ pub(super) struct Step {
     /// The later definition: its name and its first release.
     pub(super) to: (&'static str, u8),
     /// Changes the earlier form into the later one.
-    pub(super) on: Option<Change>,
+    pub(super) forth: Option<Change>,
     /// Changes the later form into the earlier one.
     pub(super) back: Option<Change>,
     /// The reason why a direction is missing.
@@ -37,7 +37,7 @@ const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
     Step {
         from,
         to,
-        on: Some(rename),
+        forth: Some(rename),
         back: Some(rename),
         why: "",
     }
@@ -46,28 +46,28 @@ const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
 const fn changed(
     from: (&'static str, u8),
     to: (&'static str, u8),
-    on: Change,
+    forth: Change,
     back: Change,
 ) -> Step {
     Step {
         from,
         to,
-        on: Some(on),
+        forth: Some(forth),
         back: Some(back),
         why: "",
     }
 }
 
-const fn only_on(
+const fn only_forth(
     from: (&'static str, u8),
     to: (&'static str, u8),
-    on: Change,
+    forth: Change,
     why: &'static str,
 ) -> Step {
     Step {
         from,
         to,
-        on: Some(on),
+        forth: Some(forth),
         back: None,
         why,
     }
@@ -156,19 +156,19 @@ pub(super) static STEPS: &[Step] = &[
         count_is_index,
         rename,
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort_coo", 16),
         ("sparse_tensor.sort_coo", 17),
         stable_to_algorithm,
         "an algorithm is named since release 17",
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort_coo", 17),
         ("sparse_tensor.sort", 18),
         order_of_all,
         "`perm_map` orders coordinates since release 18",
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort", 16),
         ("sparse_tensor.sort", 17),
         stable_to_algorithm,

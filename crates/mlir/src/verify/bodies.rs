@@ -50,11 +50,11 @@ impl Check<'_> {
         op: Operation<'_>,
         region: Region,
         takes: &[Type],
-        gives: &Type,
+        yields: &Type,
         what: &str,
     ) -> Result<()> {
         self.arguments_are(op, region, takes, what)?;
-        self.gives(op, region, std::slice::from_ref(gives), what)
+        self.yields_are(op, region, std::slice::from_ref(yields), what)
     }
 
     fn binary(&self, op: Operation<'_>) -> Result<()> {
@@ -153,7 +153,7 @@ impl Check<'_> {
         }
         let region = op.data().regions[0];
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
     fn iterate(&self, op: Operation<'_>) -> Result<()> {
@@ -167,7 +167,7 @@ impl Check<'_> {
         arguments.extend(carried.iter().cloned());
         let region = op.data().regions[0];
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
     /// The number of coordinates that a loop uses.
@@ -211,7 +211,7 @@ impl Check<'_> {
                 }
             }
             self.arguments_are(op, *region, &arguments, "a case")?;
-            self.gives(op, *region, &carried, "a case")?;
+            self.yields_are(op, *region, &carried, "a case")?;
         }
         Ok(())
     }

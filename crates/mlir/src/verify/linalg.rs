@@ -124,7 +124,7 @@ impl Check<'_> {
         let outputs: Vec<Type> = op.operands("outputs").iter().map(entry).collect();
         let region = op.data().regions[0];
         self.arguments_are(op, region, &all, "the body")?;
-        self.gives(op, region, &outputs, "the body")
+        self.yields_are(op, region, &outputs, "the body")
     }
 
     /// Checks that each map has a result for each mode of its operand, and that extents agree.

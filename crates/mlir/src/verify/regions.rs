@@ -178,7 +178,7 @@ impl Check<'_> {
     }
 
     /// Checks the types of the values that a region yields.
-    pub(super) fn gives(
+    pub(super) fn yields_are(
         &self,
         op: Operation<'_>,
         region: Region,
@@ -239,7 +239,7 @@ impl Check<'_> {
         arguments.extend(carried.iter().cloned());
         self.same_results(op, &carried)?;
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
     /// Checks that the results have the types of the values that a loop carries.
@@ -276,7 +276,7 @@ impl Check<'_> {
         }
         for (region, what) in [(then, "the first region"), (otherwise, "`else`")] {
             self.arguments_are(op, region, &[], what)?;
-            self.gives(op, region, &results, what)?;
+            self.yields_are(op, region, &results, what)?;
         }
         Ok(())
     }
@@ -287,8 +287,8 @@ impl Check<'_> {
         };
         let (inits, results) = (op.operand_types("inits"), op.result_types());
         self.arguments_are(op, before, &inits, "the condition")?;
-        self.gives(op, before, &results, "the condition")?;
+        self.yields_are(op, before, &results, "the condition")?;
         self.arguments_are(op, after, &results, "the body")?;
-        self.gives(op, after, &inits, "the body")
+        self.yields_are(op, after, &inits, "the body")
     }
 }

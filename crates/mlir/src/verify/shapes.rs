@@ -180,7 +180,7 @@ impl Check<'_> {
         let order = ty.shape().unwrap_or_default().len();
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the body")?;
-        self.gives(op, region, &[ty.element().clone()], "the body")
+        self.yields_are(op, region, &[ty.element().clone()], "the body")
     }
 
     /// Checks that there is an index for each mode.
@@ -361,6 +361,6 @@ impl Check<'_> {
         self.list_fits(op, "high", "static_high", order)?;
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the padding")?;
-        self.gives(op, region, &[ty.element().clone()], "the padding")
+        self.yields_are(op, region, &[ty.element().clone()], "the padding")
     }
 }
