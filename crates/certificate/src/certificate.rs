@@ -1,4 +1,4 @@
-//! Certificates: obligations, and the lemma and the statements that establish each.
+//! Certificates: a list of obligations, each with the lemma and the statements that establish it.
 //!
 //! ```text
 //! certificate {[i, q1, j] -> [q0, t] : q0 = j && t = B_q1(q1)}
@@ -7,9 +7,9 @@
 //!   the place of each entry holds its value: not proved
 //! ```
 //!
-//! The first line gives the **tuple** of the destination that each entry has: elements of the
-//! map's first tuple, then those that the map says exist, as expressions of the variables over
-//! which the statements run.
+//! The first line maps each entry to its **tuple** in the destination. The tuple has the elements
+//! of the first tuple of the destination's map, then its `exists` variables. Each is an expression
+//! of the variables of the statements.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -19,35 +19,36 @@ use sparsec_relation::Relation;
 
 use crate::lemma::Lemma;
 
-/// What a conversion has to make true.
+/// A condition that a correct conversion meets. A **place** is a position in the array of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Obligation {
-    /// Statements read what was written before, and never what is written afterwards.
+    /// Each statement reads only values that no later statement changes.
     Settled,
-    /// Each statement over the entries has one point for each entry.
+    /// The statement that copies values has one point for each entry of the source.
     Visited,
-    /// The source's places hold different entries.
+    /// No two entries of the source share a place.
     Apart,
-    /// Places ascend as entries are visited.
+    /// The places of the source ascend in the order in which statements visit entries.
     Ascending,
-    /// An array or a number that is computed holds in each of its entries what its statements say.
+    /// The statements that write this array or number establish the facts of a lemma.
     Values(String),
     /// An array has the extents that the descriptor declares.
     Length(String),
     /// All values of an array are in the declared range.
     Range(String),
-    /// The values of an array follow their arguments as declared: the array, and the word.
+    /// The values of an array are ordered as declared. Holds the array and the word, such as
+    /// `increasing`.
     Monotone(String, String),
     /// An array takes no value twice.
     Injective(String),
-    /// Something that the descriptor assumes of numbers, or says with `forall`.
+    /// An assumption about numbers or a `forall` of the descriptor, as text.
     Declared(String),
-    /// A constant is the entry of an array that it stands for.
+    /// A constant stands for an entry of an array: `B_pos1_end` for `B_pos1(N0)`.
     End(String, String),
-    /// No statement leaves its arrays, and keys of windows lie within their extents.
+    /// Every index lies within its array, and every key of a window within its extent.
     Inside,
-    /// Each entry has a tuple with its coordinates.
+    /// The tuple of each entry is in the destination's map, and has the coordinates of the entry.
     Tuple,
     /// No two tuples have the same coordinates.
     OneTuple,
@@ -55,42 +56,42 @@ pub enum Obligation {
     OwnPlace,
     /// The place of an entry holds its value.
     Holds,
-    /// Tuples without an entry hold the fill.
+    /// Places of tuples without an entry hold the fill.
     Others,
 }
 
-/// One obligation, and how it is met.
+/// One obligation with its proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// What has to be true.
+    /// The condition to establish.
     pub obligation: Obligation,
-    /// Why it is, if that is known.
+    /// How the certificate establishes the obligation; `None` if it does not.
     pub proof: Option<Proof>,
 }
 
-/// Why an obligation is met.
+/// How an obligation is established.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// The lemma that says so.
+    /// The lemma.
     pub lemma: Lemma,
-    /// The names of the statements of which its side conditions hold.
+    /// The names of the statements to which the lemma applies.
     pub statements: Vec<String>,
 }
 
 /// The obligations of a conversion with their proofs; see the module's page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// From entries to the tuples of the destination.
+    /// Maps each entry to its tuple in the destination.
     pub tuple: Relation,
-    /// The obligations. Those of arrays that others follow come first.
+    /// The obligations. A line follows the lines whose facts its lemma uses.
     pub lines: Vec<Line>,
 }
 
-/// The words of orders.
+/// The words for monotone arrays.
 const ORDERS: [&str; 4] = ["nondecreasing", "increasing", "nonincreasing", "decreasing"];
 
 impl Certificate {
-    /// The obligations that nothing proves.
+    /// The obligations without a proof.
     pub fn unproved(&self) -> impl Iterator<Item = &Obligation> {
         let open = self.lines.iter().filter(|line| line.proof.is_none());
         open.map(|line| &line.obligation)
@@ -99,7 +100,7 @@ impl Certificate {
     /// Reads a certificate from the whole of a source.
     ///
     /// # Errors
-    /// `E0832` for a line that is none, and those of the tuple's relation.
+    /// `E0832` for a line that is no line of a certificate, and for a tuple that is no relation.
     pub fn parse(source: &Source) -> Result<Self> {
         let mut lines = source.text().lines();
         let wrong = |line: &str, what: &str| {

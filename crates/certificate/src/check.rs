@@ -1,7 +1,7 @@
 //! The check of a certificate's lines.
 //!
-//! Lines are checked in their order, since lemmas rely on what was established before. What
-//! the descriptor asks and no line mentions is added without a proof.
+//! Lines are checked in their order, since a lemma uses facts that earlier lines established.
+//! Obligations that the certificate omits are added without a proof.
 
 use sparsec_base::arena::Id;
 use sparsec_computation::Statement;
@@ -19,8 +19,9 @@ use crate::{Question, Refusal};
 
 pub(crate) type Outcome = Result<(), Refusal>;
 
-/// Each line of a certificate, and each obligation that it leaves out, with what came of it;
-/// if so asked, no more after the first that is refused or has no proof.
+/// Returns each line of a certificate with the outcome of its check, then each obligation that the
+/// certificate omits. With `until_refused` the list ends at the first line that is refused or has
+/// no proof.
 pub(crate) fn examine(
     question: &Question<'_>,
     certificate: &Certificate,
@@ -114,7 +115,7 @@ impl State<'_> {
         }
     }
 
-    /// What statements make of an array, by a lemma of arrays.
+    /// Checks an array by the lemma about its statements, and records the facts of the lemma.
     fn values(&mut self, name: &str, lemma: Lemma, cited: &[&Statement]) -> Outcome {
         let check = lemma.of_arrays();
         let check = check.ok_or_else(|| Refusal::of("the lemma is not about arrays"))?;
@@ -139,12 +140,12 @@ impl State<'_> {
         check(self, name, &own)
     }
 
-    /// The statement that copies values is over the entries.
+    /// The statement that copies values has one point for each entry.
     fn visited(&self) -> Outcome {
         only(&self.writers(&self.destination.name)).and_then(|copy| self.visits(copy))
     }
 
-    /// No two entries have one place in the source.
+    /// No two entries of the source share a place.
     fn apart(&mut self) -> Outcome {
         let place = self.entries.place.clone();
         let tuple = self.entries.tuple();
@@ -158,14 +159,14 @@ impl State<'_> {
         let within = within.split().all(|link| self.at_entries(&link));
         refuse(within, "an entry may lie outside of the places")?;
         refuse(
-            self.told_apart(&[place], &tuple),
+            self.determines(&[place], &tuple),
             "two entries may have one place in the source",
         )?;
         if !self.is_one_to_one {
             let coordinates = self.entries.coordinates.clone();
             let place = [self.entries.place.clone()];
             refuse(
-                self.told_apart(&coordinates, &place),
+                self.determines(&coordinates, &place),
                 "two entries may have the same coordinates",
             )?;
         }
@@ -173,15 +174,15 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Whether entries that agree in `keys` agree in `told`.
-    fn told_apart(&self, keys: &[Expression], told: &[Expression]) -> bool {
-        told.iter().all(|told| {
+    /// Whether two entries with equal `keys` always have equal `values`.
+    fn determines(&self, keys: &[Expression], values: &[Expression]) -> bool {
+        values.iter().all(|value| {
             let mut goal = Goal::new(0, Vec::new());
             let [a, b] = [(); 2].map(|()| goal.entry(self));
             for key in keys {
                 goal.add(key.rewritten(&At(a)).equals(key.rewritten(&At(b))));
             }
-            let (left, right) = (told.rewritten(&At(a)), told.rewritten(&At(b)));
+            let (left, right) = (value.rewritten(&At(a)), value.rewritten(&At(b)));
             for e in self.entries.tuple() {
                 goal.compare(e.rewritten(&At(a)), e.rewritten(&At(b)));
             }
@@ -190,7 +191,8 @@ impl State<'_> {
         })
     }
 
-    /// Entries that are visited later have greater places, so that places number entries.
+    /// Entries that are visited later have greater places. Places are then a numbering of the
+    /// entries.
     fn ascending(&mut self) -> Outcome {
         let known = self.are_apart && self.is_full;
         refuse(known, "entries may be fewer than places")?;
@@ -228,7 +230,7 @@ impl State<'_> {
         refuse(are_equal, "it may have another length")
     }
 
-    /// Whether something holds wherever an array has a value, of its argument `v0`.
+    /// Whether a constraint on the argument `v0` holds on the whole domain of an array.
     fn throughout(&self, name: &str, constraint: &Constraint) -> bool {
         let Some(function) = self.known.function(name) else {
             return false;
@@ -280,7 +282,7 @@ impl State<'_> {
         )
     }
 
-    /// Whether the values of an array at two ascending arguments never compare so.
+    /// Whether the values of an array at two ascending arguments never compare like this.
     fn never_at(&self, name: &str, comparison: Comparison) -> bool {
         let call = |n: usize| Expression::Call(name.to_owned(), vec![variable(n)]);
         let ascend = Constraint::new(variable(0), Comparison::Less, variable(1));
@@ -288,7 +290,7 @@ impl State<'_> {
         self.held.contains_key(name) && Goal::new(2, claim).with_witnesses(self).is_refuted(self)
     }
 
-    /// What the descriptor assumes, or says with `forall`.
+    /// An assumption or a `forall` of the descriptor holds.
     fn declared(&self, said: &str) -> Outcome {
         let declared = declared_of(&self.destination);
         let found = declared.into_iter().find(|(text, _)| text == said);
@@ -315,7 +317,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// A constant is the entry that it stands for.
+    /// A constant equals the entry of an array that it stands for.
     fn end(&self, name: &str, call: &str) -> Outcome {
         let mut ends = self.destination.ends.iter();
         let found = ends.find(|(end, value)| end == name && text(value) == call);

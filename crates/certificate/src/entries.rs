@@ -1,15 +1,16 @@
 //! The entries of the source: the points over which statements run.
 //!
-//! The source's map relates places to coordinates. Statements run over some of the elements
-//! of both tuples, and the map makes each other element equal to one of these:
+//! The source's map relates places to coordinates. The variables of a point are some of the
+//! elements of both tuples. The map equates each other element with one of them:
 //!
 //! ```text
 //! map     {[q0, q1] -> [i, j] : q0 = i && A_pos1(q0) <= q1 < A_pos1(q0 + 1) && A_crd1(q1) = j && …}
 //! points  {[i, q1, j]         :           A_pos1(i) <= q1 < A_pos1(i + 1)   && A_crd1(q1) = j && …}
 //! ```
 //!
-//! So points and pairs of the map are in bijection, whatever names say: a name that suggests
-//! the wrong element leaves an element without an equation, or a constraint unproved.
+//! Points and pairs of the map are therefore in bijection. Names only select the variables: if a
+//! name selects the wrong element, an element has no equation and the check fails, or a later proof
+//! does.
 
 use sparsec_base::arena::Id;
 use sparsec_relation::{
@@ -22,17 +23,17 @@ use crate::side::Side;
 /// The entries of a tensor in the source's format.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries {
-    /// The points.
+    /// The constraints on the variables of a point.
     pub(crate) part: Conjunction,
-    /// The coordinates at a point.
+    /// The coordinates of the entry at a point.
     pub(crate) coordinates: Vec<Expression>,
-    /// The place of the value.
+    /// The place of the entry's value.
     pub(crate) place: Expression,
     /// How many places there are.
     pub(crate) n_places: Expression,
 }
 
-/// An expression of a point whose variables begin elsewhere.
+/// Shifts the variables of a point, so that they begin at this number.
 pub(crate) struct At(pub(crate) usize);
 
 impl Rewrite for At {
@@ -46,7 +47,7 @@ pub(crate) fn variable(index: usize) -> Expression {
 }
 
 impl Entries {
-    /// The entries as points over variables of these names.
+    /// The entries as points over variables with these names.
     pub(crate) fn of(
         source: &Side,
         names: &[String],
@@ -68,7 +69,7 @@ impl Entries {
                 "`{name}` is no element of the source's map"
             )));
         }
-        // Elements without a name are equal to others.
+        // Elements without a name take the variable that the map equates them with.
         let links: Vec<Constraint> = map
             .constraints()
             .iter()
@@ -115,7 +116,7 @@ impl Entries {
         self.part.n_variables()
     }
 
-    /// The variables of a point: when it is visited, compared lexicographically.
+    /// The variables of a point. Their lexicographic order is the order of visits.
     pub(crate) fn tuple(&self) -> Vec<Expression> {
         (0..self.n()).map(variable).collect()
     }

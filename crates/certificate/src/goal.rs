@@ -1,21 +1,24 @@
-//! Refuting a claim about elements of the destination, or about several entries.
+//! Proofs by refutation: a claim holds if the conjunction of its negation with the facts is
+//! impossible.
 //!
-//! A goal is a conjunction that shall be impossible. What lemmas say of numbers cannot be said
-//! in it, since it speaks of all entries at once. So a **witness** is taken for each element
-//! that has one: an entry, with variables of its own.
+//! This conjunction is a **goal**. Lemmas speak of all entries, but a conjunction has room for a
+//! few only. So the checker adds a **witness** for each element that has an entry: that entry, as
+//! variables of its own.
+//!
+//! To prove that `crd` increases within each segment:
 //!
 //! ```text
 //! goal       {[p, q1, q2] : pos(p) <= q1 < q2 < pos(p + 1) && crd(q1) >= crd(q2)}
 //! witness    of q1: (i, n, j)      i, n, j an entry,  B_q1(n) = q1,  j = p,  crd(q1) = i
-//! witness    of q2: (i', n', j')   the same
-//! cases      q1 < q2, so that (j, i, n, j) < (j', i', n', j') by the keys of B_q1, then visits:
+//! witness    of q2: (i', n', j')  likewise
+//! cases      q1 < q2 means (j, i, n, j) < (j', i', n', j') by the keys of B_q1, then visits:
 //!                j < j'                       j = p = j'
 //!                j = j' && i < i'             crd(q1) = i < i' = crd(q2)
 //!                j = j' && i = i' && n < n'   one entry in two places
 //! ```
 //!
-//! A case that the prover refutes is done; else the next pair of numbers, or the next array
-//! with marks, is split. All cases have to be refuted within a number of proofs.
+//! If the prover refutes a case, the case is done. Otherwise it is split by the next pair of
+//! numbers, or by the next array with marks. `MOST_PROOFS` limits the number of proofs of a goal.
 
 use std::collections::BTreeSet;
 
@@ -27,31 +30,31 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, 
 use crate::entries::At;
 use crate::state::{Held, State, after};
 
-/// A conjunction that shall be impossible.
+/// A conjunction to be refuted.
 #[derive(Clone)]
 pub(crate) struct Goal {
     n: usize,
     constraints: Vec<Constraint>,
-    /// A numbering, an expression that is the number of an entry, and where the entry's variables begin.
+    /// A numbering, an expression for the number of an entry, and the entry's first variable.
     numbers: Vec<(usize, Expression, usize)>,
-    /// Entries with their variables.
+    /// The first variable of each entry.
     entries: Vec<usize>,
-    /// Arrays that hold one of two things at an expression.
+    /// Arrays that hold one of two values at an expression.
     choices: Vec<(String, Expression)>,
-    /// Expressions whose order may matter.
+    /// Pairs of expressions to be split by their order.
     compared: Vec<(Expression, Expression)>,
-    /// Entries that are one if their coordinates are equal.
+    /// Pairs of entries to be split by whether their coordinates are equal, after numbers.
     pairs: Vec<(usize, usize)>,
-    /// Such entries of which this is looked at before numbers are.
+    /// Pairs of entries to be split like `pairs`, but before numbers.
     early: Vec<(usize, usize)>,
-    /// Where the variables of the destination's tuples begin.
+    /// The first variable of each tuple of the destination.
     tuples: Vec<usize>,
-    /// Pairs of numbers that were compared.
+    /// Pairs of numbers that are split already.
     split: BTreeSet<(usize, usize)>,
 }
 
 impl Goal {
-    /// Constraints on variables, of which there are `n`.
+    /// A goal of `n` variables with these constraints.
     pub(crate) fn new(n: usize, constraints: Vec<Constraint>) -> Self {
         Self {
             n,
@@ -71,20 +74,20 @@ impl Goal {
         self.constraints.push(constraint);
     }
 
-    /// Says that variables from here on are a tuple of the destination.
+    /// Declares the variables from `at` on to be a tuple of the destination.
     pub(crate) fn tuple_at(&mut self, at: usize) {
         self.tuples.push(at);
     }
 
-    /// Lets the order of two expressions be looked at, if nothing else helps.
+    /// Adds a pair of expressions to be split by their order as a last resort.
     pub(crate) fn compare(&mut self, a: Expression, b: Expression) {
         if !self.compared.contains(&(a.clone(), b.clone())) {
             self.compared.push((a, b));
         }
     }
 
-    /// As [`compare`](Self::compare), for the elements of the destination's tuple at two
-    /// entries that coordinates determine.
+    /// Adds the elements of the destination's tuple at two entries to be split by their order. Only
+    /// sums that contain no number are added, since coordinates determine these.
     fn compare_tuples(&mut self, state: &State<'_>, from: usize, to: usize) {
         let n = state.destination.map.inputs().len();
         for element in state.tuple[..n].iter().rev() {
@@ -100,7 +103,7 @@ impl Goal {
         }
     }
 
-    /// An entry with variables of its own; returns the first of them.
+    /// Adds an entry with variables of its own, and returns the first of them.
     pub(crate) fn entry(&mut self, state: &State<'_>) -> usize {
         let at = self.n;
         self.n += state.entries.n();
@@ -110,13 +113,13 @@ impl Goal {
         at
     }
 
-    /// Lets the number of an entry be compared with others.
+    /// Adds the number of an entry, to be compared with other numbers.
     pub(crate) fn number(&mut self, state: &State<'_>, numbering: usize, at: usize) {
         let value = state.numberings[numbering].value.rewritten(&At(at));
         self.numbers.push((numbering, value, at));
     }
 
-    /// As [`number`](Self::number), for all numbers that an expression of an entry speaks of.
+    /// As [`number`](Self::number), for all numbers that an expression of an entry contains.
     pub(crate) fn numbers_in(&mut self, state: &State<'_>, e: &Expression, at: usize) {
         for (number, numbering) in state.numberings.iter().enumerate() {
             let mut speaks = false;
@@ -127,7 +130,7 @@ impl Goal {
         }
     }
 
-    /// The first of the variables that the constraints make equal to a variable.
+    /// Returns the first variable that the constraints equate with a variable.
     fn first_equal(&self, e: &Expression) -> Expression {
         let mut first = e.clone();
         let is_variable = |e: &Expression| matches!(e, Expression::Variable(_));
@@ -154,7 +157,7 @@ impl Goal {
         first
     }
 
-    /// A witness of a number: an entry that has it.
+    /// Returns the witness of a number: an entry with this number, added unless there is one.
     fn witness(&mut self, state: &State<'_>, numbering: usize, number: &Expression) -> usize {
         let number = &self.first_equal(number);
         let known = self
@@ -171,10 +174,12 @@ impl Goal {
         at
     }
 
-    /// Takes witnesses for the elements of which the constraints speak.
+    /// Adds witnesses for the elements of segments and for the arguments of arrays in the
+    /// constraints.
     pub(crate) fn with_witnesses(mut self, state: &State<'_>) -> Self {
         let given = self.constraints.clone();
-        // Segments of inner levels come last, and their witnesses do for outer ones.
+        // Inner levels come last. Their witnesses serve the outer levels too, so they are added
+        // first.
         for (segments, at, element) in given.iter().rev().flat_map(|it| members(state, it)) {
             let segments = &state.segments[segments];
             let witness = self.witness(state, segments.numbering, &element);
@@ -219,7 +224,7 @@ impl Goal {
         self
     }
 
-    /// Looks first at whether two witnesses are one entry.
+    /// Splits first by whether two witnesses are one entry.
     pub(crate) fn with_same_entries(mut self, state: &State<'_>) -> Self {
         let entries = &self.entries;
         let pairs = entries
@@ -233,8 +238,8 @@ impl Goal {
     }
 }
 
-/// The elements that a constraint puts into segments: `pos(a) <= q < pos(a + 1)` in a chain,
-/// as the number of the segments, `a` and `q`.
+/// The elements that a constraint puts into segments: for a chain `pos(a) <= q < pos(a + 1)` the
+/// number of the segments, `a` and `q`.
 fn members(state: &State<'_>, constraint: &Constraint) -> Vec<(usize, Expression, Expression)> {
     let chain: Vec<&Expression> = constraint.expressions().collect();
     let mut found = Vec::new();
@@ -269,7 +274,7 @@ fn members(state: &State<'_>, constraint: &Constraint) -> Vec<(usize, Expression
     found
 }
 
-/// The cases in which a comparison fails. Tuples are compared by `LEX`.
+/// The cases in which a comparison fails. Keys are compared lexicographically (`LEX`).
 pub(crate) fn failing(link: &Constraint) -> Option<Vec<Vec<Constraint>>> {
     let (comparison, right) = &link.rest[0];
     let negated = comparison.negated();
@@ -314,7 +319,7 @@ pub(crate) fn failing(link: &Constraint) -> Option<Vec<Vec<Constraint>>> {
     Some(cases)
 }
 
-/// Constraints with the variables of a conjunction at these expressions.
+/// The constraints of a conjunction with `values` in place of its variables.
 pub(crate) fn at_values(part: &Conjunction, values: &[Expression]) -> Vec<Constraint> {
     part.constraints()
         .iter()
@@ -322,7 +327,7 @@ pub(crate) fn at_values(part: &Conjunction, values: &[Expression]) -> Vec<Constr
         .collect()
 }
 
-/// The variables of a part from a place on.
+/// The variables of a conjunction, numbered from `from` on.
 pub(crate) fn shifted(part: &Conjunction, from: usize) -> Vec<Expression> {
     (0..part.n_variables())
         .map(|n| Expression::Variable(Variable::from_index(from + n)))

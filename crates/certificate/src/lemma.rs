@@ -1,18 +1,19 @@
-//! The lemmas: one row, one function. Each function checks the side conditions of its lemma
-//! and notes what the lemma says of an array; the crate's page has the table.
+//! The lemmas: a table with one row, and one function, for each. The function checks the side
+//! conditions of its lemma and records the facts that the lemma establishes. The crate's page
+//! explains them.
 
 use sparsec_computation::Statement;
 
-use crate::Refusal;
+use crate::check::Outcome;
 use crate::lemmas::{number, run, scalar, scan, store};
 use crate::state::State;
 
-/// What a lemma does with the statements that write an array.
-type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Result<(), Refusal>;
+/// Applies a lemma to the statements that write an array.
+type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Outcome;
 
 macro_rules! lemmas {
     ($($(#[$doc:meta])* $name:ident = $words:literal, $check:expr;)*) => {
-        /// Why an obligation is met.
+        /// How an obligation is established.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Lemma {
@@ -20,7 +21,7 @@ macro_rules! lemmas {
         }
 
         impl Lemma {
-            /// All of them.
+            /// All lemmas.
             pub const ALL: [Self; [$(Self::$name),*].len()] = [$(Self::$name),*];
 
             /// The lemma in words.
@@ -28,7 +29,7 @@ macro_rules! lemmas {
                 match self { $(Self::$name => $words,)* }
             }
 
-            /// The check of what statements make of an array, for lemmas of arrays.
+            /// The function of a lemma about the statements of an array; `None` for other lemmas.
             pub(crate) fn of_arrays(self) -> Option<Check> {
                 match self { $(Self::$name => $check,)* }
             }
@@ -51,7 +52,7 @@ lemmas! {
     Count = "a number that is assigned once has that value", Some(scalar::assigned);
     /// `n max= T(p) + 1`.
     Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
-    /// `n += 1` where something fails, `assume n = 0`.
+    /// `n += 1` where a condition fails, `assume n = 0`.
     Tally = "what is counted is what is assumed", Some(scalar::tally);
     /// `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`.
     Scan = "a scan of counts is nondecreasing", Some(scan::counts);
@@ -71,14 +72,14 @@ lemmas! {
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
     /// A proof by linear arithmetic from proved facts about arrays.
     Arithmetic = "it follows from what arrays hold", None;
-    /// A proof about two points, with what lemmas say of their numbers.
+    /// A proof about two points from the order of their numbers.
     ByNumbers = "it follows from the order of numbers", None;
-    /// The schedule.
+    /// A proof from the schedule of the statements.
     Schedule = "sweeps follow one another", None;
-    /// The space of statements.
+    /// A proof from the iteration space of the statements.
     Space = "they run over the entries of the source", None;
-    /// What is said of the source.
+    /// A fact about the source, given by the question.
     Source = "the source says so", None;
-    /// Values that no statement but the copy writes.
+    /// A proof that only one statement writes values.
     Untouched = "no two tuples share a place, and nothing else is written", None;
 }

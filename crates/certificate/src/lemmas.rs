@@ -1,5 +1,5 @@
-//! The lemmas of arrays, by what the arrays are for. Each function is given the statements
-//! that write an array, all of them, and checks the side conditions of its lemma.
+//! The lemmas about arrays, by the use of the arrays. Each function receives all statements that
+//! write an array, and checks the side conditions of its lemma.
 
 pub(crate) mod number;
 pub(crate) mod run;
@@ -11,8 +11,9 @@ use sparsec_computation::{Statement, Update};
 use sparsec_relation::Expression;
 
 use crate::Refusal;
+use crate::check::Outcome;
 
-/// The one statement of an array that one statement writes.
+/// The statement that writes an array, if it is the only one.
 pub(crate) fn only<'s>(statements: &[&'s Statement]) -> Result<&'s Statement, Refusal> {
     match statements {
         [statement] => Ok(statement),
@@ -24,10 +25,22 @@ pub(crate) fn only<'s>(statements: &[&'s Statement]) -> Result<&'s Statement, Re
     }
 }
 
-/// The first and the second statement of an array, in the order in which they run.
+/// As [`only`], for a statement with this update.
+pub(crate) fn only_by<'s>(
+    statements: &[&'s Statement],
+    update: Update,
+) -> Result<&'s Statement, Refusal> {
+    let statement = only(statements)?;
+    updates(statement, update)?;
+    Ok(statement)
+}
+
+/// The two statements that write an array, in the order in which they run, if they have these
+/// updates.
 pub(crate) fn two<'s>(
     state: &crate::state::State<'_>,
     statements: &[&'s Statement],
+    [before, after]: [Update; 2],
 ) -> Result<[&'s Statement; 2], Refusal> {
     match statements {
         [a, b] => {
@@ -36,6 +49,8 @@ pub(crate) fn two<'s>(
                 false => [a, b],
             };
             state.follows(second, first)?;
+            updates(first, before)?;
+            updates(second, after)?;
             Ok([first, second])
         }
         [other, ..] => Err(Refusal::at(other, "two statements have to write its array")),
@@ -45,7 +60,7 @@ pub(crate) fn two<'s>(
     }
 }
 
-pub(crate) fn updates(statement: &Statement, update: Update) -> Result<(), Refusal> {
+pub(crate) fn updates(statement: &Statement, update: Update) -> Outcome {
     match statement.update == update {
         true => Ok(()),
         false => {
@@ -58,7 +73,7 @@ pub(crate) fn updates(statement: &Statement, update: Update) -> Result<(), Refus
     }
 }
 
-/// The one index of a statement's target.
+/// The index of a statement's target, if it has one only.
 pub(crate) fn index(statement: &Statement) -> Result<&Expression, Refusal> {
     match &statement.target.indices[..] {
         [index] => Ok(index),

@@ -1,10 +1,10 @@
 //! Certificates of conversions, and their checker.
 //!
 //! A conversion is a [`Computation`] that fills the arrays of a destination from those of a
-//! source. Its **certificate** lists the obligations of the destination's [`Descriptor`], and for each
-//! of these obligations the [`Lemma`] and the statements that establish it. The checker
-//! derives the obligations anew, and accepts a certificate only if it has a proof of each and
-//! the side conditions of each lemma hold of the statements, for tensors of any size:
+//! source. Its **certificate** lists the obligations of the destination's [`Descriptor`], each with
+//! the [`Lemma`] and the statements that establish it. The checker derives the obligations again.
+//! It accepts a certificate only if every obligation has a proof and the side conditions of every
+//! lemma hold, for tensors of any size:
 //!
 //! ```text
 //! source, destination ──► obligations ─┐
@@ -12,32 +12,38 @@
 //! certificate ──► lemmas, statements ──┘                and the statement
 //! ```
 //!
-//! Facts are established array by array. A lemma looks at the statements that write one array
-//! and says what holds of it afterwards:
+//! The checker establishes facts array by array. A lemma looks at the statements that write an
+//! array and gives the facts that hold after them. `T(p)` is stored at the place `p` of an entry,
+//! `k` is a key of the entry, and `m` is a **mark**, the value of entries that nothing else writes:
 //!
 //! | statements                                            | lemma                | holds afterwards                          |
 //! |-------------------------------------------------------|----------------------|-------------------------------------------|
-//! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then by visits |
-//! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | the same, in segments of `pos`            |
-//! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the different keys         |
-//! | `T(p) = ordinal(k of n)`                              | `InGroup`            | equal numbers and keys are one entry's    |
-//! | `n max= T(p) + 1`; `n = m`; `n += 1`, `assume n = 0`  | `Greatest`, `Count`, `Tally` | `n` numbers; `n = m`; no such entry |
+//! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
+//! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | a numbering by `k`, in segments of `pos`  |
+//! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the distinct keys          |
+//! | `T(p) = ordinal(k of n)`                              | `InGroup`            | no two entries have equal number and key  |
+//! | `n max= T(p) + 1`; `n = m`; `n += 1`, `assume n = 0`  | `Greatest`, `Count`, `Tally` | `n` is the count of numbers; `n = m`; no entry was counted |
 //! | `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`             | `Scan`               | nondecreasing from 0 to the number of entries |
-//! | `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`  | `RunningMaximum`     | **segments**: `pos(k) <= q < pos(k + 1)` for the numbers `q` of the entries of `k`, and no others |
+//! | `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`  | `RunningMaximum`     | **segments**: `pos(k) <= q < pos(k + 1)` exactly for the numbers `q` of the entries of `k` |
 //! | `crd(T(p)) = k`                                       | `Keys`               | each `crd(q)` is the `k` of an entry of number `q` |
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
-//! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing, and runs lie in their segments |
+//! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing; segment `x` has the length of the run from `first(x)` to `behind(x)` |
 //!
-//! The rest is proof by the provers of `sparsec_relation`. To refute a claim about elements of the
-//! destination, each element is given an entry that has its number (a **witness**), and the
-//! order of two numbers is compared with that of the two entries' keys (`goal.rs`).
+//! The provers of `sparsec_relation` prove the remaining obligations. To refute a claim about
+//! elements of the destination, the checker gives each element an entry with its number (a
+//! **witness**), and replaces the order of two numbers by the order of the two entries' keys
+//! (`goal.rs`).
 //!
-//! What is taken from the source: that its arrays are as its descriptor says, that the
-//! parameters, none of which is negative, are the extents and the entries that they stand for, and, where
-//! [`Question::is_one_to_one`] says so, that each of its places holds one entry, with
-//! coordinates that no other has. Integers are taken to fit; computations check that when
-//! they run, as they check what a `Tally` counts.
+//! The checker assumes about the source that
+//!
+//! * its arrays are as its descriptor declares;
+//! * parameters are not negative, and are the extents and entries that they stand for;
+//! * with [`Question::is_one_to_one`], each place holds one entry, and no two have equal
+//!   coordinates.
+//!
+//! It also assumes that integers do not overflow. Computations check that when they run, and they
+//! check the counts of `Tally`.
 //!
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
@@ -102,20 +108,20 @@ use sparsec_relation::Descriptor;
 pub use certificate::{Certificate, Line, Obligation, Proof};
 pub use lemma::Lemma;
 
-/// A conversion of which something is claimed.
+/// A conversion and the facts known about its source.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// The format of its source, whose arrays are `A_…` and `A`.
+    /// The format of the source, whose arrays are `A_…` and `A`.
     pub source: &'a Descriptor,
-    /// The format of its destination, whose arrays are `B_…` and `B`.
+    /// The format of the destination, whose arrays are `B_…` and `B`.
     pub destination: &'a Descriptor,
-    /// Whether each place of the source is known to hold an entry of its own coordinates.
+    /// Whether each place of the source holds one entry, and no two entries have equal coordinates.
     pub is_one_to_one: bool,
-    /// The statements.
+    /// The statements of the conversion.
     pub computation: &'a Computation,
 }
 
-/// Why an obligation is not met.
+/// Why an obligation is not met, and the statement at fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) why: String,
@@ -139,22 +145,22 @@ impl Refusal {
 }
 
 impl Question<'_> {
-    /// The obligations of the destination, without proofs: those of computed arrays first, in
-    /// the order in which the statements write them.
+    /// The obligations of the destination, in the order in which lemmas need them. Those of
+    /// computed arrays come in the order in which the statements write them.
     ///
     /// # Errors
-    /// `E0831` for descriptors that are no single map.
+    /// `E0831` for a descriptor whose map is a union.
     pub fn obligations(&self) -> Result<Vec<Obligation>> {
         obligations::obligations(self).map_err(|refusal| refused(None, &refusal))
     }
 
-    /// Accepts a certificate, for tensors of all sizes, or refuses it.
+    /// Accepts a certificate for tensors of all sizes, or refuses it.
     ///
-    /// Time: some proofs for each obligation, none of which depends on a tensor.
+    /// Takes a few proofs for each obligation, independent of any tensor.
     ///
     /// # Errors
-    /// `E0831` names the first obligation that is missing, not proved, or not established by
-    /// its lemma, and the statement of which a side condition does not hold.
+    /// `E0831` names the first obligation that is missing, that has no proof, or whose lemma does
+    /// not apply, and the statement at fault.
     pub fn check(&self, certificate: &Certificate) -> Result<()> {
         let checked = check::examine(self, certificate, true);
         let checked = checked.map_err(|refusal| refused(None, &refusal))?;
@@ -169,10 +175,11 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// The certificate with the proofs that the checker accepts, and why it refuses the others.
+    /// Returns the lines with the accepted proofs only, and the reasons why the others are refused.
     ///
     /// # Errors
-    /// `E0831` where there is no conversion to speak of, as for a tuple of another length.
+    /// `E0831` if the certificate does not fit the formats: its tuple has another length, for
+    /// example.
     pub fn examine(&self, certificate: &Certificate) -> Result<(Vec<Line>, Vec<Diagnostic>)> {
         let examined = check::examine(self, certificate, false);
         let examined = examined.map_err(|refusal| refused(None, &refusal))?;

@@ -7,7 +7,7 @@ use crate::order::time;
 use crate::side::Side;
 use crate::{Question, Refusal};
 
-/// What the destination asks, in the order in which it is best proved.
+/// The obligations of the destination. An obligation follows those whose facts prove it.
 pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
     let destination = Side::new(question.destination, "B")?;
     let mut all = vec![Obligation::Settled, Obligation::Apart];
@@ -55,8 +55,8 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
     Ok(all)
 }
 
-/// What a destination assumes and says with `forall`, as text: assumptions, and quantifiers
-/// by their number.
+/// The assumptions and `forall` declarations of a destination, each with its text. A `forall` is
+/// given by its number.
 pub(crate) fn declared_of(destination: &Side) -> Vec<(String, Result<Constraint, usize>)> {
     let mut all: Vec<(String, Result<Constraint, usize>)> = Vec::new();
     for assumed in destination.declarations.assumptions() {

@@ -1,14 +1,14 @@
-//! When statements run: each reads only values that are final.
+//! The order of statements: each reads only final values.
 //!
-//! A statement runs at `[sweep, its point, place]`. Statements of one sweep run over equal
-//! sets, point by point, in the order of their places; sweeps follow one another. What a
-//! statement reads is final where
+//! A statement runs at `[sweep, point, place]`. Sweeps run one after another. The statements of a
+//! sweep share an iteration space: at each point they run in the order of their places. A value
+//! that a statement reads is final if
 //!
-//! * each statement that writes it belongs to an earlier sweep, or
-//! * the statement that assigns it last does so at the same point, just before, at the very
-//!   entry that is read, and sets and keys do not speak of it.
+//! * every statement that writes the array belongs to an earlier sweep, or
+//! * the last statement that assigns it runs at the same point with a lesser place, assigns the
+//!   very entry that is read, and no iteration space or key contains the array.
 //!
-//! A statement that reads what it writes is left to the lemma of a scan.
+//! The lemma of a scan covers a statement that reads the array that it writes.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use sparsec_relation::{Constraint, Expression};
 
 use crate::Refusal;
 
-/// When a statement runs: its sweep, and its place there.
+/// The sweep of a statement, and its place in the sweep.
 pub(crate) fn time(statement: &Statement) -> Result<(i64, i64), Refusal> {
     let [
         Expression::Integer(sweep),
@@ -48,11 +48,10 @@ pub(crate) fn is_after(later: &Statement, earlier: &Statement) -> bool {
     }
 }
 
-/// The names that a statement reads, apart from its points and their indices: in sets, keys
-/// and extents.
+/// The names that a statement reads in its iteration space, in keys and in extents.
 fn elsewhere(computation: &Computation, statement: &Statement) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let mut note = |e: &Expression| names.extend(spoken(e));
+    let mut note = |e: &Expression| names.extend(names_in(e));
     let parts = statement.space.parts().iter();
     let constraints = parts.flat_map(|part| part.constraints());
     constraints
@@ -73,7 +72,7 @@ fn elsewhere(computation: &Computation, statement: &Statement) -> BTreeSet<Strin
     names
 }
 
-/// The entries that a statement touches, also in indices. The target comes first.
+/// All accesses of a statement, those inside of indices included. The target comes first.
 pub(crate) fn accesses(statement: &Statement) -> Vec<Access> {
     let mut found = vec![statement.target.clone()];
     found.extend(statement.value.entries().into_iter().cloned());
@@ -95,8 +94,8 @@ pub(crate) fn accesses(statement: &Statement) -> Vec<Access> {
     found
 }
 
-/// The functions and constants that an expression speaks of.
-pub(crate) fn spoken(e: &Expression) -> BTreeSet<String> {
+/// The functions and constants that an expression contains.
+pub(crate) fn names_in(e: &Expression) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     e.visit(&mut |e| {
         if let Expression::Call(name, _) | Expression::Constant(name) = e {
@@ -106,7 +105,7 @@ pub(crate) fn spoken(e: &Expression) -> BTreeSet<String> {
     names
 }
 
-/// Whether a statement reads the data that it writes.
+/// Whether a statement reads the array that it writes.
 pub(crate) fn reads_itself(statement: &Statement) -> bool {
     let target = &statement.target.space;
     accesses(statement)[1..]

@@ -1,8 +1,8 @@
 //! A descriptor in the names of a computation: `B_pos1` for `pos1` of side `B`.
 //!
-//! Extents of modes are `N0`, `N1`, … on both sides. A call of constants alone has a name of
-//! its own, so that lengths are sums of constants; that it has this value is a fact of the
-//! source, and an obligation of the destination:
+//! Extents of modes are `N0`, `N1`, … on both sides. A call with constant arguments becomes a
+//! constant, so lengths are sums of constants. The source guarantees that the constant has the
+//! value of the call; for the destination this is an obligation:
 //!
 //! ```text
 //! {[q] : 0 <= q < pos1(N0)}   ──►   {[q] : 0 <= q < B_pos1_end}     B_pos1_end = B_pos1(N0)
@@ -20,13 +20,13 @@ use crate::Refusal;
 /// One side of a conversion.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
-    /// The name of its values, which begins the names of its arrays.
+    /// The name of the array of values, and the prefix of the other arrays.
     pub(crate) name: String,
     pub(crate) map: Conjunction,
     pub(crate) data: Relation,
     pub(crate) values: Set,
     pub(crate) declarations: Declarations,
-    /// Constants that stand for calls of constants, in the order in which they were met.
+    /// The constants for calls with constant arguments, in the order of their discovery.
     pub(crate) ends: Vec<(String, Expression)>,
 }
 
@@ -64,7 +64,7 @@ impl Side {
         })
     }
 
-    /// The place of a tuple's value, an expression of the map's first tuple.
+    /// The place of a tuple's value, as an expression of the map's first tuple.
     pub(crate) fn place(&self, known: &Declarations) -> Result<Expression, Refusal> {
         match &self.data.solve(known).unwrap_or_default()[..] {
             [place] if place.len() == 1 => Ok(place[0].clone()),
@@ -75,7 +75,7 @@ impl Side {
         }
     }
 
-    /// The extents of an array, or of the values.
+    /// The extents of an array of the descriptor, or of the array of values.
     pub(crate) fn extents(&self, array: &str) -> Option<Vec<Expression>> {
         let domain = match self.declarations.function(array) {
             Some(function) => &function.domain,
@@ -92,7 +92,7 @@ impl Side {
 struct Names<'a> {
     prefix: &'a str,
     extents: &'a [String],
-    /// Entries that are assumed to be 0, and keep their form.
+    /// Entries that the descriptor assumes to be 0. They stay calls.
     zeros: Vec<Expression>,
     ends: RefCell<Vec<(String, Expression)>>,
 }

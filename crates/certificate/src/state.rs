@@ -1,4 +1,4 @@
-//! What is known of a conversion while its certificate is read: facts of arrays and entries.
+//! The state of the checker: facts about arrays and entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,60 +8,60 @@ use sparsec_relation::{
 };
 
 use crate::entries::Entries;
-use crate::order::{is_after, reads_itself, spoken};
+use crate::order::{is_after, names_in, reads_itself};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
-/// Numbers of entries, from 0 on.
+/// A numbering of entries from 0 on.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbering {
-    /// The number at an entry.
+    /// The number of an entry.
     pub(crate) value: Expression,
-    /// The keys by which numbers are ordered.
+    /// The keys that order the numbers.
     pub(crate) keys: Vec<Expression>,
     pub(crate) kind: NumberingKind,
-    /// How many numbers there are, once that is known.
+    /// The count of numbers, if known.
     pub(crate) end: Option<Expression>,
 }
 
-/// Which entries have the same number.
+/// Which entries share a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberingKind {
-    /// No two: entries of equal keys are numbered in the order of visits.
+    /// No two. Visits order entries with equal keys.
     Entries,
-    /// Those of equal keys. No number is left out.
+    /// Entries with equal keys. The numbers have no gaps.
     Keys,
-    /// Only those of different keys.
+    /// Entries of different groups only.
     InGroups,
 }
 
-/// What an array holds, besides what is declared of it.
+/// The values of an array, beyond its declared range and order.
 #[derive(Clone, Debug)]
 pub(crate) enum Held {
-    /// Numbers, a number, or something of which all is declared.
+    /// The declaration covers all known facts.
     Declared,
-    /// Before entry `p`, the number of entries whose key is less than `p`.
+    /// Entry `p` is the number of entries whose key is less than `p`.
     Counts { key: Expression },
-    /// At a number, the value at each entry of that number.
+    /// The entry at a number is the value of each entry with that number.
     Keys { numbering: usize, value: Expression },
-    /// At an index, the value at an entry that has it, or the mark.
+    /// The entry at an index is the value of an entry with this index, or the mark.
     Marked {
         index: Expression,
         value: Expression,
         mark: Expression,
     },
-    /// At most the value at each entry of an index.
+    /// The entry at an index is at most the value of each entry with this index.
     Least {
         index: Expression,
         value: Expression,
     },
-    /// More than the value at each entry of an index.
+    /// The entry at an index is greater than the value of each entry with this index.
     Behind { index: Expression },
-    /// The sum of the lengths `max(behind - first, 0)` before.
+    /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.
     Lengths { first: String, behind: String },
 }
 
-/// Numbers that lie in segments of an array: those of `parent`.
+/// Segments of an array: the entries of `parent` have the numbers of one segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     pub(crate) array: String,
@@ -69,7 +69,7 @@ pub(crate) struct Segments {
     pub(crate) parent: Expression,
 }
 
-/// What is known so far.
+/// The facts that the lines so far established.
 pub(crate) struct State<'a> {
     pub(crate) computation: &'a Computation,
     pub(crate) is_one_to_one: bool,
@@ -77,22 +77,22 @@ pub(crate) struct State<'a> {
     pub(crate) destination: Side,
     pub(crate) known: Declarations,
     pub(crate) entries: Entries,
-    /// The destination's tuple at an entry: elements of the first tuple, then those that exist.
+    /// The destination's tuple of an entry: the map's first tuple, then its `exists` variables.
     pub(crate) tuple: Vec<Expression>,
-    /// What holds of each entry since the conversion would have ended otherwise.
+    /// Constraints on each entry that the computation asserts when it runs.
     pub(crate) demands: Vec<Constraint>,
-    /// What arrays hold at each entry.
+    /// Equations and bounds for the values of arrays at each entry.
     pub(crate) facts: Vec<Constraint>,
     pub(crate) numberings: Vec<Numbering>,
     pub(crate) segments: Vec<Segments>,
     pub(crate) held: BTreeMap<String, Held>,
-    /// Whether places are known to be different for different entries.
+    /// Whether no two entries share a place of the source.
     pub(crate) are_apart: bool,
-    /// Whether each entry is known to have its tuple.
+    /// Whether the tuple of each entry is in the destination's map.
     pub(crate) has_tuples: bool,
-    /// Whether, besides, no two tuples are known to share a place.
+    /// Whether, in addition, no two tuples share a place.
     pub(crate) are_placed: bool,
-    /// Whether entries are known to be as many as places.
+    /// Whether there are as many entries as places.
     pub(crate) is_full: bool,
 }
 
@@ -159,14 +159,15 @@ impl<'a> State<'a> {
         statements.filter(|it| it.target.space == name).collect()
     }
 
-    /// Whether something of constants always holds.
+    /// Whether a constraint on constants holds.
     pub(crate) fn always(&self, constraint: &Constraint) -> bool {
         let everywhere = Set::new(vec![Conjunction::new::<String>([], [])]);
         everywhere.is_ok_and(|set| set.implies(constraint, &self.known))
     }
 
-    /// Whether all calls in an expression have a value, of which `holds` says what is known to
-    /// hold. To say something of what has none would be to say everything.
+    /// Whether every call in an expression is inside the domain of its function, given a test
+    /// `holds` of constraints. A fact about a call without a value would be a contradiction, from
+    /// which everything follows.
     fn has_value(&self, e: &Expression, holds: &dyn Fn(&Constraint) -> bool) -> bool {
         let mut calls = Vec::new();
         e.visit(&mut |e| {
@@ -188,13 +189,13 @@ impl<'a> State<'a> {
         })
     }
 
-    /// Whether all of a constraint has a value at each entry.
+    /// Whether every call in a constraint has a value at each entry.
     pub(crate) fn is_valued(&self, constraint: &Constraint) -> bool {
         let holds = |it: &Constraint| self.at_entries(it);
         constraint.expressions().all(|e| self.has_value(e, &holds))
     }
 
-    /// Notes something of each entry of which all has a value.
+    /// Records a constraint on each entry. Every call in it must have a value.
     pub(crate) fn note_fact(&mut self, fact: Constraint) -> Result<(), Refusal> {
         if !self.is_valued(&fact) {
             return Err(Refusal::of("an entry may be outside of an array"));
@@ -203,7 +204,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    /// Notes something of constants of which all have values.
+    /// Records a constraint on constants. Every call in it must have a value.
     pub(crate) fn assume(&mut self, fact: Constraint) -> Result<(), Refusal> {
         if !fact
             .expressions()
@@ -220,11 +221,11 @@ impl<'a> State<'a> {
         a == b || self.always(&a.clone().equals(b.clone()))
     }
 
-    /// The facts and demands of an entry that speak of names, or of what these are tied to.
+    /// The facts that share an array with `names`, directly or through other facts.
     pub(crate) fn relevant(&self, mut names: BTreeSet<String>) -> Vec<Constraint> {
         let all: Vec<&Constraint> = self.demands.iter().chain(&self.facts).collect();
         let calls = |constraint: &Constraint| -> BTreeSet<String> {
-            let names = constraint.expressions().flat_map(spoken);
+            let names = constraint.expressions().flat_map(names_in);
             names
                 .filter(|name| self.known.function(name).is_some())
                 .collect()
@@ -252,7 +253,7 @@ impl<'a> State<'a> {
         kept.map(|(_, fact)| fact.clone()).collect()
     }
 
-    /// Whether something holds at each entry, and has a value there.
+    /// Whether a constraint holds at each entry, and its calls have values there.
     pub(crate) fn at_entries(&self, constraint: &Constraint) -> bool {
         self.at_entries_with(&[], constraint)
     }
@@ -266,7 +267,7 @@ impl<'a> State<'a> {
         {
             return true;
         }
-        let names = constraint.expressions().flat_map(spoken).collect();
+        let names = constraint.expressions().flat_map(names_in).collect();
         let mut part = self.entries.part.clone();
         self.relevant(names)
             .into_iter()
@@ -280,7 +281,8 @@ impl<'a> State<'a> {
         a == b || self.at_entries(&a.clone().equals(b.clone()))
     }
 
-    /// Checks that a statement has one point for each entry, and reads nothing that it writes.
+    /// Checks that a statement has one point for each entry, and does not read the array that it
+    /// writes.
     pub(crate) fn visits(&self, statement: &Statement) -> Result<(), Refusal> {
         if reads_itself(statement) {
             return Err(Refusal::at(statement, "it reads what it writes"));
@@ -295,8 +297,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The comparisons that a statement's space has beside those of the entries, which it has
-    /// to have.
+    /// The comparisons of a statement's iteration space that the entries' constraints lack. The
+    /// iteration space must imply those constraints.
     pub(crate) fn beyond_entries(&self, statement: &Statement) -> Result<Vec<Constraint>, Refusal> {
         let wrong = |why: &str| Err(Refusal::at(statement, why));
         let [part] = statement.space.parts() else {
@@ -318,7 +320,7 @@ impl<'a> State<'a> {
         Ok(beyond.flat_map(Constraint::split).collect())
     }
 
-    /// The end of `{[x] : 0 <= x < end}`, over which a statement runs.
+    /// The `end` of a statement's iteration space `{[x] : 0 <= x < end}`.
     pub(crate) fn sweep(&self, statement: &Statement) -> Result<Expression, Refusal> {
         let sides = statement.space.as_box();
         match sides.as_deref() {
@@ -327,7 +329,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Checks that a statement runs over all `x` of `{[x] : 0 <= x < end}`.
+    /// Checks that the iteration space of a statement is `{[x] : 0 <= x < end}`.
     pub(crate) fn sweeps(&self, statement: &Statement, end: &Expression) -> Result<(), Refusal> {
         match self.are_equal(&self.sweep(statement)?, end) {
             true => Ok(()),
@@ -335,7 +337,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Checks that a statement runs once.
+    /// Checks that a statement runs exactly once.
     pub(crate) fn runs_once(&self, statement: &Statement) -> Result<(), Refusal> {
         match statement.space.parts() {
             [part] if part.n_variables() == 0 && part.constraints().is_empty() => Ok(()),
@@ -354,7 +356,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The one extent of an array.
+    /// The extent of an array with one index.
     pub(crate) fn extent(&self, name: &str) -> Result<Expression, Refusal> {
         match self.computation.space(name).map(|space| &space.extents[..]) {
             Some([extent]) => Ok(extent.clone()),
@@ -362,24 +364,24 @@ impl<'a> State<'a> {
         }
     }
 
-    /// How many segments an array bounds: one less than it has entries.
+    /// The number of segments that an array bounds: its extent less 1.
     pub(crate) fn n_segments(&self, name: &str) -> Result<Expression, Refusal> {
         let one = Box::new(Expression::Integer(1));
         Ok(Expression::Subtract(Box::new(self.extent(name)?), one))
     }
 
-    /// The numbering of which this is the number at an entry.
+    /// The numbering with this expression for the number of an entry.
     pub(crate) fn numbering(&self, value: &Expression) -> Option<usize> {
         self.numberings.iter().position(|it| it.value == *value)
     }
 
-    /// The declared bounds of the values of a destination's array.
+    /// The declared range of an array of the destination.
     pub(crate) fn range(&self, name: &str) -> Option<(Expression, Expression)> {
         let function = self.destination.declarations.function(name)?;
         function.range.as_box()?.pop()
     }
 
-    /// Notes an array: where it has values, and which.
+    /// Records an array with the range, the order and the values that its statements give it.
     pub(crate) fn note(
         &mut self,
         name: &str,
@@ -438,7 +440,7 @@ pub(crate) fn expression(value: &Value) -> Option<Expression> {
     }
 }
 
-/// `a` of `a + 1`, as synthesis writes it: `n - 1` of a number `n`.
+/// `e - 1` for `a + 1` or an integer: `a`, or the integer less 1.
 pub(crate) fn before(e: &Expression) -> Option<Expression> {
     match e {
         Expression::Integer(n) => Some(Expression::Integer(n.checked_sub(1)?)),
@@ -454,7 +456,7 @@ pub(crate) fn before(e: &Expression) -> Option<Expression> {
     }
 }
 
-/// `e + 1`, and the number itself where `e` is one.
+/// `e + 1`, simplified.
 pub(crate) fn after(e: &Expression) -> Expression {
     let one = Box::new(Expression::Integer(1));
     Expression::Add(Box::new(e.clone()), one).simplified()

@@ -1,13 +1,14 @@
-//! Obligations on the destination's tuples: each entry has one, at a place of its
-//! own that holds its value, and places of no entry hold the fill; and that statements keep to
-//! their arrays.
+//! Obligations about tuples of the destination, and about the bounds of all accesses.
+//!
+//! Each entry has a tuple. The tuple has a place of its own that holds the value of the entry.
+//! Places of other tuples hold the fill.
 //!
 //! ```text
-//! entry ──► tuple      by the certificate; the map's constraints hold of it      Tuple
-//! tuple ──► place      the data map; no two tuples have one place                Others
-//! tuple ──► coordinates ──► entry                                                OwnPlace
-//! coordinates ──► tuple                                                          OneTuple
-//! B(place) = A(place in the source), and no other statement writes B             Holds
+//! entry ──► tuple                       the certificate; the tuple is in the map           Tuple
+//! tuple ──► place                       the data map; no two tuples share a place          Others
+//! tuple ──► coordinates ──► entry       the map; no two entries have equal coordinates     OwnPlace
+//! coordinates ──► tuple                 no two tuples have equal coordinates               OneTuple
+//! B(place) = A(place in the source)     the only statement that writes B                   Holds
 //! ```
 
 use sparsec_base::arena::Id;
@@ -19,15 +20,15 @@ use sparsec_relation::{
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
 use crate::goal::{Goal, at_values, shifted};
-use crate::lemmas::{index, only, updates};
+use crate::lemmas::{index, only, only_by};
 use crate::order::accesses;
 use crate::state::State;
 
-/// What two tuples have in common, by the values of the map's variables.
+/// Constraints that equate parts of two tuples, given as values of the map's variables.
 type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
 
 impl State<'_> {
-    /// Each access is to an entry of its array, and each key within its extent.
+    /// Every index lies within the extent of its array, and every key within its extent.
     pub(crate) fn inside(&self) -> Outcome {
         for statement in &self.computation.statements {
             let is_entries = self.beyond_entries(statement).is_ok();
@@ -71,8 +72,9 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Whether a bound is that of the places of tuples, at which a statement writes, and the map
-    /// implies it, whose elements are not multiplied out.
+    /// Whether a bound is the upper bound of the place at which a statement writes a value, and the
+    /// map implies it. The place is looked at as an expression of the map's tuple: there the prover
+    /// need not multiply out the expressions of its elements.
     fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
         let map = &self.destination.map;
         let written = statement.target.space == self.destination.name && self.has_tuples;
@@ -100,7 +102,8 @@ impl State<'_> {
         })
     }
 
-    /// The destination's tuple and coordinates at an entry, by the variables of its map.
+    /// The destination's tuple and the coordinates of an entry, in the order of the map's
+    /// variables.
     fn at_entry(&self) -> Vec<Expression> {
         let n = self.destination.map.inputs().len();
         let mut values = self.tuple[..n].to_vec();
@@ -109,7 +112,7 @@ impl State<'_> {
         values
     }
 
-    /// The tuple of an entry satisfies the map.
+    /// The tuple of each entry satisfies the map.
     pub(crate) fn has_tuple(&mut self) -> Outcome {
         let constraints = at_values(&self.destination.map, &self.at_entry());
         let links: Vec<Constraint> = constraints.iter().flat_map(Constraint::split).collect();
@@ -121,8 +124,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Whether no two different tuples of the map agree: in what `same` says of the values of
-    /// the map's variables, or else in their coordinates.
+    /// Whether no two different tuples of the map agree in `same`, or, without `same`, in their
+    /// coordinates.
     fn no_two(&self, same: Option<Same<'_>>) -> bool {
         let map = &self.destination.map;
         let n = map.n_variables();
@@ -171,7 +174,7 @@ impl State<'_> {
         Ok(place.rewritten(&Values(&self.at_entry())))
     }
 
-    /// The place of an entry tells its tuple, which tells its coordinates, which tell it.
+    /// A place determines a tuple, a tuple its coordinates, and coordinates their entry.
     pub(crate) fn own_place(&self) -> Outcome {
         refuse(
             self.are_placed,
@@ -183,10 +186,9 @@ impl State<'_> {
         refuse(self.are_apart, "two entries may have the same coordinates")
     }
 
-    /// One statement writes values: that of each entry to its place.
+    /// One statement writes values: the value of each entry to its place.
     pub(crate) fn holds_value(&self) -> Outcome {
-        let copy = only(&self.writers(&self.destination.name))?;
-        updates(copy, Update::Assign)?;
+        let copy = only_by(&self.writers(&self.destination.name), Update::Assign)?;
         self.visits(copy)?;
         let place = self.place()?;
         if !self.agree(index(copy)?, &place) {
@@ -211,7 +213,8 @@ impl State<'_> {
         }
     }
 
-    /// A place that no entry has holds the fill, and no tuple shares the place of another.
+    /// Places of no entry hold the fill: one statement writes values, and no two tuples share a
+    /// place.
     pub(crate) fn others(&mut self) -> Outcome {
         only(&self.writers(&self.destination.name))?;
         let place = self.destination.place(&self.known)?;

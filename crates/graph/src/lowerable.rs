@@ -1,50 +1,37 @@
-//! Whether loops and formats fit together: the one predicate that planning
-//! asks and lowering relies on.
+//! Whether loops and formats fit together. Planning asks this predicate, and lowering relies
+//! on it.
 //!
 //! A statement is lowerable if
 //!
-//! 1. each walked level is visited below the levels outside it;
-//! 2. an operand without order, or with duplicates, is the only one walked and
-//!    adds up into a dense result (it is *streamed*);
-//! 3. the loops around a walked level of a result are those of its levels up
-//!    to there, in order, and the result is assigned without an operator;
-//! 4. a workspace from which stored levels are assembled lists its coordinates,
-//!    and what is added to such a one where no operand is stored is the
-//!    operator's identity;
-//! 5. an operand whose level keeps no order, as tables do not, is walked alone and
-//!    feeds no list of the result, or it is looked up;
-//! 6. no loop merges so many operands that its kernel explodes.
-//!
-//! Length: the rules are one list, and each is a few lines of one check.
+//! 1. the loops visit each walked level of an operand after the levels outside of it;
+//! 2. an operand without order, or with duplicates, is the only one that its loops walk, and is
+//!    added into a dense result (it is *streamed*);
+//! 3. the loops around a walked level of a result are the loops over its levels up to this one,
+//!    in order, and the result is assigned without an operator;
+//! 4. a workspace lists its coordinates if stored levels are assembled from it; where no operand
+//!    is stored, an addition to the workspace adds the identity of its operator;
+//! 5. an operand whose level has no order, such as a hash table, is walked alone and does not
+//!    append to a result, or it is looked up;
+//! 6. no loop merges so many operands that its kernel explodes (`cases`).
 
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
-use sparsec_index::concrete::{Steps, Stmt};
+use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
 use crate::collects::collects;
-use crate::lattice::Lattice;
-use crate::lead::Lead;
-use crate::operand::{Formats, Nested, Operand, Operands, for_each_nested};
+use crate::operand::{Formats, Nested, Operands, for_each_nested};
 use crate::path::edges;
 use crate::scheduled;
 use crate::space::{Scope, Space, space};
 use crate::workspace::feeds_stored_level;
 
-/// The most cases that all loops of a statement may have together: they are written out.
-const MAX_CASES: usize = 512;
+mod cases;
 
-/// So many cases a nest of a sequence counts for at least: it has loops of its own.
-const NEST_CASES: usize = 4;
-
-/// The most cases that one loop may have: those of three operands any of which
-/// may be missing are 19, those of four 65.
-const MAX_LOOP_CASES: usize = 64;
-
-/// Whether `concrete` can be lowered as it stands with these formats; and if so, about how
-/// many cases of it are written out, which says how long its kernel is.
+/// Checks that `concrete` can be lowered with these formats. Returns an estimate of the cases
+/// that its kernel writes out, a measure of the kernel's length.
 ///
 /// # Errors
 /// The first rule that is broken: `E0301` to `E0307`.
@@ -68,8 +55,8 @@ pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize> {
     check.cases(&concrete.stmt, &[], 1, &BTreeSet::new())
 }
 
-/// Whether the entries of a tensor in this format stand in any order, or
-/// repeatedly, so that it can only be streamed.
+/// Whether entries in this format may be unordered or repeated. Tensors in the format can only
+/// be streamed.
 pub fn is_irregular(format: &Format) -> bool {
     let levels = format.levels();
     levels.iter().any(|level| !level.ordered) || levels.last().is_some_and(|level| !level.unique)
@@ -347,140 +334,6 @@ impl Check<'_> {
         )
         .at(&self.concrete.source, result.span, "needed to compute this")
         .help(format!("say it (`-d {name}=…`), or give the operands")))
-    }
-
-    /// Each level at which an operand is looked for has an entry or not, and what is
-    /// below is written for both; there it has few cases itself.
-    fn cases_of_searches(&self, rhs: &Expr) -> usize {
-        let mut searched: Vec<&Access> = Vec::new();
-        for access in rhs.accesses() {
-            if !searched.contains(&access) {
-                searched.push(access);
-            }
-        }
-        let n_searched =
-            |access: &Access| (self.operands).n_searched(access, self.concrete, self.formats);
-        let cases = searched.into_iter().map(|access| 1 + n_searched(access));
-        cases.fold(1, usize::saturating_mul)
-    }
-
-    /// Counts the cases of nested loops. A loop that merges what the loops
-    /// around it merge already adds few: in most of their cases only one of
-    /// the operands is left.
-    fn cases(
-        &self,
-        stmt: &Stmt,
-        loops: &[IndexVar],
-        so_far: usize,
-        merged: &BTreeSet<Operand>,
-    ) -> Result<usize> {
-        match stmt {
-            Stmt::Assign { rhs, .. } => {
-                let total = so_far.saturating_mul(self.cases_of_searches(rhs));
-                match loops.last() {
-                    Some(var) if total > MAX_CASES => Err(self.too_large(*var)),
-                    _ => Ok(total),
-                }
-            }
-            Stmt::Where { consumer, producer } => {
-                let consumed = self.cases(consumer, loops, so_far, merged)?;
-                let produced = self.cases(producer, loops, so_far, merged)?;
-                Ok(consumed.max(produced))
-            }
-            Stmt::Sequence(nests) => {
-                let mut total = 0;
-                for nest in nests {
-                    total += self.cases(nest, loops, so_far, merged)?.max(NEST_CASES);
-                }
-                match nests.iter().flat_map(Stmt::loops).next() {
-                    Some(var) if total > MAX_CASES => Err(self.too_large(var)),
-                    _ => Ok(total),
-                }
-            }
-            Stmt::Forall { var, body } => {
-                let inside: Vec<IndexVar> = loops.iter().chain([var]).copied().collect();
-                let merged_on = match self.concrete.steps(loops, *var) {
-                    Steps::Coordinates => *var,
-                    Steps::Stretch(original) => original,
-                    Steps::Blocks => return self.cases(body, &inside, so_far, merged),
-                    // Each operand that is searched is found or not.
-                    Steps::Positions(_) | Steps::Computed => {
-                        let n_searched = self.n_searched(loops, *var);
-                        let total = so_far.saturating_mul(1 << n_searched.min(20));
-                        if total > MAX_CASES {
-                            return Err(self.too_large(*var));
-                        }
-                        return self.cases(body, &inside, total, merged);
-                    }
-                };
-                let space = space(self.scope(), body, merged_on);
-                if Lattice::n_points_at_most(&space) > MAX_CASES {
-                    return Err(self.too_large(*var));
-                }
-                let lead = Lead::of(self.scope(), Lattice::of(&space), merged_on);
-                self.walked_in_order(&lead, *var, merged_on, body)?;
-                let operands = lead.lattice.operands();
-                let n_cases = lead.n_cases().max(1);
-                let operands = operands.union(&lead.located).copied().collect();
-                let total = match BTreeSet::is_subset(&operands, merged) {
-                    true => so_far,
-                    false => so_far.saturating_mul(n_cases),
-                };
-                if total > MAX_CASES || n_cases > MAX_LOOP_CASES {
-                    return Err(self.too_large(*var));
-                }
-                let merged = merged.union(&operands).copied().collect();
-                self.cases(body, &inside, total, &merged)
-            }
-        }
-    }
-
-    /// Whether a loop that walks a level without order needs none: what it walks
-    /// is not merged, not part of a longer loop, and not appended anywhere.
-    fn walked_in_order(
-        &self,
-        lead: &Lead,
-        var: IndexVar,
-        original: IndexVar,
-        body: &Stmt,
-    ) -> Result<()> {
-        let found = lead.out_of_order(self.scope(), original, body, var != original);
-        let Some((operand, why)) = found else {
-            return Ok(());
-        };
-        let access = self.operands.access(operand);
-        let name = self.name(access);
-        let message = format!("the entries of `{name}` are in no order, and {why}");
-        Err(self.error(code::UNORDERED, access, message).help(format!(
-            "convert `{name}` to an ordered format, such as `csf`"
-        )))
-    }
-
-    /// How many operands have walked levels at what a loop over `var` binds.
-    fn n_searched(&self, loops: &[IndexVar], var: IndexVar) -> usize {
-        let new = self.concrete.newly_bound(loops, var);
-        let is_walked = |operand: &Operand| {
-            let access = self.operands.access(*operand);
-            let walked = |var: &IndexVar| {
-                self.operands.is_sparse_at(access, *var, self.formats) == Some(true)
-            };
-            new.iter().any(walked)
-        };
-        self.operands.ids().filter(is_walked).count()
-    }
-
-    fn too_large(&self, var: IndexVar) -> Diagnostic {
-        let result = &self.concrete.tensors[self.concrete.result];
-        Diagnostic::new(
-            code::MERGE_TOO_LARGE,
-            format!("the loop over `{}` merges too many operands", self.var(var)),
-        )
-        .at(
-            &self.concrete.source,
-            result.span,
-            "in the statement that computes this",
-        )
-        .help("give part of the expression a name, in a statement of its own")
     }
 
     fn scope(&self) -> Scope<'_> {

@@ -1,5 +1,5 @@
-//! What schedules ask of formats: the part of [`lowerable`](crate::lowerable)
-//! that is about clauses.
+//! Requirements of schedules on formats: the part of [`lowerable`](mod@crate::lowerable)
+//! about clauses.
 //!
 //! ```text
 //! forall p: y(i) += A(i,j) * x(j)

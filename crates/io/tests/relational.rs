@@ -1,5 +1,4 @@
-//! Tensors that are stored as relations say go to `.npz` files and come back; files that are
-//! wrong are refused.
+//! Tensors in formats that are relations: `.npz` files round-trip, and faulty files are refused.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -72,7 +71,7 @@ fn relations_are_written_and_read_without_conversion() {
     assert!(text.ends_with("1 4 2.0\n2 1 1.0\n2 2 3.0\n"), "{text}");
 }
 
-/// The members of an archive, changed and read again.
+/// The fault of a file whose arrays and description are changed.
 fn refused(
     change: impl Fn(&str, Array) -> Option<Array>,
     text: impl Fn(String) -> String,
@@ -99,77 +98,80 @@ fn refused(
     read(&path, &ReadOptions::default()).expect_err("a fault")
 }
 
+/// The fault of a file with another array.
+fn with_array(wanted: &str, values: &[i32]) -> sparsec_base::Diagnostic {
+    let change = |name: &str, array| {
+        let is_wanted = name == wanted;
+        Some(if is_wanted {
+            Array::from_vec(values.to_vec())
+        } else {
+            array
+        })
+    };
+    refused(change, |text| text)
+}
+
+/// The fault of a file whose description has another text in place of `from`.
+fn with_text(from: &str, to: &str) -> sparsec_base::Diagnostic {
+    refused(|_, array| Some(array), |text| text.replace(from, to))
+}
+
 #[test]
 fn nothing_in_a_file_is_trusted() {
-    let same = |text: String| text;
-    let keep = |_: &str, array| Some(array);
-    let other = |wanted: &'static str, array: Vec<i32>| {
-        move |name: &str, old| {
-            Some(if name == wanted {
-                Array::from_vec(array.clone())
-            } else {
-                old
-            })
-        }
-    };
     let cases = [
         (
-            refused(other("array.perm", vec![1, 1, 2]), same),
+            with_array("array.perm", &[1, 1, 2]),
             code::NOT_AS_DECLARED,
             "not injective",
         ),
         (
-            refused(other("array.col", vec![0, 4, 1]), same),
+            with_array("array.col", &[0, 4, 1]),
             code::NOT_AS_DECLARED,
             "col(1) = 4",
         ),
         (
-            refused(other("array.ptr", vec![0, -1, 3]), same),
+            with_array("array.ptr", &[0, -1, 3]),
             code::NOT_AS_DECLARED,
             "ptr(1) = -1",
         ),
         (
-            refused(other("array.ptr", vec![0, 2, 3, 3]), same),
+            with_array("array.ptr", &[0, 2, 3, 3]),
             code::ARRAY_MISMATCH,
             "`ptr` has 4 entries",
         ),
         (
-            refused(other("vals", vec![1, 2, 3]), same),
+            with_array("vals", &[1, 2, 3]),
             code::BAD_DESCRIPTION,
             "not of f64",
         ),
         (
-            refused(keep, |text| text.replace("\"NNZ\":3", "\"NNZ\":7")),
+            with_text("\"NNZ\":3", "\"NNZ\":7"),
             code::ARRAY_MISMATCH,
             "says 7",
         ),
         (
-            refused(keep, |text| text.replace("\"NNZ\":3", "\"NNZ\":0.5")),
+            with_text("\"NNZ\":3", "\"NNZ\":0.5"),
             code::BAD_DESCRIPTION,
             "`NNZ`",
         ),
         (
-            refused(keep, |text| text.replace("\"NNZ\":3", "\"X\":3")),
+            with_text("\"NNZ\":3", "\"X\":3"),
             code::ARRAY_MISMATCH,
             "no constant `X`",
         ),
         (
-            refused(keep, |text| text.replace("injective", "injectve")),
+            with_text("injective", "injectve"),
             code::UNEXPECTED_TOKEN,
             "injectve",
         ),
         (
-            refused(keep, |text| text.replace("\"relation\"", "\"relatio\"")),
+            with_text("\"relation\"", "\"relatio\""),
             code::BAD_DESCRIPTION,
             "`relation`",
         ),
+        (with_text("[3,4]", "[3]"), code::LENGTH_MISMATCH, "order 2"),
         (
-            refused(keep, |text| text.replace("[3,4]", "[3]")),
-            code::LENGTH_MISMATCH,
-            "order 2",
-        ),
-        (
-            refused(keep, |text| text.replace("\"version\":2", "\"version\":3")),
+            with_text("\"version\":2", "\"version\":3"),
             code::BAD_DESCRIPTION,
             "version 3",
         ),
@@ -178,6 +180,9 @@ fn nothing_in_a_file_is_trusted() {
         assert_eq!(error.code(), code, "{error}");
         assert!(error.to_string().contains(says), "{says}: {error}");
     }
-    let error = refused(|name, array| (name != "array.col").then_some(array), same);
+    let error = refused(
+        |name, array| (name != "array.col").then_some(array),
+        |text| text,
+    );
     assert!(error.to_string().contains("array.col"), "{error}");
 }

@@ -1,10 +1,9 @@
 //! Complex arithmetic over pairs of real numbers: each formula written once.
 //!
-//! A complex number is its real and its imaginary part. What an operation does
-//! to them is a function here over any [`Real`]: over `f32` and `f64`, where the
-//! interpreter runs it, and over *terms*, which record what is done to them as
-//! loop IR over the parts ([`Formula`]), for back ends to print or to compile.
-//! So no engine can round differently from another.
+//! A complex number is a pair of its real and its imaginary part. Each operation is a
+//! function here over any `Real`: over `f32` and `f64`, for the interpreter, and over
+//! *terms*, which record the operation as loop IR over the parts ([`Formula`]), for back
+//! ends to print or to compile. All engines therefore round alike.
 //!
 //! ```text
 //! mul(a, b)  ──over f64──►    (a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re)

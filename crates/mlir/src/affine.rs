@@ -1,7 +1,7 @@
 //! Affine maps: `(d0, d1)[s0] -> (d1, d0 floordiv 4 + s0)`.
 //!
-//! Products have a constant factor, divisors are constants or symbols. Maps keep the form
-//! that their text has, but for the names, which are numbers here.
+//! Products have a constant factor. Divisors are constants or symbols. A map keeps the form of its
+//! text, except that numbers replace the names.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ pub enum AffineExpr {
     Symbol(usize),
     /// A number.
     Constant(i64),
-    /// Two operands.
+    /// An operator with two operands.
     Binary(AffineOp, Box<Self>, Box<Self>),
 }
 
-/// What combines two expressions.
+/// An operator of affine expressions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AffineOp {
     /// `a + b`
@@ -36,7 +36,7 @@ pub enum AffineOp {
 }
 
 impl AffineOp {
-    /// The sign or word.
+    /// The operator in text.
     pub fn text(self) -> &'static str {
         match self {
             Self::Add => "+",
@@ -52,16 +52,16 @@ impl AffineOp {
 /// A function from dimensions and symbols to expressions over them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AffineMap {
-    /// How many dimensions it has.
+    /// The number of dimensions.
     pub n_dimensions: usize,
-    /// How many symbols it has.
+    /// The number of symbols.
     pub n_symbols: usize,
     /// The results.
     pub results: Vec<AffineExpr>,
 }
 
 impl AffineMap {
-    /// The map that gives its dimensions.
+    /// The map whose results are its dimensions.
     pub fn identity(n: usize) -> Self {
         Self {
             n_dimensions: n,
@@ -70,19 +70,19 @@ impl AffineMap {
         }
     }
 
-    /// Whether the map gives its dimensions, in their order.
+    /// Whether the results are the dimensions in order.
     pub fn is_identity(&self) -> bool {
         *self == Self::identity(self.n_dimensions)
     }
 
-    /// Whether the map gives its last dimensions, in their order.
+    /// Whether the results are the last dimensions in order.
     pub fn is_minor_identity(&self) -> bool {
         let first = self.n_dimensions.checked_sub(self.results.len());
         let wanted = first.map(|first| (first..self.n_dimensions).collect());
         wanted.is_some() && self.n_symbols == 0 && self.projection() == wanted
     }
 
-    /// The dimension that each result is, where each is one and none is there twice.
+    /// The dimension of each result, if every result is a dimension and none occurs twice.
     ///
     /// ```
     /// use sparsec_mlir::AffineMap;
@@ -97,7 +97,7 @@ impl AffineMap {
         })
     }
 
-    /// The order of all dimensions that the map gives, where it gives each once.
+    /// The dimension of each result, if the results are a permutation of the dimensions.
     pub fn permutation(&self) -> Option<Vec<usize>> {
         let projection = self.projection()?;
         (projection.len() == self.n_dimensions && self.n_symbols == 0).then_some(projection)
@@ -105,7 +105,7 @@ impl AffineMap {
 }
 
 impl AffineExpr {
-    /// The dimension, where the expression is one and nothing else.
+    /// The dimension, if the expression is one.
     pub fn dimension(&self) -> Option<usize> {
         match self {
             Self::Dimension(dimension) => Some(*dimension),
@@ -113,7 +113,7 @@ impl AffineExpr {
         }
     }
 
-    /// Calls `visit` with each dimension, as often as it stands in the expression.
+    /// Calls `visit` for each occurrence of a dimension.
     pub fn for_each_dimension(&self, visit: &mut impl FnMut(usize)) {
         match self {
             Self::Dimension(dimension) => visit(*dimension),
@@ -125,8 +125,8 @@ impl AffineExpr {
         }
     }
 
-    /// The value at these dimensions and symbols; `None` where a divisor is not positive or
-    /// 64 bits do not hold it.
+    /// The value at these dimensions and symbols; `None` for a divisor that is not positive, and
+    /// for overflow of 64 bits.
     pub fn value(&self, dimensions: &[i64], symbols: &[i64]) -> Option<i64> {
         let value = |part: &Self| part.value(dimensions, symbols);
         match self {
@@ -148,13 +148,13 @@ impl AffineExpr {
         }
     }
 
-    /// How tight the expression binds: sums least, then products and quotients, then the
+    /// How tightly the expression binds: sums bind least, then products and quotients, then the
     /// rest.
     fn binds(&self) -> u8 {
         match self {
             Self::Binary(AffineOp::Add | AffineOp::Subtract, ..) => 0,
             Self::Binary(..) => 1,
-            // A sign is no part of a factor.
+            // A factor has no sign.
             Self::Constant(value) if *value < 0 => 0,
             _ => 2,
         }

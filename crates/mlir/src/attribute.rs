@@ -1,4 +1,4 @@
-//! Attributes: what an operation says of itself beside its operands.
+//! Attributes: the constant properties of an operation.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::types::{Float, Type};
 /// One attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribute {
-    /// Nothing but its name: `hasInserts`.
+    /// An attribute without a value: `hasInserts`.
     Unit,
     /// `true`
     Bool(bool),
-    /// `3 : i32`; of type `i64` where none is said.
+    /// `3 : i32`. The default type is `i64`.
     Integer(i128, Type),
-    /// `0.5 : f32`; of type `f64` where none is said.
+    /// `0.5 : f32`. The default type is `f64`.
     Float(Real, Type),
     /// `"text"`
     Text(String),
-    /// `@main`, or a symbol in a symbol.
+    /// `@main`, or a nested symbol `@outer::@main`.
     Symbol(Vec<String>),
     /// `f64`
     Type(Type),
@@ -39,11 +39,12 @@ pub enum Attribute {
     Numbers(Type, Vec<Number>),
     /// `#sparse_tensor.encoding<…>`
     Encoding(Arc<Encoding>),
-    /// `strided<[1], offset: ?>`, where it is no part of a type.
+    /// `strided<[1], offset: ?>` outside of a type.
     Strided(Vec<Option<i64>>, Option<i64>),
-    /// `#arith.fastmath<fast>`: a dialect's word, and the text between its brackets.
+    /// `#arith.fastmath<fast>`: the name of a dialect's attribute, and the text between its
+    /// brackets.
     Dialect(String, String),
-    /// One of the words that an operation's definition lists.
+    /// One of the words that the operation's definition lists.
     Word(&'static str),
 }
 
@@ -88,19 +89,18 @@ pub enum Number {
 pub struct Dense {
     /// The type of the constant.
     pub ty: Type,
-    /// All entries, the last mode fastest; one that all of them are where
-    /// [`is_splat`](Self::is_splat).
+    /// All entries, the last mode fastest. A [splat](Self::is_splat) has one entry only.
     pub entries: Vec<Number>,
-    /// Whether one entry stands for all.
+    /// Whether one entry stands for all entries of the shape.
     pub is_splat: bool,
 }
 
-/// The entries of a sparse constant: the others are zero.
+/// A sparse constant. Entries that it does not list are zero.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sparse {
     /// The type of the constant.
     pub ty: Type,
-    /// The coordinates of each entry, one behind another.
+    /// The coordinates of all entries, entry by entry.
     pub coords: Vec<u64>,
     /// The entries.
     pub entries: Vec<Number>,
@@ -116,7 +116,7 @@ pub fn rounded(value: f64, ty: Float) -> Real {
     })
 }
 
-/// The number that the bits of a type stand for.
+/// The number whose bits in this type are `bits`.
 pub fn from_bits(bits: u64, ty: Float) -> Real {
     Real(match ty {
         Float::F64 => f64::from_bits(bits),
@@ -127,8 +127,8 @@ pub fn from_bits(bits: u64, ty: Float) -> Real {
 }
 
 impl Real {
-    /// The text of this number as one of a type: the shortest that reads back, with a point;
-    /// infinities and what is no number as bits.
+    /// The shortest text that reads back as this number of a type, with a decimal point. Infinities
+    /// and NaN are written as bits.
     pub fn text(self, ty: Float) -> String {
         let value = self.0;
         if !value.is_finite() {
@@ -156,7 +156,7 @@ impl Attribute {
         Self::Integer(i128::from(value), Type::Index)
     }
 
-    /// The integer, where it is one that is not negative.
+    /// The integer, if this is one and it is not negative.
     pub fn natural(&self) -> Option<u64> {
         match self {
             Self::Integer(value, _) => u64::try_from(*value).ok(),
@@ -182,7 +182,7 @@ impl Attribute {
             Self::Dense(dense) if dense.is_splat => {
                 let n = dense.ty.shape()?.first().copied().flatten()?;
                 let value = number(dense.entries.first()?)?;
-                // More than any list of extents or segments has.
+                // No list of extents or segments is longer.
                 (n <= 1 << 10).then(|| vec![value; n as usize])
             }
             Self::Dense(dense) => dense.entries.iter().map(number).collect(),

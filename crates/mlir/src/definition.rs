@@ -1,30 +1,30 @@
-//! What operations are: operands, results, attributes, regions, and the form of their text.
+//! Definitions of operations: operands, results, attributes, regions, and the syntax of their text.
 //!
-//! Definitions are text, a table for each dialect in [`tables`]:
+//! Definitions are text, a table for each dialect in `tables`:
 //!
 //! ```text
 //! sparse_tensor.positions 17.. (tensor: sparse) -> (result: memref) {level: index}
 //!   $tensor attr-dict `:` type($tensor) `to` type($result)
 //! ```
 //!
-//! The first line has the name, the releases that know it, groups of operands and of results
-//! with their types, attributes with their kinds, `[regions]`, and `+traits`. A group holds
-//! one value, with `?` at most one, with `*` any number. Below stands the form, in which the
-//! parser and the printer find their way alike:
+//! The first line has the name, the releases that know the operation, groups of operands and
+//! results with their types, attributes with their kinds, `[regions]`, and `+traits`. A group holds
+//! one value, with `?` at most one, with `*` any number. The second line is the form, from which
+//! both the parser and the printer work:
 //!
 //! | in a form              | is                                                        |
 //! |------------------------|-----------------------------------------------------------|
 //! | `` `to` ``             | the word or sign itself                                   |
 //! | `$x`                   | the operands, the attribute or the region of that name    |
 //! | `type($x)`             | the types of a group                                      |
-//! | `attr-dict`            | all attributes that stand nowhere else, in braces         |
-//! | `( … ^$x … )?`         | there if `x` is, or if the word at its begin is           |
+//! | `attr-dict`            | in braces, all attributes that the form does not show     |
+//! | `( … ^$x … )?`         | optional; there if `x` is, or if the first word is there  |
 //! | `functional($x, $y)`   | `(types) -> types`                                        |
 //! | `arrow($y)`            | `-> types`, where there are results                       |
-//! | `list($x, numbers)`    | `[4, %n]`: numbers, and operands where these are open     |
-//! | `custom(Name)`         | text that only code reads and writes                      |
+//! | `list($x, numbers)`    | `[4, %n]`: numbers, and operands in place of dynamic ones |
+//! | `custom(Name)`         | text that a function reads and writes                     |
 //!
-//! Two definitions of one name are for different releases, or for texts that differ.
+//! A name has two definitions if releases or texts differ.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -41,10 +41,10 @@ mod words;
 pub use constraint::{Constraint, TypeKind};
 pub use words::Words;
 
-/// What operations of one name are.
+/// The definition of an operation.
 #[derive(Debug)]
 pub struct Definition {
-    /// The name, with that of the dialect.
+    /// The name with its dialect.
     pub name: &'static str,
     /// The releases that know it.
     pub releases: Releases,
@@ -52,28 +52,28 @@ pub struct Definition {
     pub operands: Vec<Group>,
     /// The results in groups.
     pub results: Vec<Group>,
-    /// The attributes with a meaning.
+    /// The attributes that the definition lists.
     pub attributes: Vec<AttributeSpec>,
     /// The regions.
     pub regions: Vec<RegionSpec>,
-    /// What else is known.
+    /// Further properties.
     pub traits: Vec<Trait>,
-    /// The form of its text; empty where it has the generic one only.
+    /// The form of its text; empty if the operation has the generic form only.
     pub form: Vec<Directive>,
 }
 
-/// Operands or results of one name.
+/// A named group of operands or results.
 #[derive(Debug)]
 pub struct Group {
     /// The name.
     pub name: &'static str,
-    /// How many there are.
+    /// The number of values.
     pub count: Count,
-    /// What types they have.
+    /// The types of the values.
     pub ty: Constraint,
 }
 
-/// How many there are of a thing.
+/// How many values or regions a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Count {
     /// One.
@@ -84,23 +84,23 @@ pub enum Count {
     Any,
 }
 
-/// An attribute with a meaning.
+/// An attribute that the definition lists.
 #[derive(Debug)]
 pub struct AttributeSpec {
     /// The name.
     pub name: &'static str,
-    /// What it is.
+    /// The kind of its value.
     pub kind: AttributeKind,
-    /// Whether it may be missing.
+    /// Whether it is optional.
     pub is_optional: bool,
 }
 
-/// What an attribute is.
+/// The kind of an attribute's value.
 #[derive(Clone, Copy, Debug)]
 pub enum AttributeKind {
     /// Anything.
     Any,
-    /// Its name alone.
+    /// No value: the name alone.
     Unit,
     /// `true` or `false`.
     Bool,
@@ -128,8 +128,8 @@ pub enum AttributeKind {
     Dictionary,
     /// One of some words.
     Word(&'static Words),
-    /// An attribute of a dialect, of which the text between its brackets stands in forms:
-    /// `fastmath<fast>`; the second is what it is where it is missing.
+    /// An attribute of a dialect, and its default. A form shows only the text between its brackets:
+    /// `fastmath<fast>`.
     Dialect(&'static str, &'static str),
 }
 
@@ -172,28 +172,28 @@ impl AttributeKind {
 pub struct RegionSpec {
     /// The name.
     pub name: &'static str,
-    /// How many there are, or may be.
+    /// How many regions have the name.
     pub count: Count,
 }
 
-/// What is known of an operation beside its parts.
+/// A further property of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trait {
-    /// Ends its block.
+    /// The operation ends its block.
     Terminator,
-    /// Its regions see no values from outside.
+    /// Regions of the operation use no values from outside.
     Isolated,
-    /// Its blocks end without a terminator.
+    /// Blocks of the operation have no terminator.
     NoTerminator,
-    /// Its blocks end in this operation, which the text leaves out where it has no operands.
+    /// Blocks end with this operation. The text omits it if it has no operands.
     Implicit(&'static str),
-    /// Stands in this operation.
+    /// The operation is in a region of this operation.
     Within(&'static str),
-    /// Names of operations in its regions may leave this dialect out.
+    /// Regions of the operation may omit this dialect in names of operations.
     Dialect(&'static str),
-    /// Its groups of any number of results have as many each.
+    /// Groups of any number of results all have the same number.
     SameSize,
-    /// Structured: `ins`, `outs`, results like `outs`.
+    /// A structured operation: it has `ins` and `outs`, and its results have the types of `outs`.
     Structured,
 }
 
@@ -212,69 +212,69 @@ pub enum Directive {
     OperandTypes(usize),
     /// The types of a group of results.
     ResultTypes(usize),
-    /// The attributes that stand nowhere else.
+    /// All attributes that the form does not show.
     Dictionary,
     /// A function type of groups of operands and a group of results.
     Functional(Vec<usize>, usize),
-    /// `->` and the types of a group of results, where there are any.
+    /// `->` and the types of a group of results, if it has any.
     Arrow(usize),
-    /// Numbers and operands in brackets: the operands are the numbers that an attribute
-    /// leaves open.
+    /// Numbers and operands in brackets: a group of operands, and the attribute with the numbers.
+    /// An operand stands for a dynamic number.
     List(usize, usize),
-    /// Steps that may be missing.
+    /// Optional steps.
     Optional(Vec<Directive>, Anchor),
-    /// What code reads and writes.
+    /// Text that a function reads and writes.
     Custom(&'static str),
 }
 
-/// What says whether steps are there.
+/// The condition for optional steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
-    /// Whether a group has operands.
+    /// The group has operands.
     Operands(usize),
-    /// Whether a group has results.
+    /// The group has results.
     Results(usize),
-    /// Whether there is an attribute.
+    /// The attribute is there.
     Attribute(usize),
 }
 
 impl Definition {
-    /// The group of operands of a name.
+    /// The number of the group of operands with this name.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     pub fn operand(&self, name: &str) -> usize {
         let place = self.operands.iter().position(|group| group.name == name);
         place.unwrap_or_else(|| panic!("{} has operands `{name}`", self.name))
     }
 
-    /// The group of results of a name.
+    /// The number of the group of results with this name.
     ///
     /// # Panics
-    /// Where there is none.
+    /// If there is none.
     pub fn result(&self, name: &str) -> usize {
         let place = self.results.iter().position(|group| group.name == name);
         place.unwrap_or_else(|| panic!("{} has results `{name}`", self.name))
     }
 
-    /// The attribute of a name, where it has a meaning.
+    /// The attribute with this name, if the definition lists one.
     pub fn attribute(&self, name: &str) -> Option<&AttributeSpec> {
         self.attributes.iter().find(|known| known.name == name)
     }
 
-    /// Puts attributes in their order: those with a meaning as they are defined, then others
-    /// as the text has them.
+    /// Sorts attributes: first those that the definition lists, in its order, then others in the
+    /// order of the text.
     pub(crate) fn sort(&self, attributes: &mut Dictionary) {
         let place = |name: &str| self.attributes.iter().position(|known| known.name == name);
         attributes.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
     }
 
-    /// Whether something is known of the operation.
+    /// Whether the operation has a trait.
     pub fn has(&self, wanted: Trait) -> bool {
         self.traits.contains(&wanted)
     }
 
-    /// The operation that ends its blocks where the text leaves it out.
+    /// The terminator that the text may omit.
     pub fn implicit_terminator(&self) -> Option<&'static str> {
         self.traits.iter().find_map(|known| match known {
             Trait::Implicit(name) => Some(*name),
@@ -282,7 +282,7 @@ impl Definition {
         })
     }
 
-    /// The dialect that names in its regions may leave out.
+    /// The dialect that names in its regions may omit.
     pub fn inner_dialect(&self) -> Option<&'static str> {
         self.traits.iter().find_map(|known| match known {
             Trait::Dialect(name) => Some(*name),
@@ -290,13 +290,13 @@ impl Definition {
         })
     }
 
-    /// Whether several groups have no fixed number of operands, so that the generic form
-    /// has to say how many each has.
+    /// Whether several groups of operands have a variable size. The generic form then lists the
+    /// sizes.
     pub fn is_segmented(&self) -> bool {
         is_segmented(&self.operands)
     }
 
-    /// As [`is_segmented`](Self::is_segmented), of results.
+    /// As [`is_segmented`](Self::is_segmented), for results.
     pub fn has_segmented_results(&self) -> bool {
         is_segmented(&self.results) && !self.has(Trait::SameSize)
     }

@@ -1,4 +1,4 @@
-//! Encodings: how a sparse tensor is stored, whichever release spelled it.
+//! Encodings: how a sparse tensor is stored, in the spelling of any release.
 //!
 //! ```text
 //! 14   {dimLevelType = ["dense", "compressed"], dimOrdering = affine_map<(i, j) -> (j, i)>}
@@ -6,9 +6,9 @@
 //! 19   {map = (i, j) -> (j : dense, i : compressed)}
 //! ```
 //!
-//! All three are one [`Encoding`]: a level has an expression over the modes, a kind and
-//! properties. [`Encoding::refusal`] says why a release has no words for one,
-//! [`Encoding::to_format`] and [`Encoding::of_format`] lead to sparsec's formats and back.
+//! All three spell one [`Encoding`]: each level has an expression over the modes, a kind and
+//! properties. [`Encoding::refusal`] explains why a release cannot spell an encoding.
+//! [`Encoding::to_format`] and [`Encoding::of_format`] convert to and from the formats of sparsec.
 
 use sparsec_format::{Coordinate, LevelKind};
 
@@ -25,57 +25,57 @@ pub(crate) mod rules;
 /// How a sparse tensor is stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
-    /// How many modes the tensor has.
+    /// The order of the tensor.
     pub n_modes: usize,
     /// How many symbols the expressions of levels have.
     pub n_symbols: usize,
     /// The levels, outermost first.
     pub levels: Vec<Level>,
-    /// The slice of each mode, where the tensor is one; else empty.
+    /// The slice of each mode if the tensor is a slice, else empty.
     pub slices: Vec<Option<Slice>>,
-    /// How many bits a position has; 0 for those of `index`.
+    /// The bits of a position; 0 for `index`.
     pub pos_width: u32,
-    /// How many bits a coordinate has; 0 for those of `index`.
+    /// The bits of a coordinate; 0 for `index`.
     pub crd_width: u32,
-    /// The value that all stored entries have.
+    /// The value that all stored entries have, if declared.
     pub explicit_value: Option<Attribute>,
-    /// The value of entries that are not stored, if not zero.
+    /// The value of implicit entries, if it is not zero.
     pub implicit_value: Option<Attribute>,
 }
 
 /// One level of storage.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// What it stores the coordinates of.
+    /// The expression whose values the level stores as coordinates.
     pub expression: LevelExpr,
-    /// What kind of level it is.
+    /// The kind of the level.
     pub kind: LevelKind,
-    /// Whether coordinates may repeat below one parent.
+    /// Whether a coordinate may occur twice in a segment.
     pub nonunique: bool,
-    /// Whether coordinates may stand in any order below one parent.
+    /// Whether the coordinates of a segment may have any order.
     pub nonordered: bool,
-    /// Whether a singleton's coordinates are an array of their own, rather than a part of
-    /// tuples.
+    /// Whether a singleton has an array of coordinates of its own. Otherwise its coordinates are
+    /// part of tuples.
     pub soa: bool,
 }
 
-/// What a level stores the coordinates of.
+/// The expression of a level.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LevelExpr {
     /// An affine expression over the modes.
     Affine(AffineExpr),
-    /// A place on a curve or the rank of an entry, which only sparsec has.
+    /// A position on a curve or the rank of an entry. Only sparsec has these.
     Other(Coordinate),
 }
 
-/// Which coordinates of a mode a slice has; `None` is a number that the program computes.
+/// The coordinates of a mode that a slice selects. `None` is a number that the program computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slice {
-    /// The first.
+    /// The first coordinate.
     pub offset: Option<u64>,
-    /// How many.
+    /// The number of coordinates.
     pub size: Option<u64>,
-    /// How far neighbours are apart.
+    /// The distance between neighbours.
     pub stride: Option<u64>,
 }
 
@@ -91,7 +91,7 @@ impl Level {
         }
     }
 
-    /// The mode that the level stores, where it stores one as it is.
+    /// The mode whose coordinates the level stores, if its expression is a mode.
     pub fn mode(&self) -> Option<usize> {
         match &self.expression {
             LevelExpr::Affine(expression) => expression.dimension(),
@@ -114,7 +114,7 @@ impl Level {
 }
 
 impl Encoding {
-    /// An encoding of levels that keeps the usual widths and values.
+    /// An encoding with default widths and values.
     pub fn new(n_modes: usize, levels: Vec<Level>) -> Self {
         Self {
             n_modes,
@@ -145,7 +145,7 @@ impl Encoding {
             .all(|level| level.kind == LevelKind::Dense)
     }
 
-    /// The map from modes to levels, where all expressions are affine.
+    /// The map from modes to levels, if all expressions are affine.
     pub fn map(&self) -> Option<AffineMap> {
         let affine = |level: &Level| match &level.expression {
             LevelExpr::Affine(expression) => Some(expression.clone()),
@@ -158,13 +158,12 @@ impl Encoding {
         })
     }
 
-    /// The mode of each level, where the levels store the modes as they are.
+    /// The mode of each level, if every level stores a mode.
     pub fn permutation(&self) -> Option<Vec<usize>> {
         self.map()?.permutation()
     }
 
-    /// The extents of the levels of a tensor of these extents; `None` is one that is not
-    /// known.
+    /// The extents of the levels, for a tensor with these extents. `None` is an unknown extent.
     pub fn level_shape(&self, shape: &[Option<u64>]) -> Vec<Option<u64>> {
         let extent = |level: &Level| match &level.expression {
             LevelExpr::Affine(AffineExpr::Dimension(mode)) => shape.get(*mode).copied().flatten(),
@@ -184,8 +183,8 @@ impl Encoding {
         self.levels.iter().map(extent).collect()
     }
 
-    /// The level at which trailing coordinates begin that share positions: `compressed` with
-    /// singletons behind it, all in tuples or all apart.
+    /// The first level of a trailing coordinate list: `compressed` followed by singletons, which
+    /// all have arrays of their own, or all share tuples.
     pub fn coo_start(&self) -> Option<usize> {
         let is_tail = |from: usize| {
             let [first, rest @ ..] = &self.levels[from..] else {

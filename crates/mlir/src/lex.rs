@@ -8,13 +8,13 @@
 //! symbol    ->  ::  and single characters
 //! ```
 //!
-//! Tokens are cut one at a time, because a shape is no list of tokens: `4x8xf32` begins
-//! as the number `4` and the name `x8xf32`. [`Cursor::reset`] cuts anew from inside a token.
-//! Comments run from `//` to the end of the line.
+//! Tokens are cut one at a time, because the tokens of a shape overlap: `4x8xf32` begins as the
+//! number `4` and the name `x8xf32`. [`Cursor::reset`] cuts again from inside a token. Comments run
+//! from `//` to the end of the line.
 
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Name,
@@ -32,7 +32,7 @@ pub(crate) enum Kind {
     Float,
     Text,
     Symbol,
-    /// A character that no token begins with, or a text in quotes that does not end.
+    /// A character that begins no token, or a string without its closing quote.
     Unknown,
     End,
 }
@@ -49,7 +49,7 @@ pub(crate) struct Token {
 pub(crate) struct Cursor {
     source: Source,
     token: Token,
-    /// The token before.
+    /// The place of the token taken last.
     before: Span,
 }
 
@@ -66,7 +66,7 @@ impl Cursor {
         &self.source
     }
 
-    /// The next token, not taken.
+    /// The next token, which stays next.
     pub(crate) fn peek(&self) -> Token {
         self.token
     }
@@ -92,7 +92,7 @@ impl Cursor {
         taken
     }
 
-    /// Cuts tokens anew from byte `at` on, where a token ends or begins.
+    /// Cuts tokens again from byte `at` on.
     pub(crate) fn reset(&mut self, at: usize) {
         self.token = cut(self.source.text(), at);
     }
@@ -106,7 +106,7 @@ impl Cursor {
         self.source.slice(span)
     }
 
-    /// Whether the next token is the name or symbol `text`.
+    /// Whether the next token is this name or symbol.
     pub(crate) fn at(&self, text: &str) -> bool {
         matches!(self.kind(), Kind::Name | Kind::Symbol) && self.word() == text
     }
@@ -126,7 +126,7 @@ impl Cursor {
         }
     }
 
-    /// Takes a token of a kind; `expected` says of what.
+    /// Takes a token of this kind; `expected` describes it in the error.
     pub(crate) fn expect_kind(&mut self, kind: Kind, expected: &str) -> Result<Token> {
         match self.kind() == kind {
             true => Ok(self.take()),
@@ -149,7 +149,7 @@ impl Cursor {
             .help("write an integer below 18446744073709551616")
     }
 
-    /// The text of a `Text` token without its quotes, escapes resolved.
+    /// The content of a `Text` token, with its escapes resolved.
     pub(crate) fn unquoted(&self, span: Span) -> String {
         let text = self.slice(span);
         unescape(
@@ -158,7 +158,7 @@ impl Cursor {
         )
     }
 
-    /// The diagnostic for a next token that is not `expected`.
+    /// The error for a next token that is not `expected`.
     pub(crate) fn unexpected(&self, expected: &str) -> Diagnostic {
         let span = self.token.span;
         let (code, found) = match self.kind() {
@@ -178,7 +178,7 @@ impl Cursor {
     }
 }
 
-/// The value of decimal or hexadecimal digits, where 127 bits hold it.
+/// The value of decimal or hexadecimal digits, if it fits in 127 bits.
 pub(crate) fn digits(text: &str) -> Option<i128> {
     match text.strip_prefix("0x") {
         Some(hexadecimal) => i128::from_str_radix(hexadecimal, 16).ok(),
@@ -236,7 +236,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The token that begins at `at`, behind white space and comments.
+/// The first token from `at` on, after white space and comments.
 fn cut(text: &str, mut at: usize) -> Token {
     let bytes = text.as_bytes();
     loop {

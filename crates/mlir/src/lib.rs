@@ -1,4 +1,4 @@
-//! The text of MLIR's `sparse_tensor` dialect, in the spelling of every release.
+//! The text of MLIR's `sparse_tensor` dialect in the spelling of every release.
 //!
 //! ```text
 //! text ──► Module ──► verify ──► print, in the same release or another
@@ -6,25 +6,25 @@
 //!            └──► encodings ◄──► formats
 //! ```
 //!
-//! A [`Module`] holds the operations of a program in arenas; [`Definition`] says what an
-//! operation is, and is the source of the parser, the printer and the verifier alike. An
-//! [`Encoding`] is how a sparse tensor is stored, whichever release spelled it, and leads to a
+//! A [`Module`] holds the operations of a program in arenas. A [`Definition`] describes an
+//! operation; parser, printer and verifier all work from it. An [`Encoding`] describes how a sparse
+//! tensor is stored, in the spelling of any release. It converts to a
 //! [`Format`](sparsec_format::Format).
 //!
 //! | module         | holds                                                          |
 //! |----------------|----------------------------------------------------------------|
-//! | [`mod@release`] | the releases of the dialect, and which of them know a word    |
+//! | [`mod@release`] | the releases of the dialect, and the releases of each word    |
 //! | [`module`]     | operations, regions, blocks, values; typed views               |
-//! | [`types`], [`attribute`], [`affine`] | what values and operations are made of   |
+//! | [`types`], [`attribute`], [`affine`] | types, attributes and affine maps        |
 //! | [`encoding`]   | encodings, their rules, formats                                |
 //! | [`definition`] | every operation: operands, results, attributes, form           |
 //! | `lex`, `parse` | text to modules                                                |
 //! | `spell`, `print` | modules to text                                              |
-//! | `verify`       | what makes a module right                                      |
-//! | `rewrite`      | a module in the words of another release                       |
+//! | `verify`       | the rules for a valid module                                   |
+//! | `rewrite`      | a module in the spelling of another release                    |
 //!
-//! Nothing here runs a program. Operations that are not known are refused by name: sparsec
-//! reads what sparse programs hold, not all of MLIR.
+//! The crate runs no program. It refuses unknown operations by name: it knows the operations of
+//! sparse programs, not all of MLIR.
 //!
 //! Source: the dialect's documentation and definitions in LLVM 13 to 20,
 //! <https://mlir.llvm.org/docs/Dialects/SparseTensorOps/>.

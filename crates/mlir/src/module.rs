@@ -7,11 +7,10 @@
 //!                                             └─ op  return %0     operands: values
 //! ```
 //!
-//! A region has one block, since no operation that is known jumps to another. Everything is
-//! named by an id; an id belongs to one module. An operation with a
-//! [`Definition`] has its operands and results in the groups that the definition lists, and
-//! exactly the attributes that it lists, plus any others. [`Operation`] is a view of one that
-//! asks for them by name.
+//! A region has one block, since no known operation jumps to another block. Ids name everything; an
+//! id belongs to one module. Operands and results of an operation are in the groups that its
+//! [`Definition`] lists. The operation has the attributes of its definition, and may have others.
+//! [`Operation`] is a view that finds them by name.
 
 use sparsec_base::{Arena, Source, Span, define_id};
 
@@ -27,12 +26,12 @@ define_id!(
     "op"
 );
 define_id!(
-    /// A region: what stands between braces.
+    /// A region: the text between braces.
     pub struct Region,
     "region"
 );
 define_id!(
-    /// A block: operations one after another.
+    /// A block: a sequence of operations.
     pub struct Block,
     "bb"
 );
@@ -53,73 +52,73 @@ pub struct Module {
     pub(crate) aliases: Aliases,
     pub(crate) dialect: Dialect,
     pub(crate) releases: Releases,
-    /// The operation that holds all others.
+    /// The operation that contains all others.
     pub(crate) root: Op,
 }
 
-/// What there is to know of an operation.
+/// The data of an operation.
 #[derive(Clone, Debug)]
 pub struct OpData {
-    /// What operations of this name are.
+    /// The definition of the operation.
     pub definition: &'static Definition,
     /// All operands, group by group.
     pub operands: Vec<Value>,
-    /// Where each operand stands in the text.
+    /// The place of each operand in the text.
     pub operand_spans: Vec<Span>,
-    /// How many operands each group has.
+    /// The number of operands in each group.
     pub operand_groups: Vec<usize>,
     /// All results, group by group.
     pub results: Vec<Value>,
-    /// How many results each group has.
+    /// The number of results in each group.
     pub result_groups: Vec<usize>,
     /// The attributes by name.
     pub attributes: Dictionary,
     /// The regions.
     pub regions: Vec<Region>,
-    /// The block that it stands in; `None` of the outermost one.
+    /// The block that contains it; `None` for the outermost operation.
     pub block: Option<Block>,
-    /// Where its name stands.
+    /// The place of its name.
     pub span: Span,
 }
 
-/// What there is to know of a region.
+/// The data of a region.
 #[derive(Clone, Debug)]
 pub struct RegionData {
-    /// The block; `None` of a region without operations.
+    /// The block; `None` for a region without operations.
     pub block: Option<Block>,
-    /// The operation that it belongs to.
+    /// The operation that owns it.
     pub op: Option<Op>,
-    /// Where it begins.
+    /// The place where it begins.
     pub span: Span,
 }
 
-/// What there is to know of a block.
+/// The data of a block.
 #[derive(Clone, Debug)]
 pub struct BlockData {
     /// The arguments.
     pub arguments: Vec<Value>,
     /// The operations in order.
     pub ops: Vec<Op>,
-    /// The region that it stands in.
+    /// The region that contains it.
     pub region: Region,
-    /// Where it begins.
+    /// The place where it begins.
     pub span: Span,
 }
 
-/// What there is to know of a value.
+/// The data of a value.
 #[derive(Clone, Debug)]
 pub struct ValueData {
-    /// The name without `%`, with `#n` behind it where several results share it.
+    /// The name without `%`. If several results share a name, `#n` follows it.
     pub name: String,
     /// The type.
     pub ty: Type,
-    /// What makes the value.
+    /// The operation or block that defines the value.
     pub origin: Origin,
-    /// Where it is named first.
+    /// The place of its definition.
     pub span: Span,
 }
 
-/// What makes a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A result of an operation.
@@ -129,7 +128,7 @@ pub enum Origin {
 }
 
 impl Module {
-    /// A module that holds nothing, not even its outermost operation.
+    /// A module without operations.
     pub(crate) fn empty(source: &Source, dialect: Dialect) -> Self {
         Self {
             source: source.clone(),
@@ -149,17 +148,17 @@ impl Module {
         &self.source
     }
 
-    /// The dialect that the module is written in.
+    /// The dialect of the text.
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// The releases that know all of its words.
+    /// The releases that know all words of the text.
     pub fn releases(&self) -> Releases {
         self.releases
     }
 
-    /// The names that the text gives attributes and types.
+    /// The aliases of the text for attributes and types.
     pub fn aliases(&self) -> &Aliases {
         &self.aliases
     }
@@ -194,7 +193,7 @@ impl Module {
         &self.values[value].ty
     }
 
-    /// How this module spells types and attributes.
+    /// The spelling of types and attributes in this module.
     pub fn spell(&self) -> Spell<'_> {
         Spell {
             dialect: self.dialect,
@@ -202,12 +201,13 @@ impl Module {
         }
     }
 
-    /// All operations, each before those in its regions.
+    /// All operations. An operation comes before those in its regions.
     pub fn walk(&self) -> Vec<Op> {
         self.walk_from(self.root)
     }
 
-    /// An operation and all in its regions, each before those in its own.
+    /// An operation and all operations in its regions. An operation comes before those in its
+    /// regions.
     pub fn walk_from(&self, op: Op) -> Vec<Op> {
         let mut found = Vec::new();
         let mut open = vec![op];
@@ -226,7 +226,7 @@ impl Module {
         found
     }
 
-    /// The operation around another; `None` of the outermost.
+    /// The operation that contains another; `None` for the outermost one.
     pub fn parent(&self, op: Op) -> Option<Op> {
         let block = self.ops[op].block?;
         self.regions[self.blocks[block].region].op
@@ -248,7 +248,7 @@ impl Module {
     }
 }
 
-/// An operation of a module, asked by the names of its definition.
+/// A view of an operation that finds its parts by the names of the definition.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
     module: &'a Module,
@@ -261,7 +261,7 @@ impl<'a> Operation<'a> {
         self.op
     }
 
-    /// The module that it belongs to.
+    /// The module that contains it.
     pub fn module(self) -> &'a Module {
         self.module
     }
@@ -279,27 +279,27 @@ impl<'a> Operation<'a> {
     /// The operands of a group.
     ///
     /// # Panics
-    /// Where the definition has no such group.
+    /// If the definition has no such group.
     pub fn operands(self, name: &str) -> &'a [Value] {
         let data = self.data();
         let group = data.definition.operand(name);
         part(&data.operands, &data.operand_groups, group)
     }
 
-    /// The places of the operands of a group.
+    /// The places of the operands of a group in the text.
     ///
     /// # Panics
-    /// Where the definition has no such group.
+    /// If the definition has no such group.
     pub fn operand_spans(self, name: &str) -> &'a [Span] {
         let data = self.data();
         let group = data.definition.operand(name);
         part(&data.operand_spans, &data.operand_groups, group)
     }
 
-    /// The only operand of a group.
+    /// The operand of a group with one operand.
     ///
     /// # Panics
-    /// Where there are none or several.
+    /// If there are none or several.
     pub fn operand(self, name: &str) -> Value {
         self.operands(name)[0]
     }
@@ -307,33 +307,33 @@ impl<'a> Operation<'a> {
     /// The results of a group.
     ///
     /// # Panics
-    /// Where the definition has no such group.
+    /// If the definition has no such group.
     pub fn results(self, name: &str) -> &'a [Value] {
         let data = self.data();
         let group = data.definition.result(name);
         part(&data.results, &data.result_groups, group)
     }
 
-    /// The only result of a group.
+    /// The result of a group with one result.
     ///
     /// # Panics
-    /// Where there are none or several.
+    /// If there are none or several.
     pub fn result(self, name: &str) -> Value {
         self.results(name)[0]
     }
 
-    /// The type of the only operand of a group.
+    /// The type of the operand of a group with one operand.
     ///
     /// # Panics
-    /// Where there are none or several.
+    /// If there are none or several.
     pub fn operand_type(self, name: &str) -> &'a Type {
         self.module.ty(self.operand(name))
     }
 
-    /// The type of the only result of a group.
+    /// The type of the result of a group with one result.
     ///
     /// # Panics
-    /// Where there are none or several.
+    /// If there are none or several.
     pub fn result_type(self, name: &str) -> &'a Type {
         self.module.ty(self.result(name))
     }
@@ -341,7 +341,7 @@ impl<'a> Operation<'a> {
     /// The types of the operands of a group.
     ///
     /// # Panics
-    /// Where the definition has no such group.
+    /// If the definition has no such group.
     pub fn operand_types(self, name: &str) -> Vec<Type> {
         self.operands(name)
             .iter()
@@ -358,7 +358,7 @@ impl<'a> Operation<'a> {
             .collect()
     }
 
-    /// An attribute.
+    /// The attribute with this name.
     pub fn attribute(self, name: &str) -> Option<&'a Attribute> {
         let found = self
             .data()
@@ -368,10 +368,10 @@ impl<'a> Operation<'a> {
         found.map(|(_, value)| value)
     }
 
-    /// A region.
+    /// The region with this name.
     ///
     /// # Panics
-    /// Where the definition has no such region.
+    /// If the definition has no such region.
     pub fn region(self, name: &str) -> &'a RegionData {
         let data = self.data();
         let place = data
@@ -383,7 +383,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// The entries of a group.
+/// The part of a list that belongs to one group.
 fn part<'a, T>(all: &'a [T], groups: &[usize], group: usize) -> &'a [T] {
     let from: usize = groups[..group].iter().sum();
     &all[from..from + groups[group]]

@@ -1,4 +1,4 @@
-//! From text to modules.
+//! Reading modules from text.
 //!
 //! | module          | reads                                                    |
 //! |-----------------|----------------------------------------------------------|
@@ -7,17 +7,18 @@
 //! | [`attribute`]   | attributes                                               |
 //! | [`constant`]    | `dense<…>` and `sparse<…>`                               |
 //! | [`encoding`]    | encodings of all releases                                |
-//! | [`operation`]   | operations in the generic form; what names stand for     |
+//! | [`operation`]   | operations in the generic form; names of values          |
 //! | [`region`]      | regions, blocks and their arguments                      |
 //! | [`form`]        | operations in the form of their definition               |
-//! | [`custom`]      | forms that only code reads                               |
-//! | [`pending`]     | an operation that is read and not yet made               |
-//! | [`groups`]      | operands of the generic form, as a definition groups them |
+//! | [`custom`]      | forms that the table of definitions cannot describe      |
+//! | [`pending`]     | operations whose types and values are still unresolved   |
+//! | [`groups`]      | operands of the generic form, in the groups of a definition |
 //!
-//! The parser learns the dialect as it reads: each word that only some releases know narrows
-//! the range, and one that is known to none of those that remain is refused with the place of
-//! the word that excluded it.
+//! The parser infers the release as it reads. Each word narrows the range to the releases that know
+//! it. If the range becomes empty, the parser refuses the word and shows the word that excluded its
+//! releases.
 
+use sparsec_base::suggest::closest;
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
 
 use crate::attribute::Attribute;
@@ -43,18 +44,18 @@ use operation::Scopes;
 pub(crate) use operation::counted;
 pub(crate) use pending::{bool_like, part_of, tensor_of};
 
-/// How deep regions, types, attributes and expressions may be nested in a text.
+/// The deepest nesting of regions, types, attributes and expressions.
 const DEEPEST: usize = 64;
 
 impl Module {
-    /// Reads a module; `dialect` says in which dialect it is, if its words do not.
+    /// Reads a module in `dialect`, or infers the release from the text.
     ///
-    /// Operations outside of a `module` stand in one that the text leaves out. The module is
-    /// read, not [verified](Self::verify).
+    /// A text may omit the `module` around its operations. The module is not
+    /// [verified](Self::verify).
     ///
     /// # Errors
-    /// `E0101` to `E0103` for text that is no MLIR, `E1001` to `E1028` for names that are not
-    /// known, values that are not there, encodings that break a rule.
+    /// `E0101` to `E0103` for syntax, `E1001` to `E1028` for unknown names, undefined values, and
+    /// encodings that break a rule.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -78,7 +79,7 @@ impl Module {
     }
 }
 
-/// A word that excludes releases.
+/// A word that narrows the range of releases.
 #[derive(Clone, Debug)]
 struct Narrowing {
     releases: Releases,
@@ -89,7 +90,7 @@ struct Narrowing {
 struct Parser {
     cursor: Cursor,
     module: Module,
-    /// The dialect that the text is to have.
+    /// The dialect that the caller asks for.
     asked: Option<Dialect>,
     narrowed: Vec<Narrowing>,
     scopes: Scopes,
@@ -122,7 +123,7 @@ impl Parser {
         self.module
     }
 
-    /// The releases that know every word so far.
+    /// The releases that know every word read so far.
     fn releases(&self) -> Releases {
         let narrowed = self.narrowed.iter();
         narrowed.fold(Releases::ALL, |all, word| {
@@ -130,7 +131,7 @@ impl Parser {
         })
     }
 
-    /// Whether the text may have a word of these releases.
+    /// Whether a word of these releases may occur in the text.
     fn allows(&self, releases: Releases) -> bool {
         match self.asked {
             Some(dialect) => dialect.knows(releases),
@@ -138,7 +139,7 @@ impl Parser {
         }
     }
 
-    /// Takes note of a word that only these releases know.
+    /// Narrows the range to these releases for a word, or refuses the word.
     fn word_of(&mut self, releases: Releases, word: &str, span: Span) -> Result<()> {
         if releases == Releases::ALL {
             return Ok(());
@@ -184,7 +185,7 @@ impl Parser {
         )
     }
 
-    /// Goes one level deeper, while `read` reads.
+    /// Reads one nesting level deeper.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.depth == DEEPEST {
             let span = self.cursor.peek().span;
@@ -199,7 +200,7 @@ impl Parser {
         read
     }
 
-    /// A list with commas, up to `close`, which is taken.
+    /// Reads a list with commas, and its closing `close`.
     fn list<T>(
         &mut self,
         close: &str,
@@ -220,7 +221,7 @@ impl Parser {
         }
     }
 
-    /// Everything: aliases, locations, operations.
+    /// Reads the whole text: aliases, locations, operations.
     fn file(&mut self) -> Result<Op> {
         let start = self.cursor.peek().span;
         let mut ops = self.open_file(start);
@@ -229,7 +230,7 @@ impl Parser {
                 Kind::Hash if self.is_definition() => self.attribute_alias()?,
                 Kind::Bang if self.is_definition() => self.type_alias()?,
                 Kind::Symbol if self.cursor.at("{") => {
-                    // `{-# … #-}` holds resources of no interest to a program.
+                    // `{-# … #-}` holds resources, which do not affect a program.
                     return Err(self.cursor.unexpected("an operation or an alias"));
                 }
                 _ => {
@@ -263,22 +264,7 @@ impl Parser {
                 .help("a point stands between a dialect and its word; use `_`"));
         }
         let value = self.attribute()?;
-        if self
-            .module
-            .aliases
-            .attributes
-            .iter()
-            .any(|(known, _)| *known == name)
-        {
-            return Err(self
-                .fault(
-                    code::DEFINED_TWICE,
-                    format!("`{name}` is defined twice"),
-                    token.span,
-                    "defined again",
-                )
-                .help("give one of them another name"));
-        }
+        self.check_new(&self.module.aliases.attributes, &name, token.span)?;
         self.module.aliases.attributes.push((name, value));
         Ok(())
     }
@@ -287,32 +273,28 @@ impl Parser {
         let token = self.cursor.take();
         let name = self.cursor.slice(token.span).to_owned();
         self.cursor.expect("=")?;
-        // Releases up to 15 say `type` first.
+        // Releases up to 15 write `type` first.
         if self.cursor.at("type") {
             self.cursor.take();
         }
         let value = self.ty()?;
-        if self
-            .module
-            .aliases
-            .types
-            .iter()
-            .any(|(known, _)| *known == name)
-        {
-            return Err(self
-                .fault(
-                    code::DEFINED_TWICE,
-                    format!("`{name}` is defined twice"),
-                    token.span,
-                    "defined again",
-                )
-                .help("give one of them another name"));
-        }
+        self.check_new(&self.module.aliases.types, &name, token.span)?;
         self.module.aliases.types.push((name, value));
         Ok(())
     }
 
-    /// `loc(…)`, which is passed over.
+    /// Checks that no alias with this name is defined above.
+    fn check_new<T>(&self, known: &[(String, T)], name: &str, span: Span) -> Result<()> {
+        if known.iter().all(|(known, _)| known != name) {
+            return Ok(());
+        }
+        let message = format!("`{name}` is defined twice");
+        Err(self
+            .fault(code::DEFINED_TWICE, message, span, "defined again")
+            .help("give one of them another name"))
+    }
+
+    /// Skips `loc(…)`.
     fn location(&mut self) -> Result<()> {
         self.cursor.expect("loc")?;
         self.cursor.expect("(")?;
@@ -338,39 +320,30 @@ impl Parser {
         }
     }
 
-    /// The attribute that an alias stands for.
-    fn aliased_attribute(&mut self, span: Span) -> Result<Attribute> {
-        let name = self.cursor.slice(span).to_owned();
-        let known = &self.module.aliases.attributes;
-        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
+    fn aliased_attribute(&self, span: Span) -> Result<Attribute> {
+        self.aliased(&self.module.aliases.attributes, span)
+    }
+
+    fn aliased_type(&self, span: Span) -> Result<Type> {
+        self.aliased(&self.module.aliases.types, span)
+    }
+
+    /// The attribute or type behind the alias at a place.
+    fn aliased<T: Clone>(&self, known: &[(String, T)], span: Span) -> Result<T> {
+        let name = self.cursor.slice(span);
+        if let Some((_, value)) = known.iter().find(|(known, _)| known == name) {
             return Ok(value.clone());
         }
         let names = known.iter().map(|(name, _)| name.as_str());
-        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
-        Err(self.unknown_alias(&name, span, close))
-    }
-
-    fn aliased_type(&mut self, span: Span) -> Result<Type> {
-        let name = self.cursor.slice(span).to_owned();
-        let known = &self.module.aliases.types;
-        if let Some((_, value)) = known.iter().find(|(known, _)| *known == name) {
-            return Ok(value.clone());
-        }
-        let names = known.iter().map(|(name, _)| name.as_str());
-        let close = sparsec_base::suggest::closest(&name, names).map(str::to_owned);
-        Err(self.unknown_alias(&name, span, close))
-    }
-
-    fn unknown_alias(&self, name: &str, span: Span, close: Option<String>) -> Diagnostic {
         let error = self.fault(
             code::UNKNOWN_ALIAS,
             format!("nothing above is named `{name}`"),
             span,
             "not defined",
         );
-        error.help(match close {
+        Err(error.help(match closest(name, names) {
             Some(close) => format!("did you mean `{close}`?"),
             None => format!("define it above: `{name} = …`"),
-        })
+        }))
     }
 }

@@ -1,8 +1,8 @@
-//! From modules to text.
+//! Printing modules.
 //!
-//! [`Module::to_string`] has the form of each definition, [`Module::generic`] the generic
-//! form. Both read back to the same module, and print alike then: names of values and aliases
-//! are those of the text, and values without a name get the next free number.
+//! [`Module::to_string`] prints each operation in the form of its definition, [`Module::generic`]
+//! in the generic form. Both texts parse to the same module and print alike again: values and
+//! aliases keep their names, and values without a name get the next free number.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -69,7 +69,7 @@ impl Printer<'_> {
     fn aliases(&mut self) {
         let aliases = &self.module.aliases;
         for (n, (name, value)) in aliases.attributes.iter().enumerate() {
-            // An alias is not its own definition, and knows those above it only.
+            // The text of an alias must not use the alias itself or a later one.
             let above = crate::spell::Aliases {
                 attributes: aliases.attributes[..n].to_vec(),
                 types: Vec::new(),
@@ -104,11 +104,11 @@ impl Printer<'_> {
         self.out.push_str(&"  ".repeat(self.indent));
     }
 
-    /// An operation, and the end of its line.
+    /// Prints an operation and the end of its line.
     fn op(&mut self, op: Op) {
         let operation = self.module.op(op);
         self.results(operation);
-        // What lacks an attribute that its form needs has the generic form alone.
+        // Without an attribute that the form needs, an operation has the generic form only.
         let definition = operation.data().definition;
         let is_whole = definition.attributes.iter().all(|spec| {
             spec.is_optional
@@ -116,8 +116,8 @@ impl Printer<'_> {
                     .attribute(spec.name)
                     .is_some_and(|value| spec.kind.holds(value))
         });
-        // Where words of all releases meet, the generic form does not tell two operations of
-        // one name apart.
+        // With the words of all releases, the generic form may be ambiguous between two definitions
+        // of one name.
         let is_ambiguous = self.spell.dialect == Dialect::Sparsec
             && !definition.releases.has(Dialect::USUAL)
             && Definition::find(definition.name).len() > 1;
@@ -169,7 +169,7 @@ impl Printer<'_> {
         texts.join(", ")
     }
 
-    /// A region in braces; `header` where its arguments stand in a line of their own.
+    /// Prints a region in braces; with `header`, its arguments have a line of their own.
     fn region(&mut self, region: Region, definition: &Definition, header: bool) {
         self.out.push('{');
         if let Some(block) = self.module.regions[region].block {
@@ -200,7 +200,7 @@ impl Printer<'_> {
         self.out.push('}');
     }
 
-    /// Whether the text leaves out this operation, which ends a block.
+    /// Whether the text omits this terminator.
     fn is_implied(&self, op: Op, of: &Definition) -> bool {
         let data = &self.module.ops[op];
         of.implicit_terminator() == Some(data.definition.name)
@@ -208,14 +208,14 @@ impl Printer<'_> {
             && data.attributes.is_empty()
     }
 
-    /// The name as it stands in this place.
+    /// The name of an operation as it is written here.
     fn name(&self, operation: Operation<'_>) -> &'static str {
         let name = operation.name();
         let (dialect, word) = name.split_once('.').expect("a name has a dialect");
         let parent = self.module.parent(operation.id());
         let inner = parent.and_then(|parent| self.module.ops[parent].definition.inner_dialect());
         match dialect {
-            // These are known without their dialect everywhere.
+            // The text omits this dialect everywhere.
             "builtin" if word != "unrealized_conversion_cast" => word,
             "std" => word,
             _ if inner == Some(dialect) => word,
@@ -235,7 +235,7 @@ impl Printer<'_> {
         self.indent -= usize::from(has_lines);
     }
 
-    /// The space before a brace.
+    /// Adds the space before a brace.
     fn space(&mut self) {
         if !self.out.ends_with(' ') {
             self.out.push(' ');
@@ -251,7 +251,7 @@ impl Printer<'_> {
     fn step(&mut self, step: &'static Directive, operation: Operation<'_>) {
         let definition = operation.data().definition;
         match step {
-            // Each region of these begins a line of its own.
+            // Each of these regions begins a line.
             Directive::Literal(text @ ("overlap" | "left" | "right" | "present" | "absent")) => {
                 self.line();
                 self.out.push_str(text);
@@ -322,7 +322,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Appends a word, with a space before it unless signs stand there.
+    /// Appends a word, after a space unless the signs around it need none.
     fn word(&mut self, text: &str) {
         let opens = ["(", "[", "<"];
         let glued = [",", ")", "]", ">", "<"];
@@ -362,8 +362,7 @@ impl Printer<'_> {
         self.word(&text);
     }
 
-    /// The attributes that nothing of the form shows, in braces; nothing where there are
-    /// none.
+    /// The attributes that the form does not show, in braces; empty if there are none.
     fn dictionary(&self, operation: Operation<'_>, shown: &[&str]) -> String {
         let attributes = &operation.data().attributes;
         let rest = attributes
@@ -378,7 +377,7 @@ impl Printer<'_> {
         }
     }
 
-    /// One attribute as the generic form has it.
+    /// One attribute in the generic form.
     fn entry(&self, operation: Operation<'_>, name: &str, value: &Attribute) -> String {
         let spec = operation.data().definition.attribute(name);
         let text = match (spec.map(|spec| spec.kind), value) {
@@ -390,7 +389,7 @@ impl Printer<'_> {
                     format!("{} : i64", number.unwrap_or_default())
                 }
             },
-            // Iterators are words of the dialect since release 16.
+            // Iterator types are attributes of the dialect since release 16.
             (_, Attribute::Array(list))
                 if name == "iterator_types"
                     && self.spell.dialect.release() >= 16
@@ -403,7 +402,7 @@ impl Printer<'_> {
                 };
                 format!("[{}]", list.iter().map(word).collect::<Vec<_>>().join(", "))
             }
-            // Lists of numbers have a type of their own since release 16.
+            // Lists of numbers are `array<…>` since release 16.
             (_, Attribute::Numbers(_, numbers)) if self.spell.dialect.release() < 16 => {
                 let number = |number: &Number| match number {
                     Number::Integer(value) => value.to_string(),
@@ -427,7 +426,7 @@ impl Printer<'_> {
             .and_then(Attribute::integers)
             .unwrap_or_default();
         let text = |number: &i128| match number {
-            // Either number says that an operand follows, depending on the release.
+            // The mark of a dynamic number differs between releases.
             -1 | &crate::parse::OPEN => values
                 .next()
                 .map_or_else(|| number.to_string(), |value| self.value(*value)),

@@ -1,8 +1,8 @@
-//! The releases of the `sparse_tensor` dialect, and which of them know a word.
+//! The releases of the `sparse_tensor` dialect, and the releases that know each word.
 //!
-//! The dialect has no version number of its own: each release of LLVM changed its
-//! operations and the keys of its encodings. Each word of a text is therefore known to a
-//! range of releases, and a text belongs to the releases that know all of its words:
+//! The dialect has no version number of its own: each release of LLVM changed operations and keys
+//! of encodings. A range of releases knows each word, and a text belongs to the releases that know
+//! all of its words:
 //!
 //! ```text
 //! sparse_tensor.release        14 ─ 14
@@ -10,30 +10,30 @@
 //! the text                     14 ─ 14
 //! ```
 //!
-//! [`Dialect::Sparsec`] knows every word, and level maps that no release accepts.
+//! [`Dialect::Sparsec`] has all words, and level maps that no release accepts.
 //!
 //! Source: the dialect's definitions in LLVM 13.0.1 to 19.1.7.
 
 use std::fmt;
 
-/// Which spelling of the dialect a text has.
+/// The spelling of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// That of a release of LLVM, from [`Dialect::OLDEST`] to [`Dialect::NEWEST`].
+    /// A release of LLVM, from [`Dialect::OLDEST`] to [`Dialect::NEWEST`].
     Release(u8),
-    /// Words of all releases, and level maps that only sparsec has.
+    /// The words of all releases, and level maps that only sparsec has.
     Sparsec,
 }
 
 impl Dialect {
-    /// The first release that has the dialect as it is known here.
+    /// The oldest release with the dialect in this form.
     pub const OLDEST: u8 = 13;
-    /// The last release whose operations are known here.
+    /// The newest release with known operations.
     pub const NEWEST: u8 = 20;
-    /// The release of a text whose words do not tell.
+    /// The release of a text whose words fit several releases.
     pub const USUAL: u8 = 19;
 
-    /// The dialect of a name: the number of a release, or `sparsec`.
+    /// The dialect with this name: the number of a release, or `sparsec`.
     ///
     /// ```
     /// use sparsec_mlir::Dialect;
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// The release whose spelling the dialect has: its own, or the usual one.
+    /// The release with the spelling of the dialect; for `sparsec` the default release.
     pub fn release(self) -> u8 {
         match self {
             Self::Release(number) => number,
@@ -59,7 +59,7 @@ impl Dialect {
         }
     }
 
-    /// Whether texts of this dialect may have a word of these releases.
+    /// Whether a word of these releases may occur in texts of this dialect.
     pub fn knows(self, word: Releases) -> bool {
         match self {
             Self::Release(number) => word.has(number),
@@ -77,7 +77,7 @@ impl fmt::Display for Dialect {
     }
 }
 
-/// The releases that know a word: a range, both ends included.
+/// The releases that know a word, as a range with both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Releases {
     /// The first.
@@ -93,12 +93,12 @@ impl Releases {
         to: Dialect::NEWEST,
     };
 
-    /// The releases from one to another.
+    /// The releases from one to another, both included.
     pub const fn new(from: u8, to: u8) -> Self {
         Self { from, to }
     }
 
-    /// The releases from one on.
+    /// The releases from this one on.
     pub const fn from(from: u8) -> Self {
         Self {
             from,
@@ -106,7 +106,7 @@ impl Releases {
         }
     }
 
-    /// The releases up to one.
+    /// The releases up to this one.
     pub const fn until(to: u8) -> Self {
         Self {
             from: Dialect::OLDEST,
@@ -114,12 +114,12 @@ impl Releases {
         }
     }
 
-    /// Whether a release is among them.
+    /// Whether the range contains a release.
     pub const fn has(self, release: u8) -> bool {
         self.from <= release && release <= self.to
     }
 
-    /// The releases in both ranges, where there are any.
+    /// The releases in both ranges, if there are any.
     pub fn and(self, other: Self) -> Option<Self> {
         let both = Self {
             from: self.from.max(other.from),
@@ -128,8 +128,8 @@ impl Releases {
         (both.from <= both.to).then_some(both)
     }
 
-    /// The release to read a text as whose words all of these know: the usual one, or
-    /// the nearest to it.
+    /// The default release of a text whose words all these releases know: [`Dialect::USUAL`], or
+    /// the nearest release to it.
     pub fn usual(self) -> u8 {
         Dialect::USUAL.clamp(self.from, self.to)
     }

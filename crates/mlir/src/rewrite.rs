@@ -1,8 +1,8 @@
-//! A module in the words of another release.
+//! Rewriting a module for another release.
 //!
-//! Most operations differ in their name alone, or in whether a level is an operand or an
-//! attribute. [`steps`] has these as a list, and each operation takes the step that
-//! leads it to the release that is wanted:
+//! Most operations differ only in their name, or in whether the level is an operand or an
+//! attribute. [`steps`] lists the differences. An operation takes steps until the wanted release
+//! knows it:
 //!
 //! ```text
 //! sparse_tensor.pointers %t, %c1     …..15
@@ -12,9 +12,9 @@
 //! sparse_tensor.positions %t {level = 1}     17..…
 //! ```
 //!
-//! Encodings are spelled by the printer; here it is only asked whether the release has words
-//! for them. What has none is refused with its place, so that a module that is rewritten
-//! means what it meant.
+//! The printer spells encodings; this module only checks that the release can spell them. Anything
+//! that the release cannot express is refused with its place, so a rewritten module keeps its
+//! meaning.
 
 use std::collections::HashMap;
 
@@ -31,10 +31,10 @@ mod steps;
 use steps::STEPS;
 
 impl Module {
-    /// The module in the words of `dialect`.
+    /// The module in the spelling of `dialect`.
     ///
     /// # Errors
-    /// `E1050` for an operation, an encoding or a type that the release has no words for.
+    /// `E1050` for an operation, an encoding or a type that the release lacks.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -68,7 +68,7 @@ impl Module {
         Ok(rewrite.module)
     }
 
-    /// Takes constants out whose only use was rewritten.
+    /// Removes the marked constants that have no use left.
     fn drop_unused(&mut self) {
         let mut uses: HashMap<Value, usize> = HashMap::new();
         for op in self.walk() {
@@ -91,7 +91,7 @@ impl Module {
     }
 }
 
-/// The mark of a constant that an operation no longer needs; no text has this name.
+/// Marks a constant that a rewritten operation used. No text contains this name.
 const SPENT: &str = " spent";
 
 struct Rewrite {
@@ -108,7 +108,7 @@ impl Rewrite {
         )
     }
 
-    /// Whether the release has words for all encodings.
+    /// Checks that the release can spell all encodings.
     fn encodings(&self) -> Result<()> {
         for (name, encoding) in self.module.encodings() {
             if let Some(why) = encoding.refusal(self.dialect) {
@@ -138,7 +138,7 @@ impl Rewrite {
     }
 
     fn op(&mut self, op: Op) -> Result<()> {
-        // Each step leads to other releases, so that there are never more than these.
+        // Each step leads to other releases, so the number of steps is a bound.
         for _ in 0..STEPS.len() {
             let definition = self.module.ops[op].definition;
             if self.dialect.knows(definition.releases) && self.dialect != Dialect::Sparsec {
@@ -161,7 +161,7 @@ impl Rewrite {
             };
             let target = if is_back { step.from } else { step.to };
             let target = find(target.0, target.1);
-            let change = if is_back { step.back } else { step.on };
+            let change = if is_back { step.back } else { step.forth };
             let Some(change) = change else {
                 let message = format!("`{name}` cannot be written in release {}", self.dialect);
                 return Err(self.refuse(op, message).help(step.why));
@@ -174,7 +174,7 @@ impl Rewrite {
             .help("choose another release"))
     }
 
-    /// An operation that the release has, if it has its types as well.
+    /// Checks the types of an operation that the release knows.
     fn types(&mut self, op: Op) -> Result<()> {
         let release = self.dialect.release();
         if self.module.op(op).name() == "tensor.insert"
@@ -210,7 +210,8 @@ impl Rewrite {
         Ok(())
     }
 
-    /// `fastmath` and the like are words of later releases, and may be left out of others.
+    /// Drops `fastmath` and other attributes that the release lacks. They only permit
+    /// optimizations.
     fn attributes(&mut self) -> Result<()> {
         let release = self.dialect.release();
         for op in self.module.walk() {
@@ -228,7 +229,7 @@ impl Rewrite {
         Ok(())
     }
 
-    // What steps are made of.
+    // The building blocks of steps.
 
     /// Gives an operation another definition with the same groups.
     fn rename(&mut self, op: Op, to: &'static Definition) {
@@ -257,7 +258,7 @@ impl Rewrite {
             .retain(|(known, _)| known != name);
     }
 
-    /// Takes an operand group out; its values.
+    /// Removes a group of operands, and returns them.
     fn remove_operands(&mut self, op: Op, group: usize) -> Vec<Value> {
         let data = &mut self.module.ops[op];
         let from: usize = data.operand_groups[..group].iter().sum();
@@ -266,7 +267,7 @@ impl Rewrite {
         data.operands.drain(from..from + n).collect()
     }
 
-    /// Puts the operand groups into another order: group `n` is what was `order[n]`.
+    /// Reorders the groups of operands: group `n` becomes the former group `order[n]`.
     fn reorder_operands(&mut self, op: Op, order: &[usize]) {
         let data = &mut self.module.ops[op];
         let starts: Vec<usize> = (0..data.operand_groups.len())
@@ -287,7 +288,7 @@ impl Rewrite {
         data.operand_groups = groups;
     }
 
-    /// The same for results.
+    /// As [`reorder_operands`](Self::reorder_operands), for results.
     fn reorder_results(&mut self, op: Op, order: &[usize]) {
         let data = &mut self.module.ops[op];
         let starts: Vec<usize> = (0..data.result_groups.len())
@@ -306,7 +307,7 @@ impl Rewrite {
         }
     }
 
-    /// The integer that a value is, where a constant says; the constant is spent.
+    /// The integer of a constant, which is marked as [`SPENT`].
     fn constant(&mut self, value: Value) -> Option<i128> {
         let Origin::Result(op, _) = self.module.values[value].origin else {
             return None;
@@ -325,7 +326,7 @@ impl Rewrite {
         Some(number)
     }
 
-    /// A new constant of type `index` before an operation.
+    /// Adds a constant of type `index` before an operation.
     fn new_constant(&mut self, before: Op, number: u64) -> Value {
         let span = self.module.ops[before].span;
         let definition = find("arith.constant", Dialect::OLDEST);
@@ -357,7 +358,7 @@ impl Rewrite {
     }
 }
 
-/// The definition of a name that begins with a release.
+/// The definition of a name whose first release is `from`.
 fn find(name: &str, from: u8) -> &'static Definition {
     let found = Definition::find(name)
         .iter()

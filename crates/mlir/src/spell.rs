@@ -1,16 +1,16 @@
-//! Types and attributes as text, in the spelling of a release and with the text's aliases.
+//! Types and attributes as text, in the spelling of a release and with aliases.
 
 use crate::attribute::{Attribute, Dense, Number, Sparse};
 use crate::lex::quoted;
 use crate::release::Dialect;
 use crate::types::{Layout, Levels, Shape, Sign, Type};
 
-/// What stands for an attribute or a type in a text.
+/// The aliases of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aliases {
-    /// Names of attributes, with `#`.
+    /// Aliases of attributes, with `#`.
     pub attributes: Vec<(String, Attribute)>,
-    /// Names of types, with `!`.
+    /// Aliases of types, with `!`.
     pub types: Vec<(String, Type)>,
 }
 
@@ -21,7 +21,7 @@ impl Aliases {
     }
 }
 
-/// How to spell.
+/// A spelling of types and attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct Spell<'a> {
     /// The dialect to write.
@@ -40,7 +40,7 @@ impl Spell<'_> {
         self.whole_type(ty)
     }
 
-    /// The text of a type that no alias stands for as a whole.
+    /// The text of a type, without an alias for the type as a whole.
     pub fn whole_type(&self, ty: &Type) -> String {
         match ty {
             Type::Index => "index".to_owned(),
@@ -135,7 +135,7 @@ impl Spell<'_> {
         }
     }
 
-    /// The text of an attribute that no alias stands for as a whole.
+    /// The text of an attribute, without an alias for the attribute as a whole.
     pub fn whole(&self, attribute: &Attribute) -> String {
         match attribute {
             Attribute::Unit => "unit".to_owned(),
@@ -266,7 +266,7 @@ impl Spell<'_> {
     }
 }
 
-/// `0 to 2`, or `0` where it is one level.
+/// `0 to 2`, or `0` for one level.
 pub(crate) fn level_range(from: u64, to: u64) -> String {
     match to == from + 1 {
         true => from.to_string(),
@@ -274,7 +274,7 @@ pub(crate) fn level_range(from: u64, to: u64) -> String {
     }
 }
 
-/// `@name`, in quotes where it is no name.
+/// `@name`, with quotes if needed.
 pub(crate) fn symbol(path: &[String]) -> String {
     let one = |name: &String| match is_bare(name) {
         true => format!("@{name}"),
@@ -283,7 +283,7 @@ pub(crate) fn symbol(path: &[String]) -> String {
     path.iter().map(one).collect::<Vec<_>>().join("::")
 }
 
-/// The name of an attribute, in quotes where it is no name.
+/// The name of an attribute, with quotes if needed.
 pub(crate) fn attribute_name(name: &str) -> String {
     match is_bare(name) {
         true => name.to_owned(),
@@ -317,7 +317,7 @@ fn strided(strides: &[Option<i64>], offset: Option<i64>) -> String {
     }
 }
 
-/// The text of a type in the usual release and without aliases.
+/// The text of a type in the default release without aliases.
 pub(crate) fn plain(ty: &Type) -> String {
     let aliases = Aliases::default();
     let spell = Spell {

@@ -1,8 +1,8 @@
 //! The types of values.
 //!
-//! A tensor's type may have an [`Encoding`], which makes it sparse. The types of LLVM are one
-//! pointer, those of `sparse_tensor` its storage specifiers, iteration spaces and iterators;
-//! other dialects' types are refused by name.
+//! A tensor type with an [`Encoding`] is sparse. Of LLVM's types only the pointer is known; of
+//! `sparse_tensor` the storage specifiers, iteration spaces and iterators. Types of other dialects
+//! are refused by name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::affine::AffineMap;
 use crate::attribute::Attribute;
 use crate::encoding::Encoding;
 
-/// The extents of a shape; `None` is one that the program computes.
+/// The extents of a shape. `None` is an extent that the program computes.
 pub type Shape = Vec<Option<u64>>;
 
 /// The type of a value.
@@ -42,7 +42,7 @@ pub enum Type {
     Function(Arc<FunctionType>),
     /// `tuple<f64, index>`
     Tuple(Arc<Vec<Type>>),
-    /// `!llvm.ptr`, in releases before 18 with the type of what is there.
+    /// `!llvm.ptr`, in releases before 18 with the type of the pointee.
     Pointer(Option<Arc<Type>>),
     /// `!sparse_tensor.storage_specifier<#CSR>`
     Specifier(Arc<Encoding>),
@@ -52,7 +52,7 @@ pub enum Type {
     Iterator(Arc<Levels>),
 }
 
-/// Whether an integer type has a sign; most have none, and operations say.
+/// Whether an integer type has a sign. Most types have none; the operation then decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Sign {
     /// `i32`
@@ -90,7 +90,7 @@ impl Float {
         }
     }
 
-    /// How many bits it has.
+    /// The number of bits.
     pub fn width(self) -> u32 {
         match self {
             Self::Bf16 | Self::F16 => 16,
@@ -118,41 +118,41 @@ pub struct MemRefType {
     pub shape: Shape,
     /// The type of entries.
     pub element: Type,
-    /// Where entries lie, if not one behind another.
+    /// The layout, unless entries follow one another.
     pub layout: Option<Layout>,
-    /// In which memory, if not the usual one.
+    /// The memory space, unless it is the default one.
     pub space: Option<Attribute>,
 }
 
-/// Where the entries of a memref lie.
+/// The layout of a memref.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// At the place that a map gives.
+    /// An affine map from coordinates to places.
     Map(AffineMap),
     /// `strided<[8, 1], offset: ?>`
     Strided {
-        /// How far neighbours in each mode are apart.
+        /// The distance between neighbours in each mode.
         strides: Vec<Option<i64>>,
-        /// Where the first entry lies.
+        /// The place of the first entry.
         offset: Option<i64>,
     },
 }
 
-/// Lanes of a processor.
+/// A vector of a processor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VectorType {
-    /// The extents, which are known.
+    /// The extents, which are static.
     pub shape: Vec<u64>,
     /// The type of entries.
     pub element: Type,
 }
 
-/// What a function takes and gives.
+/// The type of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionType {
-    /// What it takes.
+    /// The types of the arguments.
     pub inputs: Vec<Type>,
-    /// What it gives.
+    /// The types of the results.
     pub results: Vec<Type>,
 }
 
@@ -163,7 +163,7 @@ pub struct Levels {
     pub encoding: Arc<Encoding>,
     /// The first level.
     pub from: u64,
-    /// The level behind the last.
+    /// The level after the last.
     pub to: u64,
 }
 
@@ -176,7 +176,7 @@ impl Type {
         Self::Integer(width, Sign::Signless)
     }
 
-    /// The type of entries of a tensor, memref or vector; of other types itself.
+    /// The element type of a tensor, memref or vector; other types themselves.
     pub fn element(&self) -> &Self {
         match self {
             Self::Tensor(ty) => &ty.element,
@@ -197,13 +197,13 @@ impl Type {
         }
     }
 
-    /// How many extents of the shape the program computes.
+    /// The number of extents that the program computes.
     pub fn n_dynamic(&self) -> usize {
         let shape = self.shape().unwrap_or_default();
         shape.iter().filter(|extent| extent.is_none()).count()
     }
 
-    /// How a sparse tensor is stored; `None` of other types.
+    /// The encoding of a sparse tensor.
     pub fn encoding(&self) -> Option<&Arc<Encoding>> {
         match self {
             Self::Tensor(ty) => ty.encoding.as_ref(),
@@ -211,7 +211,7 @@ impl Type {
         }
     }
 
-    /// The type of the same shape with other entries.
+    /// The type with the same shape and other entries.
     #[must_use]
     pub fn with_element(&self, element: Self) -> Self {
         match self {
@@ -238,7 +238,7 @@ impl Type {
         self.shape().is_some() || matches!(self, Self::UnrankedTensor(_) | Self::UnrankedMemRef(_))
     }
 
-    /// The element type of sparsec that holds these numbers.
+    /// The element type of sparsec for these numbers.
     ///
     /// ```
     /// use sparsec_base::ElementType;

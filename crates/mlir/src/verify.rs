@@ -1,18 +1,16 @@
-//! What makes a module right.
+//! The rules for valid modules.
 //!
-//! The parser has made sure that names stand for things, that values are used where they are
-//! seen, with the type that they have, and that encodings keep their rules. Beyond that, of
-//! every operation:
+//! The parser guarantees that names are defined and visible, that values have the types of their
+//! uses, and that encodings keep their rules. The verifier checks for every operation:
 //!
-//! 1. operands and results have the types of its definition (`operands.rs`);
-//! 2. attributes that belong to it are there, and of their kind (`operands.rs`);
-//! 3. its regions have the blocks, arguments and last operations that they should
-//!    (`regions.rs`);
-//! 4. symbols name functions, and calls fit them (`symbols.rs`);
-//! 5. shapes, levels and arrays fit: of `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
-//!    `bodies.rs`), of `linalg` (`linalg.rs`), of the others (`shapes.rs`).
+//! 1. Operands and results have the types of the definition (`operands.rs`).
+//! 2. Required attributes are there, and each is of its kind (`operands.rs`).
+//! 3. Regions have the right blocks, arguments and terminators (`regions.rs`).
+//! 4. Symbols name functions, and calls fit their types (`symbols.rs`).
+//! 5. Shapes, levels and arrays fit: for `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
+//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`shapes.rs`).
 //!
-//! Rules that hold of an operation in every release are those of release 19.
+//! An operation of all releases follows the rules of release 19.
 
 use sparsec_base::{Code, Diagnostic, Result, Span};
 
@@ -33,7 +31,7 @@ impl Module {
     /// Checks every operation.
     ///
     /// # Errors
-    /// `E1010` to `E1038`: the first rule that is broken, in the order of the text.
+    /// `E1010` to `E1038`: the first broken rule in the order of the text.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -80,7 +78,7 @@ impl Check<'_> {
         Diagnostic::new(code, message).at(self.module.source(), span, label)
     }
 
-    /// A fault of the whole operation.
+    /// A fault with the operation as its place.
     fn of_op(&self, op: Operation<'_>, code: Code, message: impl Into<String>) -> Diagnostic {
         self.fault(code, message, op.data().span, "in this operation")
     }
@@ -89,7 +87,7 @@ impl Check<'_> {
         self.module.spell().ty(ty)
     }
 
-    /// The place of the first operand of a group, or of the operation.
+    /// The place of the first operand of a group, or of the operation if the group is empty.
     fn operand_span(&self, op: Operation<'_>, name: &str) -> Span {
         op.operand_spans(name)
             .first()

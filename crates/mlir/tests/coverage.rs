@@ -1,7 +1,7 @@
 //! Every operation has a filetest that reads it.
 //!
-//! Definitions that differ in their releases count each. Those of dialects other than
-//! `sparse_tensor` may share a form, so that one of a line stands for all of it.
+//! Definitions of one name for different releases count each. Definitions of other dialects than
+//! `sparse_tensor` that share a line need one file only.
 
 use std::collections::BTreeSet;
 use std::path::Path;

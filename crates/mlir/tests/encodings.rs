@@ -1,10 +1,10 @@
-//! Encodings and formats: there and back, and the formats that no encoding is.
+//! Encodings to formats and back, and formats without an encoding.
 
 use sparsec_base::{Source, code};
 use sparsec_format::{Format, FormatSpec, presets};
 use sparsec_mlir::{Dialect, Encoding, Module};
 
-/// The encoding that a key or several spell.
+/// The encoding with these keys.
 fn encoding(keys: &str, dialect: Option<Dialect>) -> Encoding {
     let text = format!("#A = #sparse_tensor.encoding<{{ {keys} }}>");
     let module = Module::parse(&Source::new("encoding", text.as_str()), dialect);
@@ -43,7 +43,7 @@ fn presets_are_encodings_and_back() {
             };
             let again = encoding.to_format().expect("a format of its own encoding");
             assert!(again.stores_like(&format), "{format} became {again}");
-            // The text of the encoding reads back.
+            // The printed text of the encoding parses back.
             let text = format!("#A = #sparse_tensor.encoding<{}>", spelled(&encoding));
             let module = Module::parse(&Source::new("text", text.as_str()), Some(Dialect::Sparsec));
             let module = module.unwrap_or_else(|refusal| panic!("{text}\n{refusal}"));

@@ -1,8 +1,9 @@
-//! The programs of the filetests beside MLIR itself.
+//! The programs of the filetests, compared with MLIR itself.
 //!
-//! `SPARSEC_MLIR_OPT` names the `mlir-opt` of LLVM 19. Without it these tests say that they are
-//! skipped. With it, every program of `filetests/mlir` that release 19 has words for is printed
-//! in those words, in both forms; `mlir-opt` has to accept it, and what it prints has to be read.
+//! `SPARSEC_MLIR_OPT` names the `mlir-opt` of LLVM 19. Without it these tests report that they are
+//! skipped. With it, every program of `filetests/mlir` that release 19 can express is printed for
+//! this release, in both forms. `mlir-opt` must accept the text, and our parser must read the
+//! output of `mlir-opt`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use std::process::{Command, Stdio};
 use sparsec_base::Source;
 use sparsec_mlir::{Dialect, Module};
 
-/// The program that `SPARSEC_MLIR_OPT` names.
+/// The program in `SPARSEC_MLIR_OPT`.
 fn tool() -> Option<PathBuf> {
     let tool = std::env::var_os("SPARSEC_MLIR_OPT").map(PathBuf::from);
     if tool.is_none() {
@@ -23,7 +24,7 @@ fn tool() -> Option<PathBuf> {
     tool
 }
 
-/// What the tool prints for a text.
+/// The output of the tool for a text.
 fn opt(tool: &Path, text: &str, arguments: &[&str]) -> Result<String, String> {
     let mut child = Command::new(tool)
         .args(arguments)
@@ -42,7 +43,7 @@ fn opt(tool: &Path, text: &str, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The programs of the filetests that are right, with their names.
+/// The valid programs of the filetests with their names.
 fn programs() -> Vec<(String, Module)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/mlir");
     let mut found = Vec::new();
@@ -72,7 +73,7 @@ fn programs() -> Vec<(String, Module)> {
     found
 }
 
-/// Those of them that release 19 has words for.
+/// The programs that release 19 can express.
 fn programs_of_today() -> Vec<(String, Module)> {
     let programs = programs().into_iter();
     let today = programs
@@ -104,7 +105,7 @@ fn the_reference_accepts_programs_and_is_read() {
                 .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
             read.push(again);
         }
-        // It prints the same again for our print of its print.
+        // The tool must print the same text for our print of its own print.
         for again in read {
             let twice = opt(&tool, &again.to_string(), &[])
                 .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
@@ -118,7 +119,7 @@ fn the_reference_accepts_the_generic_form() {
     let Some(tool) = tool() else { return };
     for (name, module) in programs_of_today() {
         let generic = module.generic();
-        // The regions of named structured operations follow from their names.
+        // The name of a structured operation determines its region.
         let is_named =
             |line: &str| line.contains("\"linalg.") && !line.contains("\"linalg.generic\"");
         let has_named = generic.lines().any(|line| {

@@ -11,8 +11,8 @@
 //! inject(Fault::Disk, 3, Strikes::FromThenOn)             0  1  2  ✗  ✗  ✗
 //! ```
 //!
-//! A test counts the number up from 0 until the operation passes no place of that number
-//! ([`Injected::struck`] is then false), so every place fails once.
+//! A test counts the number up from 0 until the operation has no place with this number
+//! (`Injected::struck` is then false), so every place fails once.
 //!
 //! Only the feature `fault`, which the tests of `runtime` and of `io` turn on, compiles any
 //! of this; without it [`strikes`] is `false`, and the places cost nothing.

@@ -2,7 +2,7 @@
 //!
 //! | module     | holds                                                         |
 //! |------------|---------------------------------------------------------------|
-//! | [`append`] | pieces found in parallel to one list                          |
+//! | [`mod@append`] | pieces found in parallel to one list                          |
 //! | [`fault`]  | faults of the system that tests inject                        |
 //! | [`memory`] | [`Memory`]: bytes that grow in place and fail with an error    |
 //! | [`memory_limit`] | how much memory may be taken                            |

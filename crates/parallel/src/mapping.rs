@@ -113,3 +113,31 @@ pub(crate) fn page_size() -> usize {
 pub(crate) fn round_to_pages(bytes: usize) -> Option<usize> {
     bytes.checked_next_multiple_of(page_size())
 }
+
+/// Asks for huge pages under a large slice, before it is first touched: each
+/// touch of a fresh page costs, and a huge page is one instead of 512. Advice
+/// only: a system without huge pages changes nothing.
+pub fn prefer_huge_pages<T>(slice: &mut [T]) {
+    let bytes = size_of_val(slice);
+    let start = slice.as_mut_ptr().addr();
+    // The pages that the slice shares with nobody.
+    let first = start.next_multiple_of(page_size());
+    let end = (start + bytes) / page_size() * page_size();
+    if bytes < HUGE_FROM || first >= end {
+        return;
+    }
+    let base = slice.as_mut_ptr().cast::<u8>().wrapping_add(first - start);
+    // SAFETY: the range is whole pages inside the slice, which is borrowed
+    // exclusively; the advice changes neither their content nor their access.
+    unsafe { libc::madvise(base.cast(), end - first, libc::MADV_HUGEPAGE) };
+}
+
+/// The memory of this machine; no limit where the system does not tell.
+pub fn physical_bytes() -> u64 {
+    // SAFETY: asks for a constant of the system.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    match u64::try_from(pages) {
+        Ok(pages) if pages > 0 => pages.saturating_mul(page_size() as u64),
+        _ => u64::MAX,
+    }
+}

@@ -19,14 +19,11 @@
 //! | `from(Vec<T>)`                | the vector's own allocation                  |
 //! | `shared(owner)`, `borrowed`   | an owner that it keeps alive, or a slice: to read only |
 //!
-//! Length: what makes the unsafe code sound is easiest to see in one file.
-//!
 //! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
-//! (fresh ones are zero, but for those of [`Memory::reach`]) and belong to this value alone, unless they are shared
-//! or borrowed: those are only read, and whoever asks to write, or to grow, gets
-//! a copy of its own first. Bytes of its own move only in [`Memory::ensure`]
-//! beyond the capacity. Because every byte is initialised, reading and writing
-//! through the typed views is safe.
+//! (fresh ones are zero, except after [`Memory::reach`]) and belong to this value
+//! alone, unless they are shared or borrowed (`foreign`). Its own bytes move only in
+//! [`Memory::ensure`] beyond the capacity. Because every byte is initialised, reading
+//! and writing through the typed views is safe.
 //!
 //! ```
 //! use sparsec_parallel::Memory;
@@ -48,32 +45,21 @@ use std::mem::{ManuallyDrop, align_of, size_of};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use sparsec_base::{Bool8, Complex, bf16, f16};
-
 use crate::error::AllocError;
 use crate::fault::{self, Fault};
-use crate::mapping::{HUGE_FROM, Mapping, page_size, round_to_pages};
+use crate::mapping::{HUGE_FROM, Mapping, round_to_pages};
 use crate::recycle::{self, Need};
+
+mod foreign;
+mod plain;
+
+pub use crate::mapping::{physical_bytes, prefer_huge_pages};
+pub use plain::Plain;
 
 /// Buffers of this many bytes and more are mapped.
 const MAPPED_FROM: usize = 64 << 10;
 /// The alignment of small buffers: one cache line.
 const ALIGN: usize = 64;
-
-/// A number that any bytes are a value of: what typed views are made of.
-///
-/// Sealed: implemented for what stores an element type, and for keys and places.
-pub trait Plain: Copy + Send + Sync + sealed::Sealed + 'static {}
-
-mod sealed {
-    /// Restricts [`super::Plain`] to types without padding or invalid values.
-    pub trait Sealed {}
-}
-
-macro_rules! plain {
-    ($($ty:ty)*) => { $(impl sealed::Sealed for $ty {} impl Plain for $ty {})* };
-}
-plain!(Bool8 i8 i16 i32 i64 u8 u16 u32 u64 u128 isize usize f16 bf16 f32 f64 Complex<f32> Complex<f64>);
 
 /// A growable run of bytes; see the [module](self).
 pub struct Memory {
@@ -150,73 +136,6 @@ impl Memory {
             max_bytes,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         )
-    }
-
-    /// The numbers of `owner`, which lives as long as this memory and its clones
-    /// of them: nothing is copied.
-    ///
-    /// ```
-    /// use std::sync::Arc;
-    /// use sparsec_parallel::Memory;
-    /// let owner = Arc::new(vec![1.5, 2.5]);
-    /// let mut memory = Memory::shared::<f64, _>(Arc::clone(&owner));
-    /// assert_eq!(memory.as_ptr().cast(), owner.as_ptr());
-    /// memory.make_own()?.as_mut_slice::<f64>()[0] = 9.0;
-    /// assert_eq!((memory.as_slice::<f64>(), &owner[..]), (&[9.0, 2.5][..], &[1.5, 2.5][..]));
-    /// # Ok::<(), sparsec_parallel::AllocError>(())
-    /// ```
-    pub fn shared<T: Plain, O>(owner: Arc<O>) -> Self
-    where
-        O: AsRef<[T]> + Send + Sync + 'static,
-    {
-        let slice: &[T] = (*owner).as_ref();
-        let (base, bytes) = (NonNull::from(slice).cast(), size_of_val(slice));
-        // The slice is borrowed from the owner, which the `Arc` keeps in place,
-        // whole and unborrowed for writing, so it is good while the `Arc` is held.
-        Self::foreign(base, bytes, Home::Shared(owner))
-    }
-
-    /// The numbers of `slice`: nothing is copied, and nothing keeps them alive.
-    ///
-    /// # Safety
-    /// The slice must outlive this memory and whatever it is moved into, and not
-    /// be written meanwhile. A clone is a copy and outlives it.
-    pub unsafe fn borrowed<T: Plain>(slice: &[T]) -> Self {
-        let base = NonNull::from(slice).cast();
-        Self::foreign(base, size_of_val(slice), Home::Borrowed)
-    }
-
-    fn foreign(base: NonNull<u8>, bytes: usize, home: Home) -> Self {
-        Self {
-            base,
-            len: bytes,
-            capacity: bytes,
-            home,
-        }
-    }
-
-    /// Whether the bytes belong to somebody else, so that writing copies them.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self.home, Home::Shared(_) | Home::Borrowed)
-    }
-
-    /// This memory, with bytes of its own: shared and borrowed ones are copied.
-    ///
-    /// # Errors
-    /// When memory is out.
-    pub fn make_own(&mut self) -> Result<&mut Self, AllocError> {
-        if self.is_foreign() {
-            *self = self.copy()?;
-        }
-        Ok(self)
-    }
-
-    /// As [`Memory::make_own`], where there is no way to refuse.
-    fn owned(&mut self) -> &mut Self {
-        if let Err(error) = self.make_own() {
-            panic!("{error}");
-        }
-        self
     }
 
     fn on_heap(bytes: usize) -> Result<Self, AllocError> {
@@ -438,25 +357,6 @@ impl Memory {
         );
         self.len / size_of::<T>()
     }
-
-    /// The same bytes: a copy, unless they are shared, when there is another
-    /// reference to their owner.
-    ///
-    /// # Errors
-    /// When memory is out.
-    pub fn try_clone(&self) -> Result<Self, AllocError> {
-        match &self.home {
-            home @ Home::Shared(_) => Ok(Self::foreign(self.base, self.len, home.clone())),
-            _ => self.copy(),
-        }
-    }
-
-    fn copy(&self) -> Result<Self, AllocError> {
-        let mut copy = Self::zeroed(self.len)?;
-        copy.as_mut_slice::<u8>()
-            .copy_from_slice(self.as_slice::<u8>());
-        Ok(copy)
-    }
 }
 
 /// Takes over the vector's allocation; nothing is copied. Spare capacity of the
@@ -538,136 +438,5 @@ impl From<Mapping> for Memory {
     }
 }
 
-/// Asks for huge pages under a large slice, before it is first touched: each
-/// touch of a fresh page costs, and a huge page is one instead of 512. Advice
-/// only: a system without huge pages changes nothing.
-pub fn prefer_huge_pages<T>(slice: &mut [T]) {
-    let bytes = size_of_val(slice);
-    let start = slice.as_mut_ptr().addr();
-    // The pages that the slice shares with nobody.
-    let first = start.next_multiple_of(page_size());
-    let end = (start + bytes) / page_size() * page_size();
-    if bytes < HUGE_FROM || first >= end {
-        return;
-    }
-    let base = slice.as_mut_ptr().cast::<u8>().wrapping_add(first - start);
-    // SAFETY: the range is whole pages inside the slice, which is borrowed
-    // exclusively; the advice changes neither their content nor their access.
-    unsafe { libc::madvise(base.cast(), end - first, libc::MADV_HUGEPAGE) };
-}
-
-/// The memory of this machine; no limit where the system does not tell.
-pub fn physical_bytes() -> u64 {
-    // SAFETY: asks for a constant of the system.
-    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
-    match u64::try_from(pages) {
-        Ok(pages) if pages > 0 => pages.saturating_mul(page_size() as u64),
-        _ => u64::MAX,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn grows_in_place_within_its_reservation() {
-        let mut memory = Memory::reserve(1 << 40).unwrap();
-        let first = memory.as_ptr();
-        for step in 1..=64usize {
-            let len = step << 20;
-            memory.ensure(len).unwrap();
-            memory.set_len(len);
-            memory.as_mut_slice::<u8>()[len - 1] = step as u8;
-        }
-        assert_eq!(memory.as_ptr(), first);
-        assert_eq!(memory.as_slice::<u8>()[(7 << 20) - 1], 7);
-        assert_eq!(memory.as_slice::<u8>()[7 << 20], 0, "fresh bytes are zero");
-        memory.set_len(500_000);
-        memory.trim();
-        assert_eq!(memory.capacity(), round_to_pages(500_000).unwrap());
-        assert_eq!(memory.as_ptr(), first);
-    }
-
-    #[test]
-    fn what_is_little_in_the_end_lies_on_the_heap() {
-        let mut memory = Memory::reserve(1 << 30).unwrap();
-        memory.set_len(5000);
-        memory.as_mut_slice::<u8>()[4999] = 7;
-        memory.trim();
-        assert!(matches!(memory.home, Home::Heap(_)));
-        assert_eq!(memory.capacity(), 5000);
-        assert_eq!(memory.as_slice::<u8>()[4998..], [0, 7]);
-    }
-
-    #[test]
-    fn ensure_moves_beyond_the_reservation_and_keeps_the_bytes() {
-        for mut memory in [
-            Memory::zeroed(1000).unwrap(),
-            Memory::zeroed(100_000).unwrap(),
-            Memory::from((0..250).map(|_| 0i32).collect::<Vec<_>>()),
-        ] {
-            let len = memory.len();
-            memory.as_mut_slice::<u8>()[len - 1] = 9;
-            memory.ensure(50_000_000).unwrap();
-            memory.set_len(50_000_000);
-            assert_eq!(memory.as_slice::<u8>()[len - 1], 9);
-            assert_eq!(memory.as_slice::<u8>()[len..].iter().max(), Some(&0));
-        }
-    }
-
-    #[test]
-    fn exhaustion_is_an_error() {
-        assert!(Memory::zeroed(usize::MAX / 2).is_err());
-        assert!(Memory::zeroed(1 << 46).is_err());
-        assert!(Memory::reserve(usize::MAX).is_err());
-        let mut memory = Memory::zeroed(8).unwrap();
-        memory.as_mut_slice::<u64>()[0] = 7;
-        assert!(memory.ensure(usize::MAX).is_err());
-        assert_eq!(memory.as_slice::<u64>(), [7]);
-    }
-
-    #[test]
-    fn takes_over_a_vector() {
-        let mut vector = Vec::with_capacity(100);
-        vector.extend([1.5, 2.5]);
-        let at = vector.as_ptr();
-        let memory = Memory::from(vector);
-        assert_eq!(memory.as_slice::<f64>(), [1.5, 2.5]);
-        assert_eq!(memory.as_ptr().cast(), at);
-        assert_eq!(memory.clone(), memory);
-        assert!(Memory::from(Vec::<f64>::new()).as_slice::<f64>().is_empty());
-    }
-
-    #[test]
-    fn foreign_bytes_are_read_in_place_and_copied_to_be_written() {
-        let numbers = [7i64, 8, 9];
-        // SAFETY: `numbers` lives to the end of the test.
-        let borrowed = unsafe { Memory::borrowed(&numbers) };
-        let owner = Arc::new(numbers.to_vec());
-        let shared = Memory::shared::<i64, _>(Arc::clone(&owner));
-        for (mut memory, at) in [(borrowed, numbers.as_ptr()), (shared, owner.as_ptr())] {
-            assert_eq!(memory.as_ptr().cast(), at);
-            assert!(memory.is_foreign());
-            let clone = memory.clone();
-            memory.as_mut_slice::<i64>()[1] = 0;
-            assert_eq!(memory.as_slice::<i64>(), [7, 0, 9]);
-            assert_eq!(clone.as_slice::<i64>(), numbers);
-            assert!(!memory.is_foreign());
-            let mut grown = clone;
-            grown.ensure(1 << 20).unwrap();
-            grown.set_len(32);
-            assert_eq!(grown.as_slice::<i64>(), [7, 8, 9, 0]);
-        }
-        assert_eq!((numbers, &owner[..]), ([7, 8, 9], &[7, 8, 9][..]));
-        assert_eq!(Arc::strong_count(&owner), 1, "the owner is let go");
-    }
-
-    #[test]
-    fn trimming_an_unused_reservation_frees_it() {
-        let mut memory = Memory::reserve(1 << 30).unwrap();
-        memory.trim();
-        assert_eq!(memory.capacity(), 0);
-        assert!(memory.as_slice::<f64>().is_empty());
-    }
-}
+mod tests;

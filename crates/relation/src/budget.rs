@@ -1,27 +1,27 @@
 //! Budgets of proofs.
 //!
-//! Proofs are searched for within limits, so that a question costs little even where
-//! nothing can be proved. A limit that was reached is part of the
-//! [`Answer`](crate::Answer): what is not known might follow with more work.
+//! The search for a proof has limits, so a question takes little time even if there is no proof. An
+//! [`Answer`](crate::Answer) names a limit that the search reached: with a higher limit it might
+//! find a proof.
 
 use std::fmt;
 
 use crate::facts::{MOST_CREATED, MOST_FACTS, MOST_INSTANCES, MOST_ROUNDS, MOST_TRIALS};
 
-/// A limit of a proof that was reached.
+/// A limit that the search for a proof reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Budget {
-    /// How often conclusions are drawn from conclusions.
+    /// Rounds of conclusions from earlier conclusions.
     Rounds,
-    /// How many conclusions are tried.
+    /// Conclusions that the search tries to prove.
     Proofs,
-    /// How many comparisons are held.
+    /// Comparisons that the search keeps.
     Rows,
-    /// For how many terms one declaration is tried.
+    /// Instances of one declaration.
     Instances,
-    /// How many calls quantifiers may bring in.
+    /// Calls that quantifiers create.
     Calls,
-    /// The steps, or the size of numbers, of one search for integers.
+    /// Steps of one integer search, or the size of its numbers.
     Search,
 }
 
@@ -39,7 +39,7 @@ impl fmt::Display for Budget {
 }
 
 impl Budget {
-    /// A sentence for a note of a diagnostic.
+    /// The budget as a sentence, for the note of a diagnostic.
     ///
     /// ```
     /// use sparsec_relation::Budget;

@@ -1,8 +1,7 @@
 //! Conjunctions: the pairs of tuples that satisfy all constraints of a list.
 //!
-//! Every conjunction is made and changed by methods that keep its invariant: no
-//! variable has the name of another, of a constant or of a function in the
-//! constraints, so that its text means what it holds. See `names`.
+//! Methods keep the invariant of a conjunction: no variable has the name of another, or of a
+//! constant or function in the constraints. The text therefore has one meaning. See `names`.
 
 use std::ops::Range;
 
@@ -196,8 +195,8 @@ impl Conjunction {
         Self::settled(names, self.n_inputs, self.n_outputs, constraints)
     }
 
-    /// Renames variables whose name is free in `others`: expressions that are
-    /// written with these variables and kept beside the conjunction.
+    /// Renames variables whose name is free in `others`, expressions over these variables that are
+    /// kept outside of the conjunction.
     pub(crate) fn make_way_for(&mut self, others: &Uses<'_>) {
         let mut free = Uses::of(&self.constraints).names();
         free.extend(others.names());

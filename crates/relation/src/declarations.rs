@@ -1,7 +1,7 @@
-//! What is known of functions and symbolic constants.
+//! Declarations about functions and symbolic constants.
 //!
-//! Of an index array more is known than its name: where it has values, which,
-//! and in what order. Declarations say so, and proofs use them:
+//! A format knows more about an index array than its name: the domain, the range and the order of
+//! its values. Declarations state these facts, and proofs use them:
 //!
 //! ```text
 //! assume 0 <= NR && 0 <= NNZ
@@ -15,15 +15,16 @@
 //! forall n1, n2 : n1 < n2 <=> LEX(row(n1), col(n1)) < LEX(row(n2), col(n2))
 //! ```
 //!
-//! `=>` is one implication and `<=>` two; without either the constraints always hold. Keys are compared with keys of the
-//! same name: `LEX`, `MORTON`, `ALTO` (see the crate's page), or one that
-//! `order` declares as the pairs of tuples of which the first comes first.
+//! `=>` is one implication and `<=>` two. A quantifier without either states that its constraints
+//! always hold. Keys are compared with keys of the same name: `LEX`, `MORTON`, `ALTO` (see the
+//! crate's page), or a name that `order` declares. An order relates each tuple to the tuples that
+//! come after it.
 //!
-//! `block` has values that are tuples; its elements are called `block(q)[0]` and
-//! `block(q)[1]`, or `block.0(q)` and `block.1(q)`.
+//! The values of `block` are tuples. Calls name their elements `block(q)[0]` and `block(q)[1]`, or
+//! `block.0(q)` and `block.1(q)`.
 //!
-//! `inverse back` says that the function takes every value of its range once, and
-//! that `back` is a function that gives the argument. It stands for `injective`, and
+//! `inverse back` declares a bijection between domain and range whose inverse is `back`. It stands
+//! for `injective` and for
 //!
 //! ```text
 //! function back : {[j] : 0 <= j < NR} -> {[i] : 0 <= i < NR} injective
@@ -33,13 +34,14 @@
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
-//! has one implication: two equal values say nothing of the arguments.
+//! has one implication: two equal values do not determine the order of the arguments.
 
 use std::fmt;
 
 use crate::conjunction::Conjunction;
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, calls};
+use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
 use crate::names::Uses;
+use crate::polynomial::Polynomial;
 use crate::relation::Relation;
 use crate::set::Set;
 use sparsec_base::Result;
@@ -53,7 +55,7 @@ pub use check::Broken;
 pub(crate) use clauses::Clause;
 pub use tuples::TupleFunction;
 
-/// What is known of functions and symbolic constants; see the module's page.
+/// Declarations about functions and symbolic constants; see the module's page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declarations {
     pub(crate) assumptions: Vec<Constraint>,
@@ -72,14 +74,13 @@ pub struct Function {
     pub domain: Set,
     /// A set of one element that holds its values.
     pub range: Set,
-    /// Whether it is said that it never takes a value twice; see
-    /// [`is_injective`](Self::is_injective).
+    /// Whether it is declared injective; see [`is_injective`](Self::is_injective).
     pub injective: bool,
-    /// How values follow the argument, of which there is one then.
+    /// The order of the values, for a function of one argument.
     pub monotone: Option<Monotone>,
 }
 
-/// How the values of a function of one argument follow it.
+/// How the values of a function of one argument follow the argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Monotone {
     /// `a <= b` gives `f(a) <= f(b)`.
@@ -92,8 +93,7 @@ pub enum Monotone {
     Decreasing,
 }
 
-/// `forall variables : premises => conclusions`; without premises, `forall variables :
-/// conclusions`.
+/// `forall variables : premises => conclusions`, or `forall variables : conclusions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantifier {
     /// The variables are its inputs, the premises its constraints.
@@ -116,7 +116,7 @@ impl Quantifier {
         &self.premises
     }
 
-    /// What holds, in terms of the variables of the premises.
+    /// The conclusions, as constraints on the variables of the premises.
     pub fn conclusions(&self) -> &[Constraint] {
         &self.conclusions
     }
@@ -156,14 +156,14 @@ impl Declarations {
         self.quantifiers.extend(others.quantifiers);
     }
 
-    /// Says that conclusions hold wherever the constraints of `premises` do, for all
-    /// values of its variables, of which both speak.
+    /// Declares that the conclusions hold for all variables that satisfy `premises`. Both are
+    /// constraints on the variables of `premises`.
     pub fn forall(&mut self, premises: Conjunction, conclusions: Vec<Constraint>) {
         self.quantifiers
             .push(Quantifier::new(premises, conclusions));
     }
 
-    /// What is known, in other names.
+    /// The declarations under new names.
     ///
     /// # Errors
     /// As [`Relation::rewritten`].
@@ -201,12 +201,12 @@ impl Declarations {
         &self.functions
     }
 
-    /// The declared functions, to be changed.
+    /// The declared functions, for changes.
     pub fn functions_mut(&mut self) -> &mut [Function] {
         &mut self.functions
     }
 
-    /// Drops functions, and the tuples of which one is an element.
+    /// Keeps only some functions. A tuple function goes with any of its elements.
     pub fn retain_functions(&mut self, is_kept: impl Fn(&Function) -> bool) {
         self.functions.retain(is_kept);
         self.retain_tuples(None);
@@ -217,54 +217,54 @@ impl Declarations {
         self.functions.iter().find(|f| f.name == name)
     }
 
-    /// Declares a function besides.
+    /// Adds a function.
     pub fn declare(&mut self, function: Function) {
         self.functions.push(function);
     }
 
-    /// Says what holds of symbolic constants besides.
+    /// Adds an assumption on symbolic constants.
     pub fn assume(&mut self, constraint: Constraint) {
         self.assumptions.push(constraint);
     }
 
-    /// Drops all that is said of a function or a symbolic constant.
+    /// Drops all declarations that contain a function or a symbolic constant.
     pub fn forget(&mut self, name: &str) {
-        let speaks = |constraints: &[Constraint]| speaks(constraints, name);
-        let parts_speak = |parts: &[Conjunction]| parts.iter().any(|p| speaks(p.constraints()));
+        let has_name = |constraints: &[Constraint]| contain(constraints, name);
+        let in_parts = |parts: &[Conjunction]| parts.iter().any(|p| has_name(p.constraints()));
         self.assumptions
-            .retain(|constraint| !speaks(std::slice::from_ref(constraint)));
+            .retain(|constraint| !has_name(std::slice::from_ref(constraint)));
         self.functions.retain(|function| {
             let sets = [&function.domain, &function.range];
-            function.name != name && !sets.iter().any(|set| parts_speak(set.parts()))
+            function.name != name && !sets.iter().any(|set| in_parts(set.parts()))
         });
         self.retain_tuples(Some(name));
         let mut gone = Vec::new();
         self.orders.retain(|(order, relation)| {
-            let kept = order != name && !parts_speak(relation.parts());
+            let kept = order != name && !in_parts(relation.parts());
             if !kept && order != name {
                 gone.push(order.clone());
             }
             kept
         });
         self.quantifiers
-            .retain(|q| !speaks(q.premises.constraints()) && !speaks(&q.conclusions));
+            .retain(|q| !has_name(q.premises.constraints()) && !has_name(&q.conclusions));
         for order in gone {
             self.forget(&order);
         }
     }
 
-    /// What is said for all values of variables.
+    /// The `forall` declarations.
     pub fn quantifiers(&self) -> &[Quantifier] {
         &self.quantifiers
     }
 
-    /// Drops the quantifiers that speak of a function or a symbolic constant, and the
-    /// tuples that it is an element of.
+    /// Drops the quantifiers that contain a function or a symbolic constant, and the tuple
+    /// functions with this element.
     pub fn forget_quantifiers(&mut self, name: &str) {
         self.retain_tuples(Some(name));
         self.quantifiers.retain(|quantifier| {
             let premises = quantifier.premises.constraints();
-            !speaks(premises, name) && !speaks(&quantifier.conclusions, name)
+            !contain(premises, name) && !contain(&quantifier.conclusions, name)
         });
     }
 
@@ -283,8 +283,7 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The function that is said to give the argument of another: `g`, where `g(f(x)) = x`
-    /// for all values of `f`.
+    /// The declared inverse of a function: `g` if `g(f(x)) = x` on the domain of `f`.
     ///
     /// ```
     /// use sparsec_relation::Declarations;
@@ -335,7 +334,7 @@ impl Declarations {
     }
 }
 
-/// Whether a condition on one variable is one of those of a set of integers, or none.
+/// Whether all premises on one variable are among the constraints of a set.
 fn holds_within(premises: &Conjunction, set: &Set) -> bool {
     let [part] = set.parts() else { return false };
     let stated: Vec<Constraint> = part
@@ -351,8 +350,8 @@ fn holds_within(premises: &Conjunction, set: &Set) -> bool {
             .all(|premise| stated.contains(&premise))
 }
 
-/// Whether constraints speak of a function or a symbolic constant.
-fn speaks(constraints: &[Constraint], name: &str) -> bool {
+/// Whether constraints contain a function or a symbolic constant.
+fn contain(constraints: &[Constraint], name: &str) -> bool {
     let mut found = false;
     for e in constraints.iter().flat_map(Constraint::expressions) {
         e.visit(&mut |e| match e {
@@ -364,7 +363,7 @@ fn speaks(constraints: &[Constraint], name: &str) -> bool {
 }
 
 impl Function {
-    /// Whether it never takes a value twice: said so, or strictly monotone.
+    /// Whether the function is injective: it is declared so, or strictly monotone.
     ///
     /// ```
     /// use sparsec_relation::Declarations;
@@ -376,11 +375,29 @@ impl Function {
         self.injective || self.is_strict()
     }
 
-    /// Whether other arguments have other values by order.
+    /// Whether the function is strictly monotone.
     fn is_strict(&self) -> bool {
         matches!(
             self.monotone,
             Some(Monotone::Increasing | Monotone::Decreasing)
+        )
+    }
+
+    /// The comparisons under which a call has a value. `None` if the domain is a union or has
+    /// `exists` variables, and for the wrong number of arguments.
+    pub(crate) fn domain_at(&self, arguments: &[Polynomial]) -> Option<Vec<Constraint>> {
+        let [part] = self.domain.parts() else {
+            return None;
+        };
+        if part.exists().len() > 0 || arguments.len() != self.domain.n_elements() {
+            return None;
+        }
+        let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
+        let links = part.constraints().iter().flat_map(Constraint::split);
+        Some(
+            links
+                .map(|link| link.rewritten(&Values(&arguments)))
+                .collect(),
         )
     }
 

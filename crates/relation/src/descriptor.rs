@@ -1,8 +1,8 @@
-//! Descriptors: what a sparse format is, as relations.
+//! Descriptors: sparse formats as relations.
 //!
-//! A descriptor says which tuples a format stores, which coordinates each of
-//! them holds, where its value lies, and what is known of the index arrays. The
-//! text of one is a `.fmt` file; a comment runs from `;` to the end of its line:
+//! A descriptor states the tuples that a format stores, the coordinates and the place of the value
+//! of each tuple, and facts about the index arrays. Its text is a `.fmt` file, in which a comment
+//! runs from `;` to the end of the line:
 //!
 //! ```text
 //! ; Jagged diagonals: rows by falling length, the first entry of each, the second, …
@@ -17,19 +17,18 @@
 //! function col : {[k] : 0 <= k < NNZ} -> {[j] : 0 <= j < NC}
 //! ```
 //!
-//! | line      | says                                                                     |
+//! | line      | states                                                                   |
 //! |-----------|--------------------------------------------------------------------------|
 //! | `extents` | the symbolic constants that are the extents of the modes                 |
 //! | `map`     | the **sparse space**, and the coordinates of each of its tuples          |
 //! | `data`    | the place of a tuple's value among the values                            |
-//! | `values`  | the places that values have                                              |
+//! | `values`  | the set of all places                                                    |
 //! | others    | [`Declarations`]: domains and ranges of index arrays, orders, quantifiers |
 //!
-//! A descriptor is **complete**, and others are refused: each tuple of the sparse
-//! space has one place and, inside of the extents, one coordinate in each mode;
-//! the space has bounds; each function that is called is declared, on a domain
-//! that has bounds, and each that is declared is called. `check` proves these
-//! from what is declared; what cannot be proved can be said.
+//! A descriptor must be **complete**: each tuple of the sparse space has one place and, inside of
+//! the extents, one coordinate in each mode; the space has bounds; each called function is
+//! declared, on a domain with bounds, and each declared function is called. `check` proves this
+//! from the declarations. A fact without a proof can be declared.
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1 and Table 1. Unlike there, the extents, the
@@ -72,7 +71,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// A descriptor of these parts, unchecked: composed from what is known to fit.
+    /// A descriptor of parts that are known to be complete, without a check.
     ///
     /// `data` relates the tuples that `map` relates to coordinates to one element
     /// each, which is in `values`; `extents` has a name for each coordinate.
@@ -124,15 +123,15 @@ impl Descriptor {
         &self.values
     }
 
-    /// What is known of functions and constants.
+    /// The declarations of functions and constants.
     pub fn declarations(&self) -> &Declarations {
         &self.declarations
     }
 }
 
 impl Descriptor {
-    /// The map, the places and the values as [`Relation::to_isl`] prints them; what is
-    /// declared of functions has no form there.
+    /// The map, the places and the values as [`Relation::to_isl`] prints them. ISL has no syntax
+    /// for declarations of functions.
     pub fn to_isl(&self) -> String {
         let (map, data) = (self.map.to_isl(), self.data.to_isl());
         format!(

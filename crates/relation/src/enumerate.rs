@@ -70,9 +70,8 @@ impl<'a> Environment<'a> {
 }
 
 impl Relation {
-    /// All pairs whose variables, those that only have to exist included, lie
-    /// `within` a range. A comparison of a call outside its function's domain
-    /// does not hold.
+    /// All pairs whose variables, `exists` variables included, lie `within` a range. A comparison
+    /// with a call outside of its function's domain does not hold.
     ///
     /// # Errors
     /// `E0132` for a constant or function without a value, and for a number
@@ -120,7 +119,7 @@ impl Relation {
                 pairs: &mut pairs,
                 left: Some(MOST_VALUES),
             };
-            // What is too large is no example.
+            // A number that is too large gives no example.
             let _: std::result::Result<(), Overflow> = search.run();
             if !pairs.is_empty() {
                 return Ok(true);
@@ -263,7 +262,7 @@ impl Search<'_> {
         self.environment.value_at(e, &self.values)
     }
 
-    /// Whether no comparison fails, as far as values are known.
+    /// Whether no comparison of known values fails.
     fn consistent(&self) -> std::result::Result<bool, Overflow> {
         let constraints = self.part.constraints().iter();
         for (left, comparison, right) in constraints.flat_map(|c| c.links()) {

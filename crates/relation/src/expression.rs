@@ -4,12 +4,11 @@ use sparsec_base::arena::Id;
 use sparsec_base::define_id;
 
 define_id!(
-    /// A variable of one conjunction: first its inputs, then its outputs, then
-    /// those that only have to exist.
+    /// A variable of one conjunction: first inputs, then outputs, then `exists` variables.
     pub struct Variable, "v"
 );
 
-/// An integer, as far as it is known.
+/// An integer expression.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// A number.
@@ -51,7 +50,7 @@ pub enum Comparison {
     GreaterEqual,
 }
 
-/// A chain of comparisons, all of which hold: `0 <= i < N`.
+/// A chain of comparisons: `0 <= i < N`. All of them hold.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Constraint {
     /// The leftmost expression.
@@ -61,10 +60,9 @@ pub struct Constraint {
     pub rest: Vec<(Comparison, Expression)>,
 }
 
-/// What to put in place of the names of an expression.
+/// Replacements for the names of an expression.
 pub trait Rewrite {
-    /// What stands for an expression as a whole; by default nothing but what stands
-    /// for its parts.
+    /// A replacement for a whole expression. By default only its parts are replaced.
     fn whole(&self, _expression: &Expression) -> Option<Expression> {
         None
     }
@@ -253,8 +251,8 @@ impl Rewrite for Values<'_> {
     }
 }
 
-/// The functions that constraints call, as often as they do; `f` for `f.inverse` and
-/// `f.inverse.0`.
+/// The functions that constraints call, once for each call. `f.inverse` and `f.inverse.0` count as
+/// `f`.
 pub(crate) fn calls<'a>(constraints: impl IntoIterator<Item = &'a Constraint>) -> Vec<String> {
     let mut names = Vec::new();
     for e in constraints.into_iter().flat_map(Constraint::expressions) {

@@ -1,21 +1,21 @@
-//! What follows from the constraints of a conjunction.
+//! The consequences of the constraints of a conjunction.
 //!
-//! Constraints and declarations are rows that compare polynomials with 0. To
-//! them are added, until nothing new follows:
+//! Constraints and declarations are rows, comparisons of polynomials with 0. The following rows are
+//! added until nothing new follows:
 //!
 //! | from                      | follows                                              |
 //! |---------------------------|------------------------------------------------------|
 //! | a call                    | its arguments lie in the domain, its value in the range |
 //! | calls of equal arguments  | equal values                                         |
 //! | equal keys on one curve   | equal coordinates                                    |
-//! | a declared choice         | its last member, once all others are refuted         |
+//! | a clause of declarations  | its last literal, once all others are refuted        |
 //! | `a floordiv b`, `a mod b` | `a = b * q + r`, `0 <= r < b` where `0 < b`          |
-//! | `a <= x`, `0 <= N`, a product of `N` and what is in `a` or `x` | `N * a <= N * x` |
+//! | `a <= x`, `0 <= N`, a product of `N` and a term of `a` or `x` | `N * a <= N * x` |
 //! | `p != 0`, `p >= 0`        | `p > 0`                                              |
 //!
-//! What the module `linear` refutes is refuted; nothing else is concluded, so an
-//! answer may be missing but never wrong. Declared facts are used only for calls
-//! that the constraints have: those have values.
+//! Only the module `linear` refutes rows, and only refuted opposites are concluded. So a conclusion
+//! may be missing, but none is wrong. Declarations apply only to calls in the constraints, since
+//! those have values.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -40,26 +40,26 @@ pub(crate) const MOST_TRIALS: usize = 4000;
 /// Rows that may be held.
 pub(crate) const MOST_FACTS: usize = 160;
 
-/// Rows that hold, with what follows from them.
+/// The rows with their consequences.
 pub(crate) struct Facts<'a> {
     declarations: &'a Declarations,
     rows: Vec<Row>,
     /// The rows in numbers.
     linear: Vec<Linear>,
     system: System,
-    /// What is held or was found to follow, and from which given rows.
+    /// Rows that are kept or were proved, with the given rows that they follow from.
     known: BTreeMap<Linear, Sources>,
-    /// What follows from other given rows too than those it was proved from.
+    /// Rows with a second proof, from other given rows.
     implied: Vec<(Linear, Sources)>,
-    /// What the rows speak of.
+    /// The atoms of the rows.
     atoms: BTreeSet<Atom>,
-    /// Those of which the values have been looked at.
+    /// The atoms whose domains and ranges are added.
     valued: BTreeSet<Atom>,
     choices: Choices,
     /// How many of the rows have been multiplied, for each product that is spoken of,
     /// and the greatest degree at that time.
     multiplied: BTreeMap<(Atom, Atom), (usize, usize)>,
-    /// Which of the rows are such products.
+    /// The rows that are such products.
     scaled: Vec<Range<usize>>,
     /// How many of the rows are given.
     n_given: usize,
@@ -132,7 +132,7 @@ impl<'a> Facts<'a> {
         row.sum.visit(&mut |atom| {
             if !self.atoms.contains(atom) {
                 self.atoms.insert(atom.clone());
-                self.choices.is_born(atom, from);
+                self.choices.note_reason(atom, from);
             }
         });
         self.rows.push(row);
@@ -172,7 +172,7 @@ impl<'a> Facts<'a> {
             given: None,
         };
         let proof = |facts: &Self, except| facts.system.proof(&linear, except);
-        // Where what follows from the row itself does not suffice, less does not.
+        // If the consequences of the row itself do not suffice, a subset does not either.
         let alone = Except {
             sources: Sources::NONE,
             given: Some(number),
@@ -181,7 +181,7 @@ impl<'a> Facts<'a> {
             return false;
         };
         !sources.meet(except.sources) || proof(self, except).is_some() || {
-            // What follows from the row itself may still follow from the others.
+            // A consequence of the row itself may also follow from other rows.
             self.retake(except.sources);
             proof(self, except).is_some()
         }
@@ -192,7 +192,7 @@ impl<'a> Facts<'a> {
         &self.rows
     }
 
-    /// The rows that follow from those given.
+    /// The consequences of the given rows.
     pub(crate) fn derived(&self) -> &[Row] {
         &self.rows[self.n_given..]
     }
@@ -315,7 +315,7 @@ impl<'a> Facts<'a> {
         let mut new = false;
         let atoms: Vec<Atom> = self.atoms.difference(&self.valued).cloned().collect();
         for atom in atoms {
-            let from = self.choices.why_there(&atom);
+            let from = self.choices.reason(&atom);
             match &atom {
                 Atom::Call(name, arguments) => {
                     let declarations = self.declarations;
@@ -328,7 +328,7 @@ impl<'a> Facts<'a> {
                         new |= self.hold_member(&function.domain, &arguments, from);
                         new |= self.hold_member(&function.range, &value, from);
                     }
-                    // The elements of one value are tied by its range.
+                    // The range relates the elements of one value.
                     if let Some((tuple, _)) = declarations.tuple_of(name)
                         && arguments.len() == tuple.domain.n_elements()
                     {
@@ -354,8 +354,8 @@ impl<'a> Facts<'a> {
         new
     }
 
-    /// A call that the given rows speak of has a value, whatever else holds; one that a
-    /// quantifier brought in has one because of the rows `from`.
+    /// Adds the constraints of a domain or a range for a call. A call in the given rows has a value
+    /// without conditions; a call that a quantifier created has one because of the rows `from`.
     fn hold_member(&mut self, set: &Set, tuple: &[Expression], from: Sources) -> bool {
         let [part] = set.parts() else { return false };
         if part.exists().len() > 0 {

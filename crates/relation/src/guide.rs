@@ -1,9 +1,9 @@
 //! A walk through the examples of the literature.
 //!
-//! The examples are those of Popoola et al., "Code Synthesis for Sparse Tensor
-//! Format Conversion and Optimization", CGO 2023, §§2 and 3, in our notation:
-//! composition reads from left to right (`a.then(&b)` is their `b ∘ a`), and a
-//! weakly monotone function is declared by an implication in one direction.
+//! The examples come from Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion and
+//! Optimization", CGO 2023, §§2 and 3, in our notation: composition reads from left to right
+//! (`a.then(&b)` is their `b ∘ a`), and a weakly monotone function is declared by an implication in
+//! one direction.
 //!
 //! # Loop interchange
 //!
@@ -27,8 +27,8 @@
 //!
 //! # Loop coalescing
 //!
-//! Two loops become one by any injective function of both; the old iterations come
-//! back from its inverse:
+//! Any injective function of two loop variables coalesces the loops. Its inverse recovers the old
+//! variables:
 //!
 //! ```
 //! use sparsec_relation::{Declarations, Relation};

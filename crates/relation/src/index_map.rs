@@ -1,4 +1,4 @@
-//! Index maps: functions of index variables, written as such.
+//! Index maps: functions of index variables in the notation of functions.
 //!
 //! ```text
 //! (i, j) -> (i floordiv 2, j floordiv 3, i mod 2, j mod 3)      blocks
@@ -6,9 +6,9 @@
 //! (i, j) -> (MORTON(i, j))                                      a curve
 //! ```
 //!
-//! Levels of formats and loops made by `split` and `fuse` are bound to such
-//! maps of modes and index variables. A map is a relation whose second tuple is
-//! given by expressions, and its questions are those of relations.
+//! Levels of formats, and loops that `split` and `fuse` make, have such maps of modes and index
+//! variables. A map is a relation whose second tuple has given expressions, so questions about
+//! relations apply to it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -53,8 +53,8 @@ impl IndexMap {
         Ok(Self::new(names, values))
     }
 
-    /// A map of variables of these names, in which the names of constants and
-    /// functions in the values are theirs alone.
+    /// A map of variables with these names. Variables are renamed if constants or functions in the
+    /// values have their names.
     fn new(names: Vec<String>, values: Vec<Expression>) -> Self {
         let variables = Conjunction::over(names.into(), &Uses::in_expressions(&values));
         Self { variables, values }

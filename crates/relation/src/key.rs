@@ -10,8 +10,8 @@
 //!                                                first; a mode drops out when its bits are used
 //! ```
 //!
-//! `UNMORTON(key, c, n)` is coordinate number `c` of `n` in a Morton key, and
-//! `UNALTO(key, c, 8, 2)` that of an ALTO key of such extents; both count from 0.
+//! `UNMORTON(key, c, n)` is coordinate `c` of the `n` coordinates of a Morton key. `UNALTO(key, c,
+//! 8, 2)` is coordinate `c` of an ALTO key with these extents. `c` counts from 0.
 //!
 //! `LEX(i, j)` is the tuple itself; it can only be compared with another tuple.
 //! In declarations a name that an `order` declares is a key as well.
@@ -31,17 +31,17 @@ pub(crate) const UNMORTON: &str = "UNMORTON";
 /// A coordinate of an [`ALTO`] key.
 pub(crate) const UNALTO: &str = "UNALTO";
 
-/// Whether a function is known, and takes any number of arguments.
+/// Whether a function is predefined and takes any number of arguments.
 pub(crate) fn is_variadic(name: &str) -> bool {
     [LEX, MORTON, ALTO, UNMORTON, UNALTO].contains(&name)
 }
 
-/// Whether equal keys on one curve are those of equal coordinates.
+/// Whether equal keys on one curve have equal coordinates.
 pub(crate) fn is_injective(name: &str) -> bool {
     [MORTON, ALTO].contains(&name)
 }
 
-/// Whether an argument says which curve it is, rather than being a coordinate.
+/// Whether an argument is an extent, which selects the curve, and not a coordinate.
 pub(crate) fn is_extent(name: &str, at: usize) -> bool {
     name == ALTO && at % 2 == 1
 }
@@ -77,15 +77,15 @@ pub(crate) fn value(name: &str, arguments: &[i64]) -> Option<Key> {
     }
 }
 
-/// The modes in the order in which their bits are dealt: the shortest has the lowest bit, of
-/// equal ones the last.
+/// The modes in the order in which they get bits: the shortest gets the lowest bit. Among equal
+/// widths the last mode comes first.
 fn dealt(widths: &[u32]) -> Vec<usize> {
     let mut modes: Vec<usize> = (0..widths.len()).rev().collect();
     modes.sort_by_key(|mode| widths[*mode]);
     modes
 }
 
-/// A coordinate of a key whose modes have so many bits.
+/// A coordinate of a key whose modes have these widths in bits.
 fn coordinate(key: i64, mode: i64, widths: &[u32]) -> Key {
     let mode = usize::try_from(mode)
         .ok()

@@ -1,8 +1,7 @@
 //! Relations with uninterpreted functions.
 //!
-//! A relation is a set of pairs of integer tuples, written as the constraints
-//! that its pairs satisfy. An index array of a sparse format is a function of
-//! which nothing but its name is known:
+//! A relation is a set of pairs of integer tuples, written as the constraints that its pairs
+//! satisfy. An index array of a sparse format is a function with a name and unknown values:
 //!
 //! ```text
 //! {[p, i] -> [q] : 0 <= p < M && pos(p) <= q < pos(p + 1) && crd(q) = i}
@@ -14,30 +13,29 @@
 //! if parentheses follow it, and otherwise a **symbolic constant**. A relation
 //! is a union of [`Conjunction`]s; each has variables of its own.
 //!
-//! A [`Set`] is a relation to the empty tuple, and an [`IndexMap`]
-//! `(i) -> (i floordiv 4, i mod 4)` a relation that is a function by its form.
-//! What is known of functions and constants is said by [`Declarations`], and what
-//! a sparse format is by a [`Descriptor`].
+//! A [`Set`] is a relation to the empty tuple, and an [`IndexMap`] `(i) -> (i floordiv 4, i mod 4)`
+//! a relation that is a function by its form. [`Declarations`] state facts about functions and
+//! constants, and a [`Descriptor`] a sparse format.
 //! The [`guide`] walks through the examples of the literature.
 //!
 //! | operation                            | gives                                           |
 //! |--------------------------------------|-------------------------------------------------|
-//! | [`Relation::parse`]                  | the relation that a text means                  |
+//! | [`Relation::parse`]                  | the relation of a text                          |
 //! | `to_string`                          | the text; parses back to an equal relation      |
 //! | [`Relation::inverse`]                | the pairs the other way round                   |
 //! | [`Relation::then`]                   | `a → c` wherever `a → b` here and `b → c` there |
 //! | [`Relation::union`], [`intersect`](Relation::intersect), [`minus`](Relation::minus) | as of sets |
 //! | [`Relation::apply`], [`restricted_to`](Relation::restricted_to) | the image, the pairs from a set |
-//! | [`Relation::domain`], [`without_outputs`](Relation::without_outputs) | shadows |
-//! | [`Relation::simplified`]             | the same pairs in fewer words                   |
+//! | [`Relation::domain`], [`without_outputs`](Relation::without_outputs) | projections |
+//! | [`Relation::simplified`]             | the same pairs in a shorter text                |
 //! | [`Relation::simplified_under`]       | the same pairs in fewer constraints             |
-//! | [`Relation::closed_under`]           | the same pairs with all that follows            |
+//! | [`Relation::closed_under`]           | the same pairs with implied constraints         |
 //! | [`Relation::solve`]                  | the second tuple as a function of the first     |
 //! | [`Relation::is_empty`], [`is_function`](Relation::is_function) | an [`Answer`] |
 //! | [`Relation::is_subset`], [`is_equal`](Relation::is_equal) | an [`Answer`]  |
 //! | [`Relation::to_isl`]                 | the text in the syntax of ISL                   |
 //! | [`Set::scan`]                        | loops that visit the tuples in order            |
-//! | [`Relation::enumerate`]              | the pairs, given values for all that is symbolic |
+//! | [`Relation::enumerate`]              | the pairs, given values for constants and functions |
 //!
 //! Source: the sparse polyhedral framework; Strout, Hall and Olschanowsky,
 //! "The Sparse Polyhedral Framework", Proceedings of the IEEE 2018,

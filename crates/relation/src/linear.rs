@@ -1,17 +1,16 @@
 //! Whether linear comparisons contradict each other, and which of them do.
 //!
-//! Products and calls count as unknowns of their own. A row holds where the
-//! others do if they contradict its opposite; the module `simplex` finds that out,
-//! and of which rows the contradiction is made:
+//! Products and calls are unknowns of their own. A row follows from other rows if they contradict
+//! its opposite. The module `simplex` finds a contradiction and the rows that take part in it:
 //!
 //! ```text
 //! 0: i < j    1: j <= k    2: 0 <= m      0 and 1 prove  i < k
 //! ```
 //!
-//! Points that satisfy all rows are kept: where one of them also satisfies the
-//! opposite of a row, nothing has to be searched.
+//! The system keeps points that satisfy all rows. If a point also satisfies the opposite of a row,
+//! the row does not follow, and no search is needed.
 //!
-//! Only what holds for integers is proved, but not all that does.
+//! All proofs are right for integers, but not every true row has one.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -27,13 +26,12 @@ mod table_row;
 /// Points that are kept.
 const MOST_POINTS: usize = 16;
 
-/// The given rows that something follows from, by number; those from 127 on count
-/// as one.
+/// The given rows from which a row follows, as a set of numbers. Rows from 127 on share a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sources(u128);
 
 impl Sources {
-    /// What always holds.
+    /// No given row: it always holds.
     pub(crate) const NONE: Self = Self(0);
 
     /// A given row.
@@ -61,9 +59,9 @@ impl Sources {
 /// Rows that are not to be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Except {
-    /// What follows from these.
+    /// The consequences of these rows.
     pub(crate) sources: Sources,
-    /// The given row of this number, but not what follows from it.
+    /// The given row with this number, but not its consequences.
     pub(crate) given: Option<usize>,
 }
 
@@ -148,9 +146,9 @@ struct Search {
     simplex: Simplex,
     /// Points that satisfy all rows.
     points: Vec<Vec<i64>>,
-    /// Points that satisfy all but those last put aside.
+    /// Points that satisfy all rows but the excepted ones of the last search.
     others: (Except, Vec<Vec<i64>>),
-    /// Whether a search gave up.
+    /// Whether a search reached its limit.
     is_stuck: bool,
 }
 
@@ -178,8 +176,8 @@ impl System {
         self.unknowns.get(atoms).copied()
     }
 
-    /// Adds a row that follows from others, or is `given` under a number. `!=`
-    /// says nothing here.
+    /// Adds a row that follows from others, or is `given` under a number. `!=` is ignored, since it
+    /// is no linear constraint.
     pub(crate) fn add(&mut self, row: &Linear, from: Sources, given: Option<usize>) {
         if row.sign == Sign::NonZero {
             return;
@@ -190,7 +188,7 @@ impl System {
         search.simplex.add(row, from, given);
     }
 
-    /// The budget that ran out in a search, if one did.
+    /// The budget that ran out in a search, if any.
     pub(crate) fn gave_up(&self) -> Option<Budget> {
         let search = self.search.borrow();
         (search.is_stuck || search.simplex.is_incomplete).then_some(Budget::Search)
@@ -307,7 +305,7 @@ mod tests {
         (factors, -5i64..6, sign()).prop_map(|(f, c, s)| row(f, c, s))
     }
 
-    /// The rows and those of a box, with whether a query was proved, and from what.
+    /// The rows and the bounds of a box, the query, and the rows that prove it.
     fn proved(rows: &[Row], query: &Row, except: Except) -> (Vec<Linear>, Linear, Option<Sources>) {
         let mut system = System::default();
         let unit = |at: usize, factor: i64| {

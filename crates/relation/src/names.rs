@@ -84,7 +84,7 @@ impl Names {
         Self(self.0[..n].to_vec())
     }
 
-    /// The same variables, with `_` for primes; two of them may have one name then.
+    /// The same variables with `_` in place of primes. Two of them may then share a name.
     pub(crate) fn without_primes(self) -> Self {
         let plain = self.0.into_iter().map(|name| name.replace('\'', "_"));
         Self(plain.collect())
@@ -124,7 +124,7 @@ impl Names {
     }
 }
 
-/// The free names in constraints: those of symbolic constants and functions.
+/// The free names in constraints: symbolic constants and functions.
 #[derive(Default)]
 pub(crate) struct Uses<'a> {
     pub(crate) constants: Vec<&'a str>,

@@ -171,11 +171,10 @@ impl Relation {
         Self::of_parts(parts.map(|part| project(part, inputs, outputs)).collect())
     }
 
-    /// The same pairs, for functions and constants that are as declared, with
-    /// what follows from the constraints added to them: domains and ranges of
-    /// calls, and what monotonicity, injectivity and quantifiers give. A constraint
-    /// that would give a name a second role is left out: declarations may know a
-    /// function `N` where this relation has a constant `N`.
+    /// The same pairs, for all functions and constants that meet the declarations, with implied
+    /// constraints: domains and ranges of calls, and consequences of monotonicity, injectivity and
+    /// quantifiers. A constraint that would give a name a second role is left out: declarations may
+    /// have a function `N` if this relation has a constant `N`.
     ///
     /// ```
     /// use sparsec_relation::{Declarations, Relation};
@@ -284,7 +283,7 @@ impl Set {
     }
 }
 
-/// The constraints over fewer elements; the others only have to exist.
+/// The constraints over fewer elements. The others become `exists` variables.
 fn project(part: &Conjunction, inputs: &[usize], outputs: &[usize]) -> Conjunction {
     let kept = |ids: &mut dyn Iterator<Item = Variable>, gone: &[usize]| -> Vec<Variable> {
         let all = ids.enumerate();

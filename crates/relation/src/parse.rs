@@ -18,9 +18,8 @@
 //! for a new variable equal to it: `{[i] -> [i + 1, i]}` is
 //! `{[i] -> [e, i_1] : e = i + 1 && i_1 = i}`. A choice becomes parts of a union.
 //!
-//! The module `printed` has the forms of ISL and of papers. `;` between pairs is
-//! theirs too: a relation or set that is a text of its own has it, while in longer
-//! texts `;` begins a comment.
+//! The module `printed` reads the forms that ISL and papers print. They have `;` between pairs. A
+//! source that holds one relation or set accepts it; in longer texts `;` begins a comment.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -41,7 +40,7 @@ mod printed;
 
 pub(crate) const SYMBOLS: [&str; 10] = ["<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'"];
 
-/// As [`SYMBOLS`], with `;` between parts of a union.
+/// As [`SYMBOLS`], with `;` between the parts of a union.
 const ALONE: [&str; 11] = [
     "<=>", "->", "=>", "&&", "||", "<=", ">=", "!=", "==", "'", ";",
 ];
@@ -57,10 +56,7 @@ impl Relation {
     /// tuples or arguments of different lengths, `E0131` for a name in two
     /// roles.
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
-        let relation = parser.relation()?;
-        parser.tokens.expect_end()?;
-        Ok(relation)
+        whole(source, &ALONE, Parser::relation)
     }
 }
 
@@ -78,10 +74,7 @@ impl Set {
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &ALONE)?);
-        let set = parser.set()?;
-        parser.tokens.expect_end()?;
-        Ok(set)
+        whole(source, &ALONE, Parser::set)
     }
 }
 
@@ -99,14 +92,23 @@ impl Expression {
     /// # Errors
     /// As [`Relation::parse`].
     pub fn parse(source: &Source) -> Result<Self> {
-        let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
-        let e = parser.expression()?;
-        parser.tokens.expect_end()?;
-        Ok(e)
+        whole(source, &SYMBOLS, Parser::expression)
     }
 }
 
-/// What a free name is, and where it was so first.
+/// Reads the whole of a source with one function of the parser.
+fn whole<T>(
+    source: &Source,
+    symbols: &'static [&'static str],
+    read: impl FnOnce(&mut Parser) -> Result<T>,
+) -> Result<T> {
+    let mut parser = Parser::new(Tokens::new(source, symbols)?);
+    let read = read(&mut parser)?;
+    parser.tokens.expect_end()?;
+    Ok(read)
+}
+
+/// The role of a free name, and its first place.
 struct Role {
     /// The number of arguments of a function; `None` for a constant.
     arguments: Option<usize>,
@@ -166,7 +168,7 @@ impl Parser {
     /// Symbols that the tokens of a text with relations in it are cut by.
     pub const SYMBOLS: [&'static str; 10] = SYMBOLS;
 
-    /// A parser of what follows in `tokens`.
+    /// A parser of the text from the next token on.
     pub fn new(tokens: Tokens) -> Self {
         Self {
             tokens,

@@ -1,16 +1,15 @@
-//! Expressions in a form in which equal sums look equal.
+//! Polynomials: a normal form of expressions, in which equal sums are equal.
 //!
-//! A polynomial is a sum of products of atoms with integer factors. An atom is
-//! what arithmetic cannot take apart: a variable, a symbolic constant, a call,
-//! a quotient or a rest; arguments of calls are polynomials again, so `f(i + 1)`
-//! and `f(1 + i)` are one atom.
+//! A polynomial is a sum of products of atoms with integer factors. An atom is an expression
+//! without further arithmetic: a variable, a symbolic constant, a call, a quotient or a remainder.
+//! Arguments of calls are polynomials, so `f(i + 1)` and `f(1 + i)` are one atom.
 //!
 //! ```text
 //! 2 * (N * i + 1) - i     is     {} ↦ 2,  {i} ↦ -1,  {N, i} ↦ 2
 //! ```
 //!
-//! Factors are 64-bit; an operation gives `None` rather than a wrong one. Atoms share
-//! what they are made of, so that a copy costs next to nothing.
+//! Factors have 64 bits; an operation that overflows gives `None`. Atoms share their parts, so
+//! copies are cheap.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -19,7 +18,7 @@ use std::rc::Rc;
 use crate::expression::{Comparison, Expression, Variable};
 use crate::simplify::floor_divide;
 
-/// What arithmetic cannot take apart.
+/// An expression without further arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Atom {
     Variable(Variable),
@@ -99,7 +98,7 @@ impl Polynomial {
         }
     }
 
-    /// The value of an expression, as far as arithmetic tells.
+    /// The polynomial of an expression; `None` if a factor overflows.
     pub(crate) fn of(e: &Expression) -> Option<Self> {
         let mut terms = Vec::new();
         collect(e, 1, &mut terms)?;

@@ -1,6 +1,6 @@
 //! The text of relations; it parses back to an equal relation.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Variable};
@@ -43,8 +43,8 @@ enum Binding {
 }
 
 impl Binding {
-    /// Operators associate to the left: a right operand of the same binding
-    /// stands in parentheses.
+    /// The binding that a right operand needs to stand without parentheses. Operators associate to
+    /// the left.
     fn tighter(self) -> Self {
         match self {
             Self::Sum => Self::Product,
@@ -123,6 +123,11 @@ impl Conjunction {
         e: &Expression,
         around: Binding,
     ) -> fmt::Result {
+        let infix = |f: &mut fmt::Formatter<'_>, operation: Operation<'_>, own| {
+            binary(f, operation, (own, around), |f, e, around| {
+                self.expression(f, e, around)
+            })
+        };
         match e {
             Expression::Integer(n) => write!(f, "{n}"),
             Expression::Constant(name) => f.write_str(name),
@@ -145,33 +150,34 @@ impl Conjunction {
                     self.expression(f, a, Binding::Sign)
                 }
             },
-            Expression::Add(a, b) => self.binary(f, (a, "+", b), Binding::Sum, around),
-            Expression::Subtract(a, b) => self.binary(f, (a, "-", b), Binding::Sum, around),
-            Expression::Multiply(a, b) => self.binary(f, (a, "*", b), Binding::Product, around),
-            Expression::FloorDivide(a, b) => {
-                self.binary(f, (a, "floordiv", b), Binding::Product, around)
-            }
-            Expression::Modulo(a, b) => self.binary(f, (a, "mod", b), Binding::Product, around),
+            Expression::Add(a, b) => infix(f, (a, "+", b), Binding::Sum),
+            Expression::Subtract(a, b) => infix(f, (a, "-", b), Binding::Sum),
+            Expression::Multiply(a, b) => infix(f, (a, "*", b), Binding::Product),
+            Expression::FloorDivide(a, b) => infix(f, (a, "floordiv", b), Binding::Product),
+            Expression::Modulo(a, b) => infix(f, (a, "mod", b), Binding::Product),
         }
     }
+}
 
-    fn binary(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        (a, operator, b): (&Expression, &str, &Expression),
-        own: Binding,
-        around: Binding,
-    ) -> fmt::Result {
-        let parentheses = own < around;
-        if parentheses {
-            f.write_str("(")?;
-        }
-        self.expression(f, a, own)?;
-        write!(f, " {operator} ")?;
-        self.expression(f, b, own.tighter())?;
-        if parentheses {
-            f.write_str(")")?;
-        }
-        Ok(())
+/// An operator between its operands.
+type Operation<'a> = (&'a Expression, &'a str, &'a Expression);
+
+/// Writes an operator and its operands, in parentheses inside of a tighter expression.
+fn binary<W: Write>(
+    f: &mut W,
+    (a, operator, b): Operation<'_>,
+    (own, around): (Binding, Binding),
+    write: impl Fn(&mut W, &Expression, Binding) -> fmt::Result,
+) -> fmt::Result {
+    let parentheses = own < around;
+    if parentheses {
+        f.write_str("(")?;
     }
+    write(f, a, own)?;
+    write!(f, " {operator} ")?;
+    write(f, b, own.tighter())?;
+    if parentheses {
+        f.write_str(")")?;
+    }
+    Ok(())
 }

@@ -1,16 +1,15 @@
 //! The same pairs in fewer constraints.
 //!
-//! [`Relation::simplified_under`] eliminates variables that only have to exist,
-//! drops comparisons that the others imply, and parts without pairs:
+//! [`Relation::simplified_under`] eliminates `exists` variables, and drops implied comparisons and
+//! empty parts:
 //!
 //! ```text
 //! {[i] -> [k] : exists j : j = i + 1 && k = j + N && 0 <= i && 0 <= j}
 //! {[i] -> [k] : k = i + 1 + N && 0 <= i}
 //! ```
 //!
-//! What is eliminated, and how, is in `eliminate`. A call must have a value for its
-//! comparison to hold, so a call that would vanish from a part stays as
-//! `f(i) = f(i)`.
+//! The module `eliminate` describes the elimination. A comparison holds only if its calls have
+//! values, so a call that would vanish from a part stays as `f(i) = f(i)`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -179,7 +178,7 @@ fn reduced_once(part: &Conjunction, declarations: &Declarations) -> Conjunction 
     part.keeping(&exists, joined(&links))
 }
 
-/// The comparisons of a conjunction, simplified, each once: where it is said last.
+/// The simplified comparisons of a conjunction. A repeated comparison stays at its last place.
 fn simple_links(part: &Conjunction) -> Vec<Rc<Link>> {
     let simple = part.constraints().iter().map(Constraint::simplified);
     let mut links: Vec<Rc<Link>> = Vec::new();
@@ -200,8 +199,8 @@ fn speaks_of(link: &Link, variable: Variable) -> bool {
     found
 }
 
-/// Drops links that the others imply. A call or division stays in some link, so what
-/// is known of it does not depend on any.
+/// Drops links that the others imply. A call or division stays in some link, so the facts about it
+/// remain.
 fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) {
     let all = links.iter().map(|link| link.partial.as_ref());
     let Some(partial) = all.collect::<Option<Vec<_>>>() else {

@@ -19,9 +19,8 @@ impl Relation {
     /// The union of these conjunctions.
     ///
     /// # Errors
-    /// `E0130` if there is none, if their tuples differ in length, or if a
-    /// function has different numbers of arguments; `E0131` for a function
-    /// that is also a constant.
+    /// `E0130` if there are none, if their tuples differ in length, or if a function has different
+    /// numbers of arguments; `E0131` for a function that is also a constant.
     pub fn new(parts: Vec<Conjunction>) -> Result<Self> {
         let relation = Self::of_parts(parts);
         let Some((code, message)) = relation.fault() else {
@@ -32,7 +31,7 @@ impl Relation {
         Err(Diagnostic::new(code, message).at(&Source::new("relation", text), whole, "here"))
     }
 
-    /// The union of parts of one shape, in which a name has one role.
+    /// The union of parts with tuples of equal lengths, in which each name has one role.
     pub(crate) fn of_parts(parts: Vec<Conjunction>) -> Self {
         Self { parts }
     }
@@ -58,7 +57,7 @@ impl Relation {
         }
     }
 
-    /// What the free names are.
+    /// The roles of the free names.
     pub(crate) fn roles(&self) -> std::result::Result<Roles<'_>, Clash<'_>> {
         let mut roles = Roles::default();
         for part in &self.parts {
@@ -120,7 +119,7 @@ impl Relation {
         Self::of_parts(self.parts.iter().map(invert).collect())
     }
 
-    /// The same pairs with what is known already computed: `0 * N + i` is `i`.
+    /// The same pairs with constant arithmetic evaluated: `0 * N + i` is `i`.
     #[must_use]
     pub fn simplified(&self) -> Self {
         let simplify = |part: &Conjunction| {

@@ -1,7 +1,6 @@
 //! Scanning: loops that visit the points of sets in order.
 //!
-//! A set says which points there are; a loop nest says how to come to each of
-//! them, without trying others:
+//! A set states its points; a loop nest visits each of them without trying others:
 //!
 //! ```text
 //! {[i, k, j] : 0 <= i < N && pos(i) <= k < pos(i + 1) && j = crd(k)}
@@ -12,18 +11,17 @@
 //!       visit(i, k, j)
 //! ```
 //!
-//! Variables find their values one by one, outside in. What the others determine
-//! is a `let`; the next element of the tuple is a loop between its bounds (see the
-//! table in `bounds`), or another variable is, where the element is known to grow
-//! with it: `{[i, j] : exists k : …}` above goes over `k`, since `crd` is declared to
-//! increase within a row. Comparisons that are known to hold where the loops are,
-//! under the declarations, need no test; others are tested as soon as they can be.
+//! Variables get their values one by one, outside in. A `let` computes a variable that the others
+//! determine. Otherwise the next element of the tuple becomes a loop between its bounds (see the
+//! table in `bounds`), or another variable does with which the element is known to grow: `{[i, j] :
+//! exists k : …}` above loops over `k`, since `crd` is declared to increase within a row. A
+//! comparison that declarations prove needs no test; others are tested as early as possible.
 //!
-//! A call has a value only where its function's domain has the arguments, so every
-//! function must be declared, and no loop calls one outside of its domain.
+//! A call has a value only inside of its function's domain. Every function must therefore be
+//! declared, and no loop calls a function outside of its domain.
 //!
-//! Visits of several statements are ordered by a tuple of **times** in front of
-//! their own; those that share the first times share loops:
+//! A tuple of **times** before their own elements orders the visits of several statements.
+//! Statements with the same first times share loops:
 //!
 //! ```text
 //! s0 at [i, 0]      for i in 0..N
@@ -32,15 +30,13 @@
 //!                       s1(i, k)
 //! ```
 //!
-//! Where bounds of a loop differ it goes over all values of any, and each statement
-//! tests its own; where one is known to end before the other begins there are
-//! two loops. Parts of a union that may overlap are visited once: a part skips the
-//! points of those before it.
+//! If bounds of a shared loop differ, the loop runs over all values of any statement, and each
+//! statement tests its own bounds. If one statement is known to end before the other begins, there
+//! are two loops. Parts of a union may overlap: a part skips the points of the parts before it.
 //!
-//! Sources: Bastoul, "Code generation in the polyhedral model is easier than you
-//! think", PACT 2004; Strout et al., "The Sparse Polyhedral Framework", 2018. Bounds
-//! are made smaller by declared facts rather than by projection alone, since those
-//! of sparse loops are values of functions.
+//! Sources: Bastoul, "Code generation in the polyhedral model is easier than you think", PACT 2004;
+//! Strout et al., "The Sparse Polyhedral Framework", 2018. Unlike there, declarations tighten
+//! bounds beside projection, since bounds of sparse loops are values of functions.
 //!
 //! ```
 //! use sparsec_relation::{Declarations, Set};
@@ -93,7 +89,7 @@ use nest::{Nest, Stuck, are_disjoint};
 /// A set whose points are visited, with the times of the visits.
 #[derive(Clone, Debug)]
 pub struct Visit {
-    /// What is visited.
+    /// The points to visit.
     pub set: Set,
     /// When: expressions of the set's elements, compared from the first on. Visits of
     /// equal times go by tuple.
@@ -105,7 +101,7 @@ pub struct Visit {
 pub struct Loops {
     /// The variables, without constraints.
     variables: Conjunction,
-    /// What runs.
+    /// The steps of the loops.
     pub body: Vec<Step>,
 }
 
@@ -131,24 +127,23 @@ pub enum Step {
         lower: Vec<Vec<Expression>>,
         /// The end: the largest of these; each of them the least of its members.
         upper: Vec<Vec<Expression>>,
-        /// What is repeated.
+        /// The body of the loop.
         body: Vec<Step>,
     },
-    /// Runs its body if all conditions hold. Each has a value where those before it
-    /// hold.
+    /// Runs its body if all conditions hold. Each condition has a value if the earlier ones hold.
     If {
         /// The conditions.
         conditions: Vec<Constraint>,
-        /// What runs then.
+        /// The steps that run then.
         body: Vec<Step>,
     },
     /// Runs its body if the search finds something, or if it does not.
     Where {
-        /// Steps of which one may be [`Step::Found`].
+        /// The search; a step [`Step::Found`] in it ends it.
         search: Vec<Step>,
         /// Whether the body runs where something is found.
         found: bool,
-        /// What runs then.
+        /// The steps that run then.
         body: Vec<Step>,
     },
     /// Ends the innermost search.
@@ -225,8 +220,8 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
 }
 
 impl Loops {
-    /// Loops whose variables have names that nothing else in them has, without the
-    /// primes that the languages of kernels do not know.
+    /// Gives the variables of loops unique names without primes, which the languages of kernels
+    /// lack.
     fn new(names: Names, body: Vec<Step>) -> Self {
         let names = names.without_primes();
         let mut expressions = Vec::new();
@@ -242,7 +237,7 @@ impl Loops {
 }
 
 impl Step {
-    /// Adds the expressions of this step and of those in it.
+    /// Adds the expressions of this step and of the steps inside.
     fn collect<'a>(&'a self, all: &mut Vec<&'a Expression>) {
         let blocks: &[&[Self]] = match self {
             Self::Let { value, .. } => {

@@ -94,7 +94,7 @@ impl Set {
     /// ```
     pub fn implies(&self, constraint: &Constraint, declarations: &Declarations) -> bool {
         self.parts().iter().all(|part| {
-            // No proof is needed of a constraint that the set states.
+            // A constraint that the set states needs no proof.
             let stated: Vec<_> = part
                 .constraints()
                 .iter()
@@ -108,8 +108,7 @@ impl Set {
         })
     }
 
-    /// The bounds of each element, the lower one and the end, where the set is a
-    /// box of which constants say the extents.
+    /// The lower bound and the end of each element, if the set is a box with constant extents.
     pub fn as_box(&self) -> Option<Vec<(Expression, Expression)>> {
         let [part] = self.parts() else { return None };
         let mut sides = vec![(None, None); self.n_elements()];

@@ -1,4 +1,4 @@
-//! Computing what is known already.
+//! Evaluation of constant arithmetic.
 //!
 //! `p * N + i` with 0 for `p` is `i`, and `0 <= 0 < M` is `0 < M`. The pairs of
 //! the relation stay the same; its text gets shorter.
@@ -103,9 +103,9 @@ fn remainder(a: Expression, b: Expression) -> Expression {
     }
 }
 
-/// Whether an expression has a value wherever its names have: a call may be
-/// outside its function's domain and a divisor 0, and then a comparison does
-/// not hold. So what may have no value must not vanish.
+/// Whether an expression has a value whenever its names have. A call may be outside of its
+/// function's domain and a divisor 0; the comparison then does not hold, so such an expression must
+/// not vanish.
 pub(crate) fn has_value(e: &Expression) -> bool {
     let mut certain = true;
     e.visit(&mut |e| {

@@ -1,12 +1,10 @@
-//! Questions to relations: is it empty, is it a function, what is its value.
+//! Questions about relations: whether one is empty, whether it is a function, its values.
 //!
-//! A proof may be out of reach, so there are three [`Answer`]s; yes and no are
-//! always right. *Yes* holds for all functions and constants that are as
-//! declared. *No* means that for some of them it does not hold, and is given
-//! only where a small counterexample is found.
+//! Not every question has a proof within reach, so there are more [`Answer`]s than yes and no.
+//! *Yes* is proved for all functions and constants that meet the declarations. *No* comes with a
+//! small counterexample: for some of them it does not hold.
 //!
-//! The module `solver` finds the elements of the second tuple that the first
-//! determines.
+//! The module `solver` computes elements of the second tuple from the first.
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
@@ -25,22 +23,21 @@ mod solver;
 
 pub(crate) use solver::solved;
 
-/// What is known of a question.
+/// The answer to a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is so, whatever functions and constants are.
+    /// It holds for all functions and constants that meet the declarations.
     Yes,
-    /// It is not so for some functions and constants that are as declared.
+    /// It fails for some functions and constants that meet the declarations.
     No,
     /// Neither is known.
     Unknown,
-    /// Neither is known, and a budget of the proof ran out.
+    /// Neither is known: a budget of the proof ran out.
     GaveUp(Budget),
 }
 
 impl Answer {
-    /// Whether all are so: *no* where one is not, and a budget that ran out before a
-    /// plain *unknown*.
+    /// The conjunction of two answers. *No* wins, then a budget that ran out, then *unknown*.
     ///
     /// ```
     /// use sparsec_relation::{Answer, Budget};
@@ -60,7 +57,7 @@ impl Answer {
         }
     }
 
-    /// The budget that ran out before anything was known.
+    /// The budget that ran out, if it left the question open.
     pub fn budget(self) -> Option<Budget> {
         match self {
             Self::GaveUp(budget) => Some(budget),
@@ -143,8 +140,7 @@ impl Relation {
         all
     }
 
-    /// The second tuple as expressions of the first, for each part. They speak
-    /// of the variables of that part's inputs.
+    /// The second tuple of each part as expressions of the variables of its first tuple.
     ///
     /// # Errors
     /// `E0705` names an element that the constraints do not determine.
@@ -178,8 +174,8 @@ impl Relation {
         Ok(solutions)
     }
 
-    /// The relation of the solutions of [`solve`](Self::solve): each part says
-    /// what each element is, and nothing of where that is so.
+    /// The relation of the solutions of [`solve`](Self::solve): equations for each element, without
+    /// other constraints.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
@@ -196,8 +192,8 @@ impl Relation {
 }
 
 impl Set {
-    /// Whether there is a proof that there are no tuples. Unlike [`is_empty`](Self::is_empty),
-    /// this looks for no counterexample.
+    /// Whether there is a proof that the set is empty. Unlike [`is_empty`](Self::is_empty), this
+    /// looks for no counterexample.
     ///
     /// ```
     /// use sparsec_relation::{Declarations, Set};
@@ -300,8 +296,8 @@ impl Rewrite for Free<'_> {
     }
 }
 
-/// The second tuple of a part as expressions of the first, or an element that
-/// is not known, with the budget that ran out.
+/// The second tuple of a part as expressions of the first. An error names an element that is not
+/// determined, and the budget that ran out.
 fn outputs(
     part: &Conjunction,
     declarations: &Declarations,

@@ -1,8 +1,7 @@
-//! Whether one relation holds all pairs of another.
+//! Whether one relation contains another.
 //!
-//! A part `p` lies in a union if nothing of it is left without the union's parts, or
-//! if it lies in one part `q`. Variables of `q` that only have to exist are then
-//! solved for, and their values take their place:
+//! A part `p` lies in a union if `p` minus the union is empty, or if it lies in one part `q`. For
+//! the second test the `exists` variables of `q` are solved for and replaced by their values:
 //!
 //! ```text
 //! {[i] : i = 6 * N}  in  {[i] : exists k : i - N = k && k mod 5 = 0}
@@ -22,7 +21,7 @@ use crate::set::Set;
 use crate::solve::{Answer, solved};
 
 impl Relation {
-    /// Whether all pairs here are in `other`.
+    /// Whether `other` contains all pairs of this relation.
     ///
     /// # Errors
     /// As [`intersect`](Self::intersect).
@@ -40,7 +39,7 @@ impl Relation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn is_subset(&self, other: &Self, declarations: &Declarations) -> Result<Answer> {
-        // Shapes and names have to agree.
+        // Returns the errors for tuples of different lengths and for names with two roles.
         self.intersect(other)?;
         let mut all = Answer::Yes;
         for part in self.parts() {
@@ -64,7 +63,7 @@ impl Relation {
         Ok(all)
     }
 
-    /// Whether both have the same pairs.
+    /// Whether both relations have the same pairs.
     ///
     /// # Errors
     /// As [`intersect`](Self::intersect).
@@ -87,7 +86,7 @@ impl Relation {
 }
 
 impl Set {
-    /// Whether all tuples here are in `other`.
+    /// Whether `other` contains all tuples of this set.
     ///
     /// # Errors
     /// As [`Relation::intersect`].
@@ -104,7 +103,7 @@ impl Set {
         one.is_subset(other, declarations)
     }
 
-    /// Whether both have the same tuples.
+    /// Whether both sets have the same tuples.
     ///
     /// # Errors
     /// As [`Relation::intersect`].
@@ -114,7 +113,7 @@ impl Set {
     }
 }
 
-/// Whether the pairs of a part are known to be in another.
+/// Whether the pairs of one part are known to lie in another part.
 fn lies_in(part: &Conjunction, within: &Conjunction, declarations: &Declarations) -> bool {
     let tuples = || part.inputs().chain(part.outputs());
     let mut both = part.clone();

@@ -64,7 +64,7 @@ fn world() -> impl Strategy<Value = World> {
     })
 }
 
-/// Where each of the numbers from 0 on is.
+/// The position of each number from 0 on in a permutation.
 fn places(perm: &[i64]) -> Vec<i64> {
     let place = |n: usize| perm.iter().position(|v| *v == n as i64);
     let places = (0..perm.len()).map(|n| place(n).expect("a permutation") as i64);

@@ -1,4 +1,4 @@
-//! Questions to relations, one by one: what they answer, and what solves for what.
+//! Questions about relations: each test asks one kind, or solves one kind of constraint.
 
 use sparsec_base::code;
 use sparsec_relation::{Answer, Budget, Declarations, Relation, Set};
@@ -41,7 +41,7 @@ fn strictly_monotone_functions_have_inverses() {
             solved("{[i] -> [t] : f(t + 1) = i}"),
             "{[i] -> [t] : t = f.inverse(i) - 1}"
         );
-        // Equal values are of equal arguments.
+        // Equal values have equal arguments.
         assert_eq!(
             solved("{[i] -> [t] : f(t) = f(i + 1)}"),
             "{[i] -> [t] : t = i + 1}"
@@ -60,7 +60,7 @@ fn injective_functions_of_several_arguments_have_inverses() {
         assert_eq!(relation.is_function(&known), Answer::Yes);
         relation.solved(&known).expect("solved").to_string()
     };
-    // Two loops become one (loop coalescing), and the two are found again.
+    // Loop coalescing: one variable for two, and the inverse that recovers them.
     let coalesce: Relation = "{[i, j] -> [k] : c(i, j) = k && 0 <= i < N && 0 <= j < M}"
         .parse()
         .expect("a relation");
@@ -202,7 +202,7 @@ fn elements_of_one_value_are_tied() {
         solved("{[a, b] -> [i, j] : Q(i, j) = [a, b]}").as_deref(),
         Ok("{[a, b] -> [i, j] : i = Q.inverse.0(a, b) && j = Q.inverse.1(a, b)}")
     );
-    // One element does not tell.
+    // One element of the tuple does not determine the argument.
     assert_eq!(
         solved("{[i] -> [n] : P(n)[0] = i}"),
         Err(code::RELATION_NOT_SOLVED)
@@ -257,11 +257,11 @@ fn quantifiers_create_terms() {
         .parse()
         .expect("a set");
     assert_eq!(alive.is_empty(&known), Answer::Unknown);
-    // A call that is new needs a value: `rowptr` may have none at `c` here.
+    // A new call needs a value, and `rowptr` may have none at `c` here.
     let narrow = known.to_string().replace("0 <= i <= m}", "0 <= i < n}");
     let narrow: Declarations = narrow.parse().expect("declarations");
     assert_eq!(dead.is_empty(&narrow), Answer::Unknown);
-    // Without premises the constraints always hold.
+    // A quantifier without premises always holds.
     let always = "function a : {[i]} -> {[x]} function b : {[i]} -> {[x]}
         function d : {[i]} -> {[x]}
         forall e : a(e) < b(e) forall e : b(e) <= d(e)";
@@ -280,7 +280,7 @@ fn budgets_that_run_out_are_said() {
     let known: Declarations = "function f : {[i]} -> {[x]} nondecreasing"
         .parse()
         .expect("declarations");
-    // Each two of 40 calls may follow from each other.
+    // Any two of the 40 calls may imply each other.
     let all: Vec<String> = (0..40).map(|k| format!("f(i * {k}) <= j")).collect();
     let many: Relation = format!("{{[i] -> [j] : {}}}", all.join(" && "))
         .parse()
@@ -290,7 +290,7 @@ fn budgets_that_run_out_are_said() {
     assert_eq!(error.code(), code::RELATION_NOT_SOLVED);
     let note = "the proof ran out of its budget of 600 instances of one declaration";
     assert_eq!(error.notes(), [note]);
-    // What was proved before is no less proved.
+    // A proof that ends before the budget remains valid.
     let none: Relation = format!("{{[i] -> [j] : j < i && i < j && {}}}", all.join(" && "))
         .parse()
         .expect("a relation");
@@ -308,8 +308,8 @@ fn budgets_that_run_out_are_said() {
     );
 }
 
-/// A call that a quantifier brings in has a value because of the premises, so nothing
-/// that follows from its value proves one of them.
+/// A call that a quantifier creates has a value because of the premises. A conclusion from that
+/// value therefore must not prove a premise.
 #[test]
 fn new_calls_prove_no_premise() {
     let known: Declarations = "

@@ -161,7 +161,7 @@ for i in 0..N
     visit(i, t)
 ",
     );
-    // One search, since no value of `off` is there twice.
+    // One search suffices, since `off` is injective.
     check(
         "{[i, x, d] : 0 <= i < N && x = perm(i) && off(d + 1) = x}",
         "

@@ -118,7 +118,7 @@ fn papers_texts_read_as_printed() {
         "[] -> {[i] -> [i + floor(i)]}",
         "{[i] -> [e] : e = i + floor(i)}",
     );
-    // A number and a name apart are two things.
+    // With a space between them, a number and a name are no product.
     refuse("{[i] -> [j] : i = 2 j}", code::UNEXPECTED_TOKEN, "j");
     refuse("{[i] -> [j] : i = f(j) [0]}", code::UNEXPECTED_TOKEN, "[");
     refuse("[N] -> {[i] -> [j] : i = M}", code::RELATION_NAME, "M");

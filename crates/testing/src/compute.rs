@@ -19,7 +19,7 @@ use sparsec::compute::{ComputeStage, Transformations, compute};
 use sparsec::{Result, Source};
 
 use crate::file::{Section, join, split};
-use crate::stages::{Check, compare};
+use crate::stages::{Check, compare_all};
 
 /// Whether a file is about a computation.
 pub fn is_computation(text: &str) -> bool {
@@ -67,16 +67,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
         Ok(found) => found,
     };
     if !bless {
-        if sections.len() != sections_found.len() {
-            return Err(format!("{name}: there should be a section for each stage"));
-        }
-        for (written, found) in sections.iter().zip(&sections_found) {
-            if written.title != found.title {
-                let (title, line) = (&written.title, written.line);
-                return Err(format!("{name}:{line}: `{title}`, not `{}`", found.title));
-            }
-            compare(name, written, found)?;
-        }
+        compare_all(name, &sections, &sections_found)?;
     }
     Ok(join(&head, &sections_found))
 }

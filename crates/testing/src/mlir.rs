@@ -25,7 +25,7 @@ use sparsec::{Result, Source};
 
 use crate::file::{Section, join, split};
 use crate::refuse::{Expectation, diagnostic};
-use crate::stages::{Check, compare};
+use crate::stages::{Check, compare_all};
 
 const TEST: &str = "test mlir";
 
@@ -82,12 +82,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
             .map_err(|error| format!("{name}: {}", error.render(false)))?,
     };
     if !bless {
-        if sections.len() != found.len() {
-            return Err(format!("{name}: there should be a section for each stage"));
-        }
-        for (written, found) in sections.iter().zip(&found) {
-            compare(name, written, found)?;
-        }
+        compare_all(name, &sections, &found)?;
     }
     Ok(join(&head, &found))
 }

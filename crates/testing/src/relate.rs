@@ -30,7 +30,7 @@ use sparsec::Result;
 use sparsec::relation::{Declarations, Relation};
 
 use crate::file::{Section, join, split};
-use crate::stages::{Check, compare};
+use crate::stages::{Check, compare_all};
 
 const TEST: &str = "test relation";
 
@@ -68,12 +68,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
     let found = emitted(&texts, &against, &stages)
         .map_err(|error| format!("{name}: {}", error.render(false)))?;
     if !bless {
-        if sections.len() != found.len() {
-            return Err(format!("{name}: there should be a section for each stage"));
-        }
-        for (written, found) in sections.iter().zip(&found) {
-            compare(name, written, found)?;
-        }
+        compare_all(name, &sections, &found)?;
     }
     Ok(join(&head, &found))
 }

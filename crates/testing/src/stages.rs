@@ -37,11 +37,28 @@ pub fn section(file: &Filetest, compiled: &Compiled, stage: &str) -> Check<Secti
     })
 }
 
-/// A difference of two texts: the first line that is not the same, and all of
-/// what was found.
+/// Compares the sections of a file with those found, one for each stage.
 ///
 /// # Errors
-/// That description.
+/// The first section that is missing, or has another title or text.
+pub fn compare_all(file: &str, expected: &[Section], found: &[Section]) -> Check {
+    if expected.len() != found.len() {
+        return Err(format!("{file}: there should be a section for each stage"));
+    }
+    for (expected, found) in expected.iter().zip(found) {
+        if expected.title != found.title {
+            let (title, line) = (&expected.title, expected.line);
+            return Err(format!("{file}:{line}: `{title}`, not `{}`", found.title));
+        }
+        compare(file, expected, found)?;
+    }
+    Ok(())
+}
+
+/// Compares the text of a section with the text found.
+///
+/// # Errors
+/// The first line that differs, and the whole text found.
 pub fn compare(file: &str, expected: &Section, found: &Section) -> Check {
     let wanted = expected.text.trim_end();
     let text = found.text.trim_end();

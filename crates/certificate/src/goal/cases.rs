@@ -1,10 +1,10 @@
-//! The cases of a goal: each is refuted by the prover, or split once more.
+//! The cases of a goal. The prover refutes a case, or the case is split further.
 //!
-//! | split                      | cases                                                        |
+//! |  split by                  | cases                                                        |
 //! |----------------------------|--------------------------------------------------------------|
 //! | two numbers of a numbering | less, greater, by each key in turn; equal                    |
-//! | what an array holds        | the mark, or the value of an entry; a run that is empty or not |
-//! | two entries                | a coordinate differs; they are one                           |
+//! | the value of an array      | the mark, or the value of an entry; an empty run, or a run with elements |
+//! | whether two entries are one | they are one; a coordinate differs                          |
 //! | two expressions            | less, greater, equal                                         |
 
 use std::cell::Cell;
@@ -13,19 +13,19 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
 use super::Goal;
 use crate::entries::{At, variable};
-use crate::order::spoken;
+use crate::order::names_in;
 use crate::state::{Held, NumberingKind, State, after};
 
-/// Proofs that may be tried for one goal.
+/// The most proofs that one goal may take.
 const MOST_PROOFS: usize = 600;
 
 impl Goal {
-    /// Whether there is a proof that the goal is impossible.
+    /// Whether the checker proves that the goal is impossible.
     pub(crate) fn is_refuted(&self, state: &State<'_>) -> bool {
-        // What arrays hold at the entries of the goal.
+        // Adds the facts about the arrays at the entries of the goal.
         let mut goal = self.clone();
         let names = self.constraints.iter().flat_map(Constraint::expressions);
-        let facts = state.relevant(names.flat_map(spoken).collect());
+        let facts = state.relevant(names.flat_map(names_in).collect());
         for at in &self.entries {
             goal.constraints
                 .extend(facts.iter().map(|fact| fact.rewritten(&At(*at))));
@@ -98,7 +98,7 @@ impl Goal {
         false
     }
 
-    /// Two entries are one if all their coordinates are equal; else one of these differs.
+    /// Splits two entries: they are one if all coordinates are equal, else a coordinate differs.
     fn same_entry(
         &self,
         state: &State<'_>,
@@ -124,7 +124,7 @@ impl Goal {
             })
     }
 
-    /// The three orders of two numbers, with what they say of the entries' keys.
+    /// Splits two numbers by their order, which is the order of the entries' keys.
     fn compared_numbers(
         &self,
         state: &State<'_>,
@@ -174,7 +174,7 @@ impl Goal {
         if numbering.kind != NumberingKind::InGroups {
             return with([equal(&order), vec![same]].concat()).refuted(state, budget);
         }
-        // In one group, entries of one number are one.
+        // Within a group, entries with equal numbers are one.
         let differ = |key: &Expression| {
             [Comparison::Less, Comparison::Greater]
                 .into_iter()
@@ -190,7 +190,7 @@ impl Goal {
         with(one.concat()).refuted(state, budget) && numbering.keys.iter().all(differ)
     }
 
-    /// What an array holds at an expression, in each case.
+    /// Splits an array at an expression by the values that the array can hold there.
     fn chosen(&self, state: &State<'_>, name: &str, at: &Expression, budget: &Cell<usize>) -> bool {
         let call =
             |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
@@ -204,11 +204,11 @@ impl Goal {
                 stored.add(index.rewritten(&At(entry)).equals(at.clone()));
                 stored.add(here.equals(value.rewritten(&At(entry))));
                 stored.numbers_in(state, index, entry);
-                let facts = state.relevant(spoken(index));
+                let facts = state.relevant(names_in(index));
                 stored
                     .constraints
                     .extend(facts.iter().map(|fact| fact.rewritten(&At(entry))));
-                // Elements of the tuple that are found by a number may be this entry's.
+                // Elements of the tuple that are numbers may belong to this entry.
                 let n = state.destination.map.inputs().len();
                 for (place, element) in state.tuple[..n].iter().enumerate() {
                     if state.numbering(element).is_some() {

@@ -1,34 +1,23 @@
-//! Numbers of entries: ranks and ordinals, by the place of each entry.
+//! Numberings of entries: arrays that hold the rank or the ordinal of each entry at its place.
 
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{index, only, updates};
+use super::{index, only_by};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
 
-/// Ranks order entries by keys, then by visits, and count from 0 to the number of entries.
-pub(crate) fn rank(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::Rank)?;
-    numbered(
-        state,
-        name,
-        only(statements)?,
-        (keys, NumberingKind::Entries),
-    )
+/// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
+pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::Rank)?;
+    numbered(state, name, statement, (keys, NumberingKind::Entries))
 }
 
-/// Ordinals without keys are ranks without keys.
-pub(crate) fn ordinal(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
+/// The ordinals of all entries are their ranks by no key.
+pub(crate) fn ordinal(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     let keys = windowed(state, statement, Window::Ordinal)?;
     if !keys.is_empty() {
         return Err(Refusal::at(
@@ -39,39 +28,24 @@ pub(crate) fn ordinal(
     numbered(state, name, statement, (keys, NumberingKind::Entries))
 }
 
-/// Dense ranks number the tuples of keys that entries have.
-pub(crate) fn dense_rank(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::DenseRank)?;
-    numbered(state, name, only(statements)?, (keys, NumberingKind::Keys))
+/// Dense ranks number the distinct keys of the entries.
+pub(crate) fn dense_rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::DenseRank)?;
+    numbered(state, name, statement, (keys, NumberingKind::Keys))
 }
 
-/// Within groups, no two entries have one ordinal.
-pub(crate) fn in_group(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let keys = windowed(state, only(statements)?, Window::Ordinal)?;
-    numbered(
-        state,
-        name,
-        only(statements)?,
-        (keys, NumberingKind::InGroups),
-    )
+/// No two entries of a group have the same ordinal.
+pub(crate) fn in_group(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let keys = windowed(state, statement, Window::Ordinal)?;
+    numbered(state, name, statement, (keys, NumberingKind::InGroups))
 }
 
-/// Where `pos(k)` is how many entries have a lesser key, `pos(k) + ordinal(k of n)` is
-/// `rank(k of n)`, and the entries of `k` are numbered from `pos(k)` to `pos(k + 1)`.
-pub(crate) fn start(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
+/// If `pos(k)` counts the entries with a lesser key, `pos(k) + ordinal(k of n)` is `rank(k of n)`.
+/// The entries of key `k` then have the numbers from `pos(k)` to `pos(k + 1)`.
+pub(crate) fn start(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     let wrong = |why: &str| Err(Refusal::at(statement, why));
     let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
         return wrong("its value is no sum");
@@ -95,13 +69,13 @@ pub(crate) fn start(
     segments(state, &array, numbering, parent)
 }
 
-/// Notes that the numbers of the entries of `parent` lie between two entries of an array.
+/// Records that the numbers of the entries of `parent` are a segment of an array.
 pub(crate) fn segments(
     state: &mut State<'_>,
     array: &str,
     numbering: usize,
     parent: Expression,
-) -> Result<(), Refusal> {
+) -> Outcome {
     let at = |index: Expression| Expression::Call(array.to_owned(), vec![index]);
     state.note_fact(Constraint {
         first: at(parent.clone()),
@@ -121,7 +95,7 @@ pub(crate) fn segments(
     Ok(())
 }
 
-/// The keys of a statement that assigns a window.
+/// The keys of a statement that assigns this window function.
 fn windowed(
     state: &State<'_>,
     statement: &Statement,
@@ -136,7 +110,7 @@ fn windowed(
     }
 }
 
-/// The values of keys that lie within their extents at each entry.
+/// The values of keys, if they lie within their extents at each entry.
 fn checked(
     state: &State<'_>,
     statement: &Statement,
@@ -157,14 +131,13 @@ fn checked(
     Ok(keys.iter().map(|key| key.value.clone()).collect())
 }
 
-/// Notes the numbers that a statement gives to each entry, at its place.
+/// Records a numbering: the array holds the number of each entry at its place.
 fn numbered(
     state: &mut State<'_>,
     name: &str,
     statement: &Statement,
     (keys, kind): (Vec<Expression>, NumberingKind),
-) -> Result<(), Refusal> {
-    updates(statement, Update::Assign)?;
+) -> Outcome {
     state.visits(statement)?;
     if !state.are_apart || *index(statement)? != state.entries.place {
         return Err(Refusal::at(

@@ -1,28 +1,23 @@
-//! Runs of elements: from the least value of each parent to behind the greatest.
+//! Runs: for each parent, the coordinates from its least to its greatest.
 
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
 use super::store::{filled, ranged, stored};
-use super::{index, only, two, updates};
+use super::{index, only_by, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::variable;
 use crate::order::reads_itself;
 use crate::state::{Held, State, after, before};
 
 /// `first(x) = mark` everywhere, then `first(at) min= k` at each entry.
-pub(crate) fn least(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [fill, note] = two(state, statements)?;
-    updates(fill, Update::Assign)?;
-    updates(note, Update::Minimum)?;
+pub(crate) fn least(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [fill, note] = two(state, statements, [Update::Assign, Update::Minimum])?;
     let mark = filled(state, name, fill)?;
     state.visits(note)?;
     let (value, index) = (stored(note)?, index(note)?.clone());
-    // The least of several values is one of them, and in a range as they are.
+    // The least of several values is one of them, so it is in their range.
     let range = ranged(state, name, &[&value, &mark]);
     let held = Held::Least {
         index: index.clone(),
@@ -34,15 +29,10 @@ pub(crate) fn least(
     Ok(())
 }
 
-/// `behind(at) max= k + 1` at each entry, from 0 on. What bounds `k` bounds it: here the mark
-/// of the array that holds the least `k`.
-pub(crate) fn behind(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let note = only(statements)?;
-    updates(note, Update::Maximum)?;
+/// `behind(at) max= k + 1` at each entry, beginning with 0. An upper bound of `k` bounds it too:
+/// the mark of the array `first` of the same `k` serves as one.
+pub(crate) fn behind(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let note = only_by(statements, Update::Maximum)?;
     state.visits(note)?;
     let index = index(note)?.clone();
     let value = before(&stored(note)?);
@@ -77,14 +67,9 @@ fn less_one(e: &Expression) -> Expression {
     Expression::Subtract(Box::new(e.clone()), one).simplified()
 }
 
-/// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)` over all segments, from 0 on.
-pub(crate) fn lengths(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let scan = only(statements)?;
-    updates(scan, Update::Assign)?;
+/// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)` over all segments, beginning with 0.
+pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let scan = only_by(statements, Update::Assign)?;
     state.sweeps(scan, &state.n_segments(name)?)?;
     let wrong = |why: &str| Refusal::at(scan, why);
     let x = variable(0);
@@ -122,7 +107,7 @@ pub(crate) fn lengths(
     let call = |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
     let zero = Expression::Integer(0);
     state.assume(call(name, &zero).equals(zero))?;
-    // The run of an entry is not empty, so that its length is what is subtracted.
+    // The run of an entry is not empty, so its length is the difference, without `max`.
     if let (Some(Held::Least { index, .. }), Some(Held::Behind { index: other, .. })) =
         (state.held.get(&first), state.held.get(&behind))
         && index == other

@@ -1,24 +1,20 @@
-//! Numbers without indices: how many there are of something.
+//! Numbers without an index: counts.
 
 use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{only, updates};
+use super::{only, only_by, updates};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::{Goal, at_values, shifted};
 use crate::order::{reads_itself, time};
 use crate::state::{Held, State, expression};
 
-/// What is assigned once is what it is.
-pub(crate) fn assigned(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+/// A number that one statement assigns has the assigned value.
+pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
     let value = expression(&statement.value);
     let value = value.filter(|_| !reads_itself(statement) && statement.target.indices.is_empty());
@@ -30,15 +26,10 @@ pub(crate) fn assigned(
     Ok(())
 }
 
-/// Numbers that leave nothing out are one more than the greatest, and none if there is none.
-/// Numbers within groups are less.
-pub(crate) fn greatest(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Maximum)?;
+/// The count of a numbering without gaps is its greatest number plus 1, or 0 without entries. The
+/// numbers within groups are less than this count.
+pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Maximum)?;
     state.visits(statement)?;
     let numbering = numbering_before(state, statement)?;
     let number = Expression::Constant(name.to_owned());
@@ -61,7 +52,7 @@ pub(crate) fn greatest(
     Ok(())
 }
 
-/// The numbering to whose numbers a statement adds 1.
+/// The numbering whose number plus 1 a statement stores.
 pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Result<usize, Refusal> {
     let number = match &statement.value {
         Value::Binary(Operator::Add, number, one) if **one == Value::Integer(1) => {
@@ -78,13 +69,9 @@ pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Resu
     })
 }
 
-/// A count that is to be 0, or the number of places, which a conversion checks when it runs.
-/// Each statement that is cited says something of each entry: that it is not counted.
-pub(crate) fn tally(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
+/// A count that the computation asserts to be 0, or to be the number of places. A count of 0
+/// proves, for each cited statement, that no entry meets the condition under which it counts.
+pub(crate) fn tally(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     for writer in state.writers(name) {
         updates(writer, Update::Add)?;
         if writer.value != Value::Integer(1) {
@@ -126,7 +113,8 @@ pub(crate) fn tally(
         if state.at_entries(&demand) {
             continue;
         }
-        // Entries that are counted must not be such as the destination can hold.
+        // The destination must be unable to hold the counted entries, or the assertion would reject
+        // tensors that it can hold.
         let map = state.destination.map.clone();
         let mut goal = Goal::new(map.n_variables(), Vec::new());
         let entry = goal.entry(state);

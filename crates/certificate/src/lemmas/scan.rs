@@ -1,13 +1,14 @@
-//! Arrays that say where the segments of each parent begin.
+//! Arrays of segments: the position at which the children of each parent begin.
 //!
-//! Both scans go over all segments, in order: what the sweep leaves at `x + 1` is combined of
-//! all that was noted at `x + 1` and before.
+//! Both scans run over all segments in order. Afterwards, entry `x + 1` combines everything that
+//! was stored at entries up to `x + 1`.
 
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
-use super::{index, two, updates};
+use super::{index, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::variable;
 use crate::goal::Goal;
 use crate::lemmas::number::segments;
@@ -15,18 +16,13 @@ use crate::lemmas::scalar::numbering_before;
 use crate::state::{Held, NumberingKind, State, after, before};
 
 /// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
-pub(crate) fn counts(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [count, scan] = two(state, statements)?;
-    updates(count, Update::Add)?;
+pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [count, scan] = two(state, statements, [Update::Add; 2])?;
     if count.value != Value::Integer(1) {
         return Err(Refusal::at(count, "it does not count entries"));
     }
     let key = parent(state, name, count)?;
-    scanned(state, name, scan, Update::Add)?;
+    scanned(state, name, scan)?;
     if !state.is_full {
         return Err(Refusal::at(
             count,
@@ -37,18 +33,17 @@ pub(crate) fn counts(
     rises(state, name, end, Held::Counts { key })
 }
 
-/// `pos(k + 1) max= T + 1` at each entry, then `pos(x + 1) max= pos(x)`, where numbers are
-/// ordered by `k`: behind the last number of the entries of each `k` begin those of the next.
+/// `pos(k + 1) max= T + 1` at each entry, then `pos(x + 1) max= pos(x)`, where `k` orders numbers.
+/// The numbers of each `k` begin behind the last number of the `k` before.
 pub(crate) fn running_maximum(
     state: &mut State<'_>,
     name: &str,
     statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [note, scan] = two(state, statements)?;
-    updates(note, Update::Maximum)?;
+) -> Outcome {
+    let [note, scan] = two(state, statements, [Update::Maximum; 2])?;
     let parent = parent(state, name, note)?;
     let numbering = numbering_before(state, note)?;
-    scanned(state, name, scan, Update::Maximum)?;
+    scanned(state, name, scan)?;
     let numbers = state.numberings[numbering].clone();
     let end = numbers
         .end
@@ -81,7 +76,7 @@ pub(crate) fn running_maximum(
     segments(state, name, numbering, parent)
 }
 
-/// The segment of each entry: `k` of a target `pos(k + 1)`.
+/// The parent of each entry: `k` of a target `pos(k + 1)`.
 fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expression, Refusal> {
     state.visits(statement)?;
     let parent = before(index(statement)?);
@@ -100,9 +95,8 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
     }
 }
 
-/// Checks that a statement is `pos(x + 1) += pos(x)` over all segments.
-fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> Result<(), Refusal> {
-    updates(scan, update)?;
+/// Checks that a statement combines `pos(x)` into `pos(x + 1)` over all segments.
+fn scanned(state: &State<'_>, name: &str, scan: &Statement) -> Outcome {
     state.sweeps(scan, &state.n_segments(name)?)?;
     let x = variable(0);
     let is_before = matches!(&scan.value, Value::Entry(read)
@@ -116,13 +110,8 @@ fn scanned(state: &State<'_>, name: &str, scan: &Statement, update: Update) -> R
     }
 }
 
-/// Notes that an array is nondecreasing from 0 to `end`.
-pub(crate) fn rises(
-    state: &mut State<'_>,
-    name: &str,
-    end: Expression,
-    held: Held,
-) -> Result<(), Refusal> {
+/// Records that an array is nondecreasing from 0 to `end`.
+pub(crate) fn rises(state: &mut State<'_>, name: &str, end: Expression, held: Held) -> Outcome {
     let last = state.n_segments(name)?.simplified();
     let last = before(&state.extent(name)?).unwrap_or(last).simplified();
     state.note(

@@ -1,24 +1,20 @@
-//! Arrays that hold something of entries: keys at their numbers, or values at an index.
+//! Arrays that hold a value for each entry, at the entry's number or at another index.
 
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{index, only, two, updates};
+use super::{index, only_by, two};
 use crate::Refusal;
+use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::Goal;
 use crate::order::reads_itself;
 use crate::state::{Held, NumberingKind, State, expression};
 
-/// `crd(T) = k` at each entry, where entries of one number have one `k`, and numbers go from 0
-/// to the length of the array.
-pub(crate) fn keys(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+/// `crd(T) = k` at each entry. Entries with the same number have the same `k`, and the numbers
+/// cover the array.
+pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.visits(statement)?;
     let value = stored(statement)?;
     let numbering = state.numbering(index(statement)?);
@@ -50,16 +46,10 @@ pub(crate) fn keys(
     holds(state, statement, value)
 }
 
-/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry, where entries of one place
-/// have one `k`.
-pub(crate) fn marked(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let [fill, store] = two(state, statements)?;
-    updates(fill, Update::Assign)?;
-    updates(store, Update::Assign)?;
+/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry. Entries with the same `at` have
+/// the same `k`.
+pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let [fill, store] = two(state, statements, [Update::Assign; 2])?;
     let mark = filled(state, name, fill)?;
     state.visits(store)?;
     let value = stored(store)?;
@@ -75,14 +65,9 @@ pub(crate) fn marked(
     holds(state, store, value)
 }
 
-/// `size(0) = n` of an array with one entry.
-pub(crate) fn copied(
-    state: &mut State<'_>,
-    name: &str,
-    statements: &[&Statement],
-) -> Result<(), Refusal> {
-    let statement = only(statements)?;
-    updates(statement, Update::Assign)?;
+/// `size(0) = n` for an array with one entry.
+pub(crate) fn copied(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
     let value = stored(statement)?;
     let one = Expression::Integer(1);
@@ -135,13 +120,13 @@ pub(crate) fn stored(statement: &Statement) -> Result<Expression, Refusal> {
     value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))
 }
 
-/// Checks that entries that write to one place write one value.
+/// Checks that entries that write to the same place write the same value.
 fn agrees(
     state: &State<'_>,
     statement: &Statement,
     value: &Expression,
     numbering: Option<usize>,
-) -> Result<(), Refusal> {
+) -> Outcome {
     let mut varies = false;
     value.visit(&mut |e| varies |= matches!(e, Expression::Variable(_)));
     if !varies {
@@ -174,7 +159,7 @@ fn agrees(
     }
 }
 
-/// The declared range of an array, if values are in it at each entry; else any.
+/// The declared range of an array, if all these values are in it; otherwise no bounds.
 pub(crate) fn ranged(
     state: &State<'_>,
     name: &str,
@@ -190,7 +175,7 @@ pub(crate) fn ranged(
         let mut is_constant = true;
         value.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
         [least, end].iter().all(|bound| match is_constant {
-            // There may be no entry, and marks all the same.
+            // The array holds marks even if there are no entries, so this must hold without any.
             true => state.always(bound),
             false => state.at_entries(bound),
         })
@@ -201,12 +186,8 @@ pub(crate) fn ranged(
     }
 }
 
-/// Notes that a statement's target holds its value at each entry.
-pub(crate) fn holds(
-    state: &mut State<'_>,
-    statement: &Statement,
-    value: Expression,
-) -> Result<(), Refusal> {
+/// Records that the target of a statement holds its value at each entry.
+pub(crate) fn holds(state: &mut State<'_>, statement: &Statement, value: Expression) -> Outcome {
     let target = &statement.target;
     let held = Expression::Call(target.space.clone(), target.indices.clone());
     let noted = state.note_fact(held.equals(value));

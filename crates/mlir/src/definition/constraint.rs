@@ -9,15 +9,15 @@ pub enum Constraint {
     Kinds(Vec<TypeKind>),
     /// This type.
     Exactly(Type),
-    /// The type of another group.
+    /// The type of the group with this name.
     Same(&'static str),
-    /// The type of the parts of the complex numbers of another group.
+    /// The component type of the complex numbers in the group with this name.
     Part(&'static str),
-    /// The type of the entries of another group.
+    /// The element type of the group with this name.
     Element(&'static str),
-    /// A tensor in the shape of a memref, another group.
+    /// A tensor with the shape of a memref in the group with this name.
     TensorOf(&'static str),
-    /// Truth values in the shape of another group.
+    /// Booleans in the shape of the group with this name.
     BoolLike(&'static str),
 }
 
@@ -38,7 +38,7 @@ pub enum TypeKind {
     Vector,
     /// `index`
     Index,
-    /// Integers, whatever their width.
+    /// Integers of any width.
     Integer,
     /// Floating-point numbers.
     Float,
@@ -46,11 +46,11 @@ pub enum TypeKind {
     Complex,
     /// `i1`
     Bool,
-    /// Integers or `index`, also as entries of a shape.
+    /// Integers or `index`, or a shape of them.
     IntegerLike,
-    /// Floating-point numbers, also as entries of a shape.
+    /// Floating-point numbers, or a shape of them.
     FloatLike,
-    /// Complex numbers, also as entries of a shape.
+    /// Complex numbers, or a shape of them.
     ComplexLike,
     /// Storage specifiers.
     Specifier,
@@ -63,7 +63,7 @@ pub enum TypeKind {
 }
 
 impl TypeKind {
-    /// Every kind with its name in definitions and the words for it in messages.
+    /// Every kind, with its name in definitions and its name in messages.
     pub const ALL: [(Self, &'static str, &'static str); 18] = [
         (Self::Any, "any", "any type"),
         (Self::Tensor, "tensor", "a tensor"),
@@ -116,14 +116,14 @@ impl TypeKind {
         }
     }
 
-    /// The words for it in messages.
+    /// The name in messages.
     pub fn words(self) -> &'static str {
         let found = Self::ALL.iter().find(|(kind, ..)| *kind == self);
         found.map_or("", |(_, _, words)| words)
     }
 }
 
-/// Whether operations apply to the entries one by one.
+/// Whether operations apply to such a type entry by entry.
 fn is_lanes(ty: &Type) -> bool {
     matches!(
         ty,
@@ -132,7 +132,7 @@ fn is_lanes(ty: &Type) -> bool {
 }
 
 impl Constraint {
-    /// The words for it in messages.
+    /// The types in words, for messages.
     pub fn words(&self) -> String {
         match self {
             Self::Kinds(kinds) => {

@@ -1,6 +1,6 @@
 //! Reading definitions from their text.
 //!
-//! The text is ours: what is wrong with it panics, and a test reads all of it.
+//! The text is part of the crate, so an error in it panics. A test reads all of it.
 
 use crate::release::{Dialect, Releases};
 use crate::types::{Float, Sign, Type};
@@ -13,7 +13,7 @@ use super::{
 /// The definitions of a table.
 pub(super) fn read(table: &'static str) -> Vec<Definition> {
     let mut found: Vec<Definition> = Vec::new();
-    // Operations of one line share the form below it.
+    // The operations of a line share the form below.
     let mut first_of_line = 0;
     for line in table.lines() {
         let is_form = line.starts_with(' ');
@@ -71,7 +71,7 @@ fn definition(name: &'static str, text: &'static str) -> Definition {
         };
         match first {
             b'(' => {
-                // Types have parentheses of their own.
+                // Types contain parentheses of their own.
                 let end = closing(rest).unwrap_or_else(|| panic!("{name}: `)` is missing"));
                 definition.operands = groups(&rest[1..end]);
                 rest = rest[end + 1..].trim_start();
@@ -105,7 +105,7 @@ fn definition(name: &'static str, text: &'static str) -> Definition {
     definition
 }
 
-/// Where the parenthesis that the text begins with is closed.
+/// The place of the parenthesis that closes the first one.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     text.char_indices().find_map(|(at, c)| {
@@ -143,7 +143,7 @@ fn releases(text: &str) -> Releases {
     }
 }
 
-/// The name and what follows a colon, with how many there are.
+/// The name, the text after the colon, and the count.
 fn counted(text: &'static str) -> (&'static str, &'static str, Count) {
     let (name, rest) = text.split_once(':').unwrap_or((text, ""));
     let rest = rest.trim();
@@ -270,8 +270,8 @@ fn form(text: &'static str, definition: &Definition) -> Vec<Directive> {
     form
 }
 
-/// The words of a form: white space separates them, and parentheses are words unless they
-/// stand in quotes or behind a name.
+/// The words of a form. White space separates them. A parenthesis is a word of its own unless it
+/// stands in quotes or after a name.
 fn words(text: &'static str) -> Vec<&'static str> {
     let mut found = Vec::new();
     let mut rest = text.trim_start();

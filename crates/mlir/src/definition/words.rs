@@ -1,19 +1,19 @@
-//! Attributes that are one of some words.
+//! Attributes whose value is a word of a list.
 
-/// Some words, and how the generic form spells one.
+/// The words that an attribute allows, and their spelling in the generic form.
 #[derive(Debug)]
 pub struct Words {
     /// The name in definitions.
     pub name: &'static str,
-    /// What stands before the word between the brackets of a dialect's attribute; `None`
-    /// where the generic form has the number of the word.
+    /// The attribute of a dialect around the word in the generic form, as its name and the text
+    /// before the word; `None` if the generic form has the number of the word.
     pub prefix: Option<(&'static str, &'static str)>,
     /// The words, in the order of their numbers.
     pub words: &'static [&'static str],
 }
 
 impl Words {
-    /// The words of a name in definitions.
+    /// The list with this name in definitions.
     pub(crate) fn find(name: &str) -> Option<&'static Self> {
         ALL.iter().find(|words| words.name == name)
     }

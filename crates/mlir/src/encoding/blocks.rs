@@ -1,4 +1,4 @@
-//! Which level maps can be turned round: permutations and blocks.
+//! Inverses of level maps: permutations and blocks.
 //!
 //! ```text
 //! (i, j) -> (j, i)                                           i and j are levels
@@ -9,12 +9,12 @@ use crate::affine::{AffineExpr, AffineOp};
 
 use super::{Encoding, LevelExpr};
 
-/// Where a mode is found among the levels.
+/// The levels that determine a mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// In a level as it is.
+    /// The level that stores the mode.
     At(usize),
-    /// The number of its block in one level, its place in the block in another.
+    /// The level with the number of the block, and the level with the offset in the block.
     Block {
         quotient: usize,
         remainder: usize,
@@ -22,14 +22,14 @@ pub(crate) enum Found {
     },
 }
 
-/// How one level takes part in that.
+/// The part of a mode that one level stores.
 enum Role {
     Whole(usize),
     Quotient(usize, i64),
     Remainder(usize, i64),
 }
 
-/// Where each mode is found, where levels are modes, quotients and remainders alone.
+/// The levels that determine each mode, if every level is a mode, a quotient or a remainder.
 pub(crate) fn inverse(encoding: &Encoding) -> Option<Vec<Found>> {
     let roles: Option<Vec<Role>> = encoding
         .levels

@@ -1,8 +1,8 @@
 //! Encodings as sparsec's formats, and back.
 //!
-//! Both name levels alike, and both list them outermost first. An encoding has no clauses
-//! (symmetric, unions of parts, curves); a format has no slices, since a slice is a view of
-//! another tensor, and no symbols.
+//! Both use the same names for levels, and list them outermost first. An encoding has no clauses
+//! (symmetric, unions of parts, curves). A format has no symbols and no slices, since a slice is a
+//! view of another tensor.
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, code};
 use sparsec_format::{Coordinate, Format, Level as FormatLevel, Widths};
@@ -15,8 +15,8 @@ impl Encoding {
     /// The format that stores tensors of this encoding.
     ///
     /// # Errors
-    /// `E1027` for slices, symbols and products, which no format has; what the checks of
-    /// formats refuse, with the format's own code.
+    /// `E1027` for slices, symbols and products, which formats lack. Checks of formats report
+    /// faults under their own codes.
     ///
     /// ```
     /// use sparsec_format::Format;
@@ -60,8 +60,8 @@ impl Encoding {
     /// The encoding of tensors in a format.
     ///
     /// # Errors
-    /// `E1028` for a union of parts, a part of the entries, and entries along a curve. A
-    /// level map that only sparsec has is an encoding; [`refusal`](Self::refusal) tells.
+    /// `E1028` for a union of parts, a part of the entries, and entries along a curve. A level map
+    /// that only sparsec has is accepted; see [`refusal`](Self::refusal).
     pub fn of_format(format: &Format) -> Result<Self> {
         let lacks = [
             (format.n_parts() > 1, "a union of parts"),
@@ -113,7 +113,7 @@ fn none(why: &str) -> Diagnostic {
 }
 
 impl AffineExpr {
-    /// The expression as a format's, where it has neither symbols nor products.
+    /// The expression as a coordinate of a format, if it has neither symbols nor products.
     pub(crate) fn coordinate(&self) -> Option<Coordinate> {
         Some(match self {
             Self::Dimension(mode) => Coordinate::Mode(*mode),

@@ -12,12 +12,12 @@ use crate::types::Type;
 
 use super::Encoding;
 
-/// The releases whose spelling is shown: where it changed.
+/// The releases that introduced another spelling.
 const SHOWN: [u8; 4] = [14, 16, 17, 19];
 
 impl Module {
-    /// Every encoding of the module: in the spelling of releases, as a format, and the arrays
-    /// that a tensor in it has.
+    /// Every encoding of the module: its spelling in each release, its format, and the arrays of a
+    /// tensor in this format.
     ///
     /// ```
     /// use sparsec_base::Source;
@@ -61,8 +61,7 @@ impl Module {
         out
     }
 
-    /// The encodings with their names, those of aliases first, then those that types spell
-    /// out.
+    /// The encodings with their names: first those with aliases, then those that types spell out.
     pub fn encodings(&self) -> Vec<(String, Arc<Encoding>)> {
         let mut found: Vec<(String, Arc<Encoding>)> = Vec::new();
         for (name, value) in &self.aliases.attributes {
@@ -123,8 +122,8 @@ fn spelled(encoding: &Encoding, dialect: Dialect) -> String {
 }
 
 impl Encoding {
-    /// The arrays of a tensor, in the order in which `assemble` takes them: positions and
-    /// coordinates level by level, a coordinate list as one array of tuples, then values.
+    /// The arrays of a tensor in the order of the operands of `assemble`: positions and coordinates
+    /// level by level, then values. A coordinate list is one array of tuples.
     pub fn arrays(&self) -> Vec<String> {
         let tuples = self
             .coo_start()
@@ -145,7 +144,7 @@ impl Encoding {
                     ));
                 }
                 Some(start) if number > start => {}
-                // Kinds that only sparsec has keep arrays of other names.
+                // `spec` names the arrays of kinds that only sparsec has.
                 _ if is_ours(level.kind) => {
                     let parts = level.kind.spec().arrays.iter().map(|part| part.name());
                     found.extend(parts.map(|part| format!("`{part}` of level {number}")));
@@ -161,7 +160,7 @@ impl Encoding {
     }
 }
 
-/// Whether no release of MLIR has levels of this kind.
+/// Whether only sparsec has levels of this kind.
 fn is_ours(kind: LevelKind) -> bool {
     matches!(
         kind,

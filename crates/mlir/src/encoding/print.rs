@@ -1,4 +1,4 @@
-//! Encodings as the releases spell them.
+//! Encodings in the spelling of each release.
 
 use sparsec_format::LevelKind;
 
@@ -8,8 +8,8 @@ use crate::spell::Spell;
 use super::{Encoding, Level, LevelExpr, Slice};
 
 impl Encoding {
-    /// The text between `<` and `>` in a dialect's spelling. Where a release has no words
-    /// for the encoding ([`refusal`](Self::refusal)) it is what sparsec writes.
+    /// The text between `<` and `>` in the spelling of a dialect. If a release cannot spell the
+    /// encoding ([`refusal`](Self::refusal)), the text is the one of sparsec.
     pub(crate) fn text(&self, spell: &Spell<'_>) -> String {
         let dialect = match self.refusal(spell.dialect) {
             Some(_) => Dialect::Sparsec,
@@ -41,7 +41,7 @@ impl Encoding {
         format!("{{ {} }}", keys.join(", "))
     }
 
-    /// Up to release 16.
+    /// The keys up to release 16.
     fn keys_of_dimensions(&self) -> Vec<String> {
         let mut keys = vec![format!("dimLevelType = [ {} ]", self.kinds_text())];
         if let Some(map) = self.map().filter(|map| !map.is_identity()) {
@@ -57,7 +57,7 @@ impl Encoding {
         keys
     }
 
-    /// Release 17.
+    /// The keys of release 17.
     fn keys_of_levels(&self) -> Vec<String> {
         let mut keys = vec![format!("lvlTypes = [ {} ]", self.kinds_text())];
         if let Some(map) = self.map().filter(|map| !map.is_identity()) {
@@ -135,7 +135,7 @@ impl Level {
     }
 }
 
-/// `compressed-nu-no`, as releases up to 17 spell a level.
+/// `compressed-nu-no`: a level in the spelling up to release 17.
 fn old_kind(level: &Level) -> String {
     let mut text = match level.kind {
         LevelKind::LooseCompressed => "compressed-hi".to_owned(),

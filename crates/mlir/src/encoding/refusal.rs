@@ -1,4 +1,4 @@
-//! Why a release has no words for an encoding.
+//! Reasons why a release cannot spell an encoding.
 
 use sparsec_format::LevelKind;
 
@@ -8,8 +8,8 @@ use super::blocks::inverse;
 use super::{Encoding, Level, rules};
 
 impl Encoding {
-    /// Why `dialect` cannot spell this encoding, as the end of a sentence that begins with
-    /// the name of the release; `None` where it can.
+    /// The reason why `dialect` cannot spell this encoding; `None` if it can. A message puts the
+    /// name of the release before the text.
     ///
     /// ```
     /// use sparsec_format::Format;
@@ -40,7 +40,7 @@ impl Encoding {
                 Some("stores each mode in one level, not blocks or diagonals".to_owned())
             }
             ..=15 => None,
-            // Whether the map can be turned round is checked since release 18.
+            // Releases from 18 on check that the map has an inverse.
             16 | 17 if self.map().is_some() => None,
             18.. if inverse(self).is_some() || self.is_symbolic() => None,
             16 | 17 => Some("has affine maps alone".to_owned()),
@@ -48,7 +48,7 @@ impl Encoding {
         }
     }
 
-    /// Maps with symbols are read, and no pass takes them.
+    /// Whether the map has symbols. Releases read such maps, but no pass accepts them.
     fn is_symbolic(&self) -> bool {
         self.n_symbols > 0 && self.map().is_some()
     }

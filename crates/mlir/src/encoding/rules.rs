@@ -1,18 +1,18 @@
-//! The rules that an encoding keeps.
+//! The rules for encodings.
 //!
 //! 1. Widths are 0, 8, 16, 32 or 64.
-//! 2. Each mode is a level, or the quotient and the rest of one division are (releases
+//! 2. Each mode is a level, or two levels hold its quotient and remainder by one divisor (releases
 //!    from 18 on; earlier ones check that an ordering is a permutation).
-//! 3. Properties stand at levels that can have them: `nonunique` and `nonordered` not at
-//!    dense ones, `soa` at singletons.
-//! 4. `batch` levels are outermost; above `structured` all levels are dense.
-//! 5. A singleton stands below `compressed`, `loose_compressed` or another singleton; all
-//!    singletons one below another are `soa`, or none.
-//! 6. `structured[n, m]` keeps `n` of `m`, and is behind `floordiv m` where its mode is
-//!    divided.
-//! 7. Steps of slices are positive; an implicit value is zero.
+//! 3. Properties belong to certain levels: `nonunique` and `nonordered` to all but dense levels,
+//!    `soa` to singletons.
+//! 4. `batch` levels are outermost. Above `structured` all levels are dense.
+//! 5. A singleton is below `compressed`, `loose_compressed` or another singleton. Of adjacent
+//!    singletons all are `soa`, or none.
+//! 6. `structured[n, m]` keeps `n` of `m`, and is the last level. If its mode is divided, the
+//!    divisor is `m`.
+//! 7. Strides of slices are positive. An implicit value is zero.
 //!
-//! The dialect `sparsec` has the rules of formats in place of 2 to 5.
+//! The dialect `sparsec` has the rules of formats in place of rules 2 to 5.
 
 use sparsec_base::{Code, code};
 use sparsec_format::LevelKind;
@@ -27,7 +27,7 @@ use super::{Encoding, Level, LevelExpr};
 /// A rule that an encoding breaks.
 pub(crate) struct Fault {
     pub(crate) code: Code,
-    /// The level at fault, where it is one.
+    /// The level at fault, if the fault is in one level.
     pub(crate) level: Option<usize>,
     pub(crate) message: String,
     pub(crate) help: String,
@@ -51,7 +51,7 @@ impl Fault {
     }
 }
 
-/// The first rule that an encoding of a text of this dialect breaks.
+/// The first rule that an encoding breaks, in a text of this dialect.
 pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> {
     for width in [encoding.pos_width, encoding.crd_width] {
         if ![0, 8, 16, 32, 64].contains(&width) {
@@ -68,7 +68,7 @@ pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> 
     }
     check_values(encoding)?;
     if dialect == Dialect::Sparsec {
-        // The checks of formats have places in the format's own text.
+        // Formats report faults at places in their own text, so places are replaced.
         let slices = encoding.is_slice() || encoding.n_symbols > 0;
         return match encoding.to_format() {
             Err(refusal) if !slices => Err(Fault::new(

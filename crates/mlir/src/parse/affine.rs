@@ -19,7 +19,7 @@ pub(super) struct Names {
 }
 
 impl Parser {
-    /// `(d0, d1)[s0] -> (d0 + s0, d1)`
+    /// Reads `(d0, d1)[s0] -> (d0 + s0, d1)`.
     pub(super) fn affine_map(&mut self) -> Result<AffineMap> {
         let mut names = Names::default();
         self.cursor.expect("(")?;
@@ -59,7 +59,7 @@ impl Parser {
         }
     }
 
-    /// A sum.
+    /// Reads a sum.
     pub(super) fn affine(&mut self, names: &Names) -> Result<AffineExpr> {
         self.deeper(|parser| {
             let mut left = parser.affine_product(names)?;
@@ -120,7 +120,7 @@ impl Parser {
         }
     }
 
-    /// Long sums are deep expressions as well.
+    /// Builds an operator node. A long sum is as deep as it has terms, so its depth is limited too.
     fn deeper_expression(&self, op: AffineOp, a: AffineExpr, b: AffineExpr) -> Result<AffineExpr> {
         fn depth(expression: &AffineExpr) -> usize {
             match expression {
@@ -203,7 +203,7 @@ impl Parser {
             .help(help))
     }
 
-    /// What a level stores: affine, or of the dialect `sparsec` a curve or a rank.
+    /// Reads the expression of a level: affine, or in the dialect `sparsec` a curve or a rank.
     pub(super) fn level_expression(&mut self, names: &Names) -> Result<LevelExpr> {
         let is_ours = self.asked == Some(Dialect::Sparsec);
         let start = self.cursor.peek().span;
@@ -227,7 +227,7 @@ impl Parser {
         Ok(LevelExpr::Other(coordinate))
     }
 
-    /// `#i < 4`, `#(i, j)`
+    /// Reads a rank: `#i < 4`, `#(i, j)`.
     fn rank(&mut self, names: &Names) -> Result<Coordinate> {
         let token = self.cursor.take();
         let of = match self.cursor.slice(token.span) {

@@ -1,4 +1,4 @@
-//! Attributes.
+//! Reading attributes.
 
 use sparsec_base::{Result, Span, code};
 
@@ -9,7 +9,7 @@ use crate::types::{Float, Sign, Type};
 use super::Parser;
 
 impl Parser {
-    /// One attribute, with its type where it has one.
+    /// Reads an attribute with its type, if it has one.
     pub(super) fn attribute(&mut self) -> Result<Attribute> {
         self.deeper(|parser| {
             let token = parser.cursor.peek();
@@ -62,17 +62,7 @@ impl Parser {
             Ok((name, value, token.span))
         })?;
         for (name, value, span) in entries {
-            if found.iter().any(|(known, _)| *known == name) {
-                return Err(self
-                    .fault(
-                        code::DEFINED_TWICE,
-                        format!("two attributes are named `{name}`"),
-                        span,
-                        "given again",
-                    )
-                    .help("leave one of them out"));
-            }
-            found.push((name, value));
+            self.give(&mut found, &name, value, span)?;
         }
         Ok(found)
     }
@@ -104,7 +94,7 @@ impl Parser {
             "true" | "false" => {
                 let value = self.cursor.word() == "true";
                 self.cursor.take();
-                // A truth value may say its type.
+                // `true` may have its type.
                 if self.cursor.at(":") {
                     self.cursor.take();
                     self.ty()?;
@@ -154,7 +144,7 @@ impl Parser {
         Ok(Attribute::Strided(strides, offset))
     }
 
-    /// A number, or `?`.
+    /// Reads a number, or `?`.
     fn open_number(&mut self) -> Result<Option<i64>> {
         if self.cursor.eat("?") {
             return Ok(None);
@@ -227,7 +217,7 @@ impl Parser {
         })
     }
 
-    /// What a literal is as a number of a type.
+    /// The number that a literal denotes in a type.
     pub(super) fn number(&self, literal: &Literal, ty: &Type) -> Result<Number> {
         let refuse = |message: String, help: &str| {
             Err(self
@@ -258,7 +248,7 @@ impl Parser {
                 }
                 Ok(Number::Float(value))
             }
-            // Bits, as they stand.
+            // Hexadecimal digits are the bits of a float.
             Type::Float(float) => match digits(&literal.text) {
                 Some(bits)
                     if literal.text.starts_with("0x")
@@ -370,7 +360,7 @@ impl Parser {
     }
 }
 
-/// Whether an integer of so many bits holds a value; one without a sign holds both.
+/// Whether an integer type holds a value. A type without a sign holds signed and unsigned values.
 pub(crate) fn fits(value: i128, width: u32, sign: Sign) -> bool {
     if width >= 127 {
         return true;

@@ -11,7 +11,7 @@ use crate::types::Type;
 use super::Parser;
 use super::attribute::Literal;
 
-/// Numbers in brackets, as deep as a shape has modes.
+/// Numbers in nested brackets, one level for each mode.
 enum Nested {
     One(Vec<Literal>, Span),
     Many(Vec<Nested>, Span),
@@ -23,6 +23,12 @@ impl Nested {
             Self::One(_, span) | Self::Many(_, span) => *span,
         }
     }
+}
+
+/// The extents of a constant, which are static.
+fn extents_of(ty: &Type) -> Vec<u64> {
+    let shape = ty.shape().unwrap_or_default();
+    shape.into_iter().flatten().collect()
 }
 
 impl Parser {
@@ -43,12 +49,7 @@ impl Parser {
         };
         self.cursor.expect(">")?;
         let ty = self.constant_type()?;
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
         let span = start.to(self.cursor.before());
         let dense = match values {
@@ -176,7 +177,7 @@ impl Parser {
                     .iter()
                     .try_for_each(|entry| self.flatten(entry, inner, ty, to))
             }
-            // All entries of an empty shape are there.
+            // An empty shape needs no entries.
             (Nested::Many(entries, _), Some(_)) if entries.is_empty() && shape.contains(&0) => {
                 Ok(())
             }
@@ -184,7 +185,7 @@ impl Parser {
         }
     }
 
-    /// Entries as the bytes of memory, lowest first.
+    /// Reads entries from the bytes of memory, in little-endian order.
     fn dense_of_bytes(&self, text: &str, ty: Type, span: Span) -> Result<Attribute> {
         let bytes: Option<Vec<u8>> = text.strip_prefix("0x").and_then(|digits| {
             let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
@@ -201,12 +202,7 @@ impl Parser {
             Type::Float(float) => float.width() as usize / 8,
             _ => 0,
         };
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
         let fits = |bytes: &Vec<u8>| {
             width > 0
@@ -261,12 +257,7 @@ impl Parser {
         self.cursor.expect(">")?;
         let ty = self.constant_type()?;
         let span = start.to(self.cursor.before());
-        let shape: Vec<u64> = ty
-            .shape()
-            .unwrap_or_default()
-            .into_iter()
-            .flatten()
-            .collect();
+        let shape = extents_of(&ty);
         let (mut coords, mut entries) = (Vec::new(), Vec::new());
         if let Some((places, values)) = &parts {
             self.coordinates(places, &shape, &mut coords)?;
@@ -291,7 +282,7 @@ impl Parser {
         })))
     }
 
-    /// Tuples of coordinates; of a vector, numbers alone.
+    /// Reads tuples of coordinates; for a vector, single numbers.
     fn coordinates(&self, nested: &Nested, shape: &[u64], to: &mut Vec<u64>) -> Result<()> {
         match nested {
             Nested::Many(entries, span) => {

@@ -1,4 +1,4 @@
-//! Forms that only code reads: functions, loops, `linalg.generic`.
+//! Forms that the table of definitions cannot describe: functions, loops, `linalg.generic`.
 
 use sparsec_base::{Result, Span, code};
 
@@ -8,14 +8,18 @@ use crate::release::Releases;
 use crate::types::{FunctionType, Levels, Type};
 
 use super::Parser;
+use super::operation::counted;
 use super::pending::{Pending, Use};
 use super::region::Argument;
 
 mod iterate;
 mod scf;
 
+/// An argument that a loop carries: its name, its place and its initial value.
+type Binding = (String, Span, Use);
+
 impl Parser {
-    /// Reads the part of a form of this name.
+    /// Reads the custom part of a form with this name.
     pub(super) fn custom(&mut self, name: &'static str, pending: &mut Pending) -> Result<()> {
         match name {
             "Module" => self.module_form(pending),
@@ -53,7 +57,7 @@ impl Parser {
         if self.cursor.eat("attributes") {
             let start = self.cursor.peek().span;
             for (name, value) in self.dictionary()? {
-                self.give(pending, &name, value, start)?;
+                self.give(&mut pending.attributes, &name, value, start)?;
             }
         }
         Ok(())
@@ -138,7 +142,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `%a: f64 {…}`, of a declaration `f64 {…}`.
+    /// `%a: f64 {…}`, or in a declaration `f64 {…}`.
     fn parameter(&mut self) -> Result<(Argument, Dictionary)> {
         let argument = match self.cursor.kind() {
             Kind::Value => self.argument()?,
@@ -186,7 +190,7 @@ impl Parser {
                     .help("write `1 : index`, `0.5 : f32` or `dense<…> : tensor<…>`"));
             }
         };
-        // `true` and `1 : i1` are one constant.
+        // `true` and `1 : i1` are the same constant.
         let value = match value {
             Attribute::Integer(n, ty) if ty == Type::BOOL => Attribute::Bool(n & 1 == 1),
             value => value,
@@ -196,7 +200,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `{…} ins(…) outs(…) attrs = {…} { … } -> type`, or the name of a dictionary first.
+    /// `{…} ins(…) outs(…) attrs = {…} { … } -> type`. An alias may replace the dictionary.
     fn generic_form(&mut self, pending: &mut Pending) -> Result<()> {
         let start = self.cursor.peek().span;
         let entries = match self.attribute()? {
@@ -213,7 +217,7 @@ impl Parser {
             }
         };
         for (name, value) in entries {
-            self.give(pending, &name, value, start)?;
+            self.give(&mut pending.attributes, &name, value, start)?;
         }
         for (word, group) in [("ins", 0), ("outs", 1)] {
             if !self.cursor.eat(word) {
@@ -231,7 +235,7 @@ impl Parser {
             self.cursor.expect("=")?;
             let start = self.cursor.peek().span;
             for (name, value) in self.dictionary()? {
-                self.give(pending, &name, value, start)?;
+                self.give(&mut pending.attributes, &name, value, start)?;
             }
         }
         let region = self.region(pending.definition, None)?;
@@ -247,11 +251,11 @@ impl Parser {
         Ok(())
     }
 
-    /// One side of `sparse_tensor.binary`: `identity`, or a region.
+    /// One side of `sparse_tensor.binary`: `identity` or a region.
     fn side_form(&mut self, identity: &str, pending: &mut Pending) -> Result<()> {
         if self.cursor.at("identity") {
             let span = self.cursor.take().span;
-            self.give(pending, identity, Attribute::Unit, span)?;
+            self.give(&mut pending.attributes, identity, Attribute::Unit, span)?;
             let region = self.empty_region(span);
             pending.regions.push(region);
             return Ok(());
@@ -274,7 +278,7 @@ impl Parser {
     }
 
     /// `%a = %init, …` in parentheses.
-    fn bindings(&mut self) -> Result<Vec<(String, Span, Use)>> {
+    fn bindings(&mut self) -> Result<Vec<Binding>> {
         self.cursor.expect("(")?;
         self.list(")", |parser| {
             let token = parser
@@ -286,7 +290,34 @@ impl Parser {
         })
     }
 
-    /// The type of an iterator over a space.
+    /// Adds the initial values of carried arguments to `operands`, and returns the arguments.
+    fn carried(
+        &self,
+        bindings: Vec<Binding>,
+        types: &[Type],
+        operands: &mut Vec<Use>,
+    ) -> Result<Vec<Argument>> {
+        if types.len() != bindings.len() {
+            let message = format!(
+                "{} for {}",
+                counted(bindings.len(), "value"),
+                counted(types.len(), "type")
+            );
+            let span = self.cursor.before();
+            return Err(self
+                .fault(code::BAD_COUNT, message, span, "types of carried values")
+                .help("write a type for each value that the loop carries"));
+        }
+        let mut arguments = Vec::new();
+        for ((name, span, initial), ty) in bindings.into_iter().zip(types) {
+            operands.push(initial);
+            let ty = ty.clone();
+            arguments.push(Argument { name, span, ty });
+        }
+        Ok(arguments)
+    }
+
+    /// The type of an iterator over a space, and the number of its levels.
     fn iterator_of(space: &Type) -> Option<(Type, u64)> {
         match space {
             Type::Space(levels) => {
@@ -304,7 +335,7 @@ impl Parser {
         }
     }
 
-    /// The word is one of releases that know iterators.
+    /// Narrows the releases to those with iterators.
     fn since_iterators(&mut self, span: Span) -> Result<()> {
         self.word_of(Releases::from(19), "sparse_tensor.iterate", span)
     }

@@ -1,10 +1,10 @@
-//! Encodings of all releases.
+//! Reading encodings of all releases.
 //!
 //! ```text
 //! encoding := "<" "{" key "=" value { "," key "=" value } "}" ">"
 //! ```
 //!
-//! Level maps are read in `encoding/map.rs`.
+//! `encoding/map.rs` reads level maps.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::release::{Dialect, Releases};
 use super::Parser;
 mod map;
 
-/// What a key says.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Key {
     Map,
@@ -35,7 +35,7 @@ enum Key {
     Implicit,
 }
 
-/// Every key, and the releases that know it.
+/// Every key with the releases that know it.
 const KEYS: [(&str, Key, Releases); 14] = [
     ("map", Key::Map, Releases::from(18)),
     ("posWidth", Key::Pos, Releases::from(17)),
@@ -53,7 +53,7 @@ const KEYS: [(&str, Key, Releases); 14] = [
     ("slice", Key::Slices, Releases::new(16, 16)),
 ];
 
-/// An encoding while its keys are read.
+/// The parts of an encoding that were read so far.
 #[derive(Default)]
 struct Parts {
     map: Option<Encoding>,
@@ -63,21 +63,21 @@ struct Parts {
     slices: Vec<Option<Slice>>,
     widths: [u32; 2],
     values: [Option<Attribute>; 2],
-    /// Where levels stand.
+    /// The places of the levels.
     level_spans: Vec<Span>,
-    /// Where the widths, and the ordering, stand.
+    /// The places of the widths and of the ordering.
     width_span: Option<Span>,
     ordering_span: Option<Span>,
-    /// Whether the ordering is to be a permutation: blocks have a key of their own then.
+    /// Whether the ordering has to be a permutation. Blocks then have a key of their own.
     is_permuted: bool,
 }
 
 impl Parser {
-    /// What stands behind `#sparse_tensor.encoding`.
+    /// Reads an encoding after `#sparse_tensor.encoding`.
     pub(super) fn encoding(&mut self) -> Result<Attribute> {
         let start = self.cursor.before();
         self.cursor.expect("<")?;
-        // One encoding may be made of another, with other slices.
+        // An encoding may refer to another one and change its slices.
         if self.cursor.kind() == Kind::Hash {
             let span = self.cursor.peek().span;
             return Err(self
@@ -140,7 +140,7 @@ impl Parser {
                 parts.widths[usize::from(key == Key::Crd)] =
                     u32::try_from(width).unwrap_or(u32::MAX);
                 parts.width_span = Some(span);
-                // Attributes of integers may have a type.
+                // An integer may have its type.
                 if self.cursor.eat(":") {
                     self.ty()?;
                 }
@@ -317,7 +317,7 @@ impl Parser {
         Ok(encoding)
     }
 
-    /// Levels of a list of types, in the order that maps say.
+    /// The levels of a list of kinds, in the order that the maps give.
     fn of_kinds(&self, kinds: Vec<Level>, parts: &Parts, span: Span) -> Result<Encoding> {
         let n_levels = kinds.len();
         let place = parts.ordering_span.unwrap_or(span);

@@ -1,4 +1,4 @@
-//! Operations in the form of their definition.
+//! Reading operations in the form of their definition.
 
 use sparsec_base::{Diagnostic, Result, Span, code};
 
@@ -11,7 +11,7 @@ use super::Parser;
 use super::pending::Pending;
 
 impl Parser {
-    /// What stands behind the name of an operation.
+    /// Reads an operation after its name.
     pub(super) fn form(&mut self, definition: &'static Definition, span: Span) -> Result<Pending> {
         let mut pending = Pending::new(definition, span);
         if definition.form.is_empty() {
@@ -62,7 +62,7 @@ impl Parser {
             Directive::ResultTypes(group) => {
                 pending.result_types[*group] = Some(match definition.results[*group].count {
                     Count::Any if !self.at_type() => Vec::new(),
-                    // Several results in parentheses.
+                    // Parentheses hold several results.
                     Count::Any if self.cursor.at("(") => self.result_types()?,
                     Count::Any => self.types()?,
                     _ => vec![self.ty()?],
@@ -72,7 +72,7 @@ impl Parser {
                 if self.cursor.at("{") {
                     let start = self.cursor.peek().span;
                     for (name, value) in self.dictionary()? {
-                        self.give(pending, &name, value, start)?;
+                        self.give(&mut pending.attributes, &name, value, start)?;
                     }
                 }
             }
@@ -114,7 +114,7 @@ impl Parser {
                     }
                     types = Some(given);
                 }
-                // Without types, results follow from the outputs, or there are none.
+                // Without types, the results follow from the outputs.
                 pending.result_types[*results] = types.or(Some(Vec::new()));
             }
             Directive::List(operands, attribute) => {
@@ -126,7 +126,7 @@ impl Parser {
                         && matches!(definition.attributes[*place].kind, AttributeKind::Unit)
                     {
                         self.give(
-                            pending,
+                            &mut pending.attributes,
                             definition.attributes[*place].name,
                             Attribute::Unit,
                             self.cursor.peek().span,
@@ -148,10 +148,10 @@ impl Parser {
         }
     }
 
-    /// Whether steps that may be missing are there.
+    /// Whether optional steps are there.
     fn is_there(&self, first: &Directive, anchor: Anchor, pending: &Pending) -> bool {
         match (first, anchor) {
-            // The types of operands are there where the operands are.
+            // Types follow if the operands are there.
             (Directive::Literal(text), Anchor::Operands(group))
                 if *text == "," || *text == "jointly" || *text == ":" =>
             {
@@ -173,7 +173,7 @@ impl Parser {
     ) -> Result<()> {
         let start = self.cursor.peek().span;
         let value = match spec.kind {
-            // The word before it says all.
+            // The word alone is the value.
             AttributeKind::Unit => return Ok(()),
             AttributeKind::Word(words) => {
                 let token = self.cursor.peek();
@@ -192,7 +192,7 @@ impl Parser {
             }
             AttributeKind::Integer(ty) => {
                 let (value, span) = self.signed("a number")?;
-                // The generic form writes the type behind it.
+                // The generic form adds the type of the number.
                 if !super::attribute::fits(value, 64, crate::types::Sign::Signless) {
                     return Err(self.cursor.too_large(span));
                 }
@@ -210,7 +210,7 @@ impl Parser {
             _ => self.attribute()?,
         };
         let span = start.to(self.cursor.before());
-        self.give(pending, spec.name, value, span)
+        self.give(&mut pending.attributes, spec.name, value, span)
     }
 
     /// `[4, %n]`
@@ -227,14 +227,14 @@ impl Parser {
         }
         let value = Attribute::Numbers(Type::integer(64), numbers);
         let name = pending.definition.attributes[attribute].name;
-        self.give(pending, name, value, start)
+        self.give(&mut pending.attributes, name, value, start)
     }
 }
 
-/// The number in a list that stands for an operand.
+/// The number in a list that stands for a dynamic extent, which an operand gives.
 pub(crate) const OPEN: i128 = i64::MIN as i128;
 
-/// Says how the operation is written, where nothing closer to the fault did.
+/// Adds the form of the operation to an error, unless the error has a help text.
 fn explained(error: Diagnostic, definition: &Definition) -> Diagnostic {
     match error.help_text() {
         Some(_) => error,

@@ -1,8 +1,7 @@
-//! Operands and results of the generic form, put into the groups of a definition.
+//! Operands and results of the generic form, in the groups of a definition.
 //!
-//! Where only one group has no fixed number of values, it has those that the others leave.
-//! Where several have none, an attribute says how many each has:
-//! `operandSegmentSizes = array<i32: 1, 2>`.
+//! One group of variable size gets all values that the others leave. If several groups have a
+//! variable size, an attribute lists the sizes: `operandSegmentSizes = array<i32: 1, 2>`.
 
 use sparsec_base::{Result, Span, code};
 
@@ -14,13 +13,13 @@ use super::Parser;
 use super::operation::counted;
 use super::pending::{Pending, Use};
 
-/// The attributes that say how many operands each group has.
+/// The names of the attribute with the sizes of groups of operands.
 const SEGMENTS: [&str; 2] = ["operandSegmentSizes", "operand_segment_sizes"];
-/// Those that say how many results.
+/// The names of the attribute with the sizes of groups of results.
 const RESULT_SEGMENTS: [&str; 2] = ["resultSegmentSizes", "result_segment_sizes"];
 
 impl Parser {
-    /// Puts the operands and types of the generic form into the groups of a definition.
+    /// Sorts operands and types of the generic form into the groups of a definition.
     pub(super) fn grouped(
         &self,
         definition: &'static Definition,
@@ -46,7 +45,7 @@ impl Parser {
         let mut at = 0;
         for (n, count) in counts.into_iter().enumerate() {
             pending.operands[n] = operands[at..at + count].to_vec();
-            // Definitions of one name may differ in this type alone.
+            // Definitions of one name may differ in this type only.
             if let Constraint::Exactly(wanted) = &definition.operands[n].ty
                 && let Some(other) = types.inputs[at..at + count].iter().find(|ty| *ty != wanted)
             {
@@ -84,7 +83,7 @@ impl Parser {
         }
         let is_segments = |name: &str| SEGMENTS.contains(&name) || RESULT_SEGMENTS.contains(&name);
         let is_own = |(name, _): &&(String, Attribute)| {
-            // What a name says of its indexing follows from the name.
+            // The name of an operation determines these attributes.
             !is_segments(name) && name != "linalg.memoized_indexing_maps"
         };
         pending.attributes = attributes.iter().filter(is_own).cloned().collect();

@@ -1,4 +1,4 @@
-//! Operations in the generic form, and the values that names stand for.
+//! Reading operations in the generic form, and resolving the names of values.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::module::{Op, Value};
 use super::Parser;
 use super::pending::{Pending, Use};
 
-/// The values that names stand for, from the outside in.
+/// The values behind names. Inner scopes come last.
 #[derive(Default)]
 pub(super) struct Scopes {
     pub(super) stack: Vec<Scope>,
@@ -21,9 +21,9 @@ pub(super) struct Scopes {
 
 /// The names of one region.
 pub(super) struct Scope {
-    /// Whether names from outside are not seen.
+    /// Whether names from outside are invisible.
     pub(super) is_isolated: bool,
-    /// The dialect that names of operations may leave out.
+    /// The dialect that names of operations may omit.
     pub(super) dialect: Option<&'static str>,
     pub(super) names: HashMap<String, Value>,
 }
@@ -50,7 +50,7 @@ struct ResultNames {
 }
 
 impl Parser {
-    /// Begins the module that a text may leave out.
+    /// Opens the scope of the module that a text may omit.
     pub(super) fn open_file(&mut self, _start: Span) -> Vec<Op> {
         self.scopes.stack.push(Scope {
             is_isolated: true,
@@ -60,7 +60,7 @@ impl Parser {
         Vec::new()
     }
 
-    /// Ends it: one `module` is the whole, other operations stand in one.
+    /// Ends the text. A single `module` is the result, other operations are put into one.
     pub(super) fn close_file(&mut self, ops: Vec<Op>, start: Span) -> Result<Op> {
         self.scopes.stack.pop();
         if let [only] = ops[..]
@@ -75,7 +75,7 @@ impl Parser {
         self.make(pending)
     }
 
-    /// One operation with the names of its results.
+    /// Reads an operation with the names of its results.
     pub(super) fn operation(&mut self) -> Result<Op> {
         self.deeper(|parser| {
             let names = parser.result_names()?;
@@ -153,7 +153,7 @@ impl Parser {
                     _ => format!("{}#{n}", group.name),
                 };
                 self.define(name, value, group.span)?;
-                // The name without a number is the first of several.
+                // The first of several results is also known without its number.
                 if group.count > 1 && n == 0 {
                     self.alias(&group.name, value);
                 }
@@ -162,7 +162,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Gives a value its name from here on.
+    /// Binds a name to a value, up to the end of the region.
     pub(super) fn define(&mut self, name: String, value: Value, span: Span) -> Result<()> {
         if let Some(known) = self.scopes.find(&name) {
             let place = self.module.values[known].span;
@@ -188,7 +188,7 @@ impl Parser {
         scope.names.insert(name.to_owned(), value);
     }
 
-    /// `%a` or `%a#1`, used.
+    /// Reads a use: `%a` or `%a#1`.
     pub(super) fn value_use(&mut self) -> Result<Use> {
         let token = self
             .cursor
@@ -205,7 +205,7 @@ impl Parser {
         Ok(Use { name, span })
     }
 
-    /// Values with commas between them, where there are any.
+    /// Reads uses with commas between them, possibly none.
     pub(super) fn value_uses(&mut self) -> Result<Vec<Use>> {
         let mut found = Vec::new();
         if self.cursor.kind() != Kind::Value {
@@ -220,14 +220,14 @@ impl Parser {
         }
     }
 
-    /// The value that a name stands for.
+    /// The value behind a name.
     pub(super) fn resolve(&self, used: &Use) -> Result<Value> {
         if let Some(value) = self.scopes.find(&used.name) {
             return Ok(value);
         }
         let message = format!("no value is named `%{}` here", used.name);
         let mut error = self.fault(code::UNKNOWN_VALUE, message, used.span, "not defined above");
-        // The text may define it further down, or in a region that has ended.
+        // The text may define the name further down, or in a region that has ended.
         let text = self.source().text();
         let base = used.name.split('#').next().unwrap_or_default();
         let wanted = format!("%{base}");
@@ -274,7 +274,7 @@ impl Parser {
             self.cursor.expect(">")?;
         }
         let mut regions = Vec::new();
-        // The operands' list is closed, so a parenthesis begins regions.
+        // The list of operands is closed, so a parenthesis begins regions.
         if self.cursor.eat("(") {
             regions = self.list(")", |parser| parser.generic_region(candidates[0]))?;
         }
@@ -293,7 +293,7 @@ impl Parser {
                 .fault(code::BAD_COUNT, message, token.span, "of this operation")
                 .help("write a type for each operand"));
         }
-        // Of definitions that differ in attributes, the one that these belong to.
+        // Among definitions that differ in attributes, picks the one that has these attributes.
         let mut candidates = candidates;
         candidates.sort_by_key(|definition| {
             let is_given = |name: &str| attributes.iter().any(|(given, _)| given == name);
@@ -311,7 +311,7 @@ impl Parser {
         for definition in &candidates {
             match self.grouped(definition, &operands, &types, &attributes, inside) {
                 Ok(mut pending) => {
-                    // The name of a structured operation says what its region would.
+                    // The name of a structured operation replaces its region.
                     if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
                         pending.regions = regions;
                     }
@@ -323,13 +323,13 @@ impl Parser {
         Err(first_error.expect("there is a candidate"))
     }
 
-    /// The definitions that an operation of this name may have.
+    /// The possible definitions of an operation with this name.
     pub(super) fn candidates(
         &mut self,
         name: &str,
         span: Span,
     ) -> Result<Vec<&'static Definition>> {
-        // An early page of the dialect calls it so in an example.
+        // An example on an early page of the dialect uses this name.
         let name = match name {
             "sparse_tensor.init_tensor" => "sparse_tensor.init",
             name => name,
@@ -343,7 +343,7 @@ impl Parser {
             .copied()
             .filter(|known| self.allows(known.releases))
             .collect();
-        // What is usual is tried first.
+        // The default release comes first.
         let usual = self.releases().usual();
         let (mut first, rest): (Vec<_>, Vec<_>) = allowed
             .into_iter()
@@ -371,7 +371,7 @@ impl Parser {
         }
     }
 
-    /// An operation that begins with its name.
+    /// Reads an operation that begins with its name.
     fn custom_operation(&mut self) -> Result<Op> {
         let token = self.cursor.take();
         let word = self.cursor.slice(token.span).to_owned();
@@ -384,7 +384,7 @@ impl Parser {
             let pending = self.form(only, token.span)?;
             return self.make(pending);
         }
-        // Forms of one name differ early; the one that reads furthest says what is wrong.
+        // Tries all forms of the name. The form that reads furthest gives the error.
         let start = self.cursor.clone();
         let mut furthest: Option<(u32, Diagnostic)> = None;
         for definition in candidates {
@@ -407,7 +407,7 @@ impl Parser {
         Err(furthest.expect("there is a candidate").1)
     }
 
-    /// The name with the dialect that it may leave out here.
+    /// The name with its dialect, if the text omits the dialect here.
     fn whole_name(&self, word: &str) -> String {
         if word == "module" {
             return "builtin.module".to_owned();
@@ -425,15 +425,16 @@ impl Parser {
         }
     }
 
-    /// An attribute that an operation's form spells out elsewhere may not be given again.
+    /// Adds an attribute that the operation does not have yet. A form that shows an attribute may
+    /// not repeat it in braces.
     pub(super) fn give(
         &self,
-        pending: &mut Pending,
+        attributes: &mut Dictionary,
         name: &str,
         value: Attribute,
         span: Span,
     ) -> Result<()> {
-        if pending.attributes.iter().any(|(known, _)| known == name) {
+        if attributes.iter().any(|(known, _)| known == name) {
             return Err(self
                 .fault(
                     code::DEFINED_TWICE,
@@ -443,7 +444,7 @@ impl Parser {
                 )
                 .help("leave one of them out"));
         }
-        pending.attributes.push((name.to_owned(), value));
+        attributes.push((name.to_owned(), value));
         Ok(())
     }
 }

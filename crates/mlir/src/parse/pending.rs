@@ -1,8 +1,8 @@
-//! An operation that is read and not yet made: types that follow are found, values looked up.
+//! Operations whose types and values are not resolved yet.
 //!
-//! A form names only the types that the others do not follow from. A definition says how they
-//! do, in both directions: of `(lhs: intlike, rhs: same(lhs)) -> (result: same(lhs))` one type
-//! is enough.
+//! A form names some types only; the others follow from the constraints of the definition.
+//! Constraints work in both directions: for `(lhs: intlike, rhs: same(lhs)) -> (result: same(lhs))`
+//! any one type suffices.
 
 use std::sync::Arc;
 
@@ -16,21 +16,21 @@ use crate::types::{TensorType, Type};
 use super::Parser;
 use super::operation::counted;
 
-/// A name of a value where it is used.
+/// The use of a value by its name.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) name: String,
     pub(super) span: Span,
 }
 
-/// An operation that is read and not yet made.
+/// An operation before its types and values are resolved.
 pub(super) struct Pending {
     pub(super) definition: &'static Definition,
     /// The operands, group by group.
     pub(super) operands: Vec<Vec<Use>>,
-    /// Their types, of groups whose types are given.
+    /// The types of operands, for groups with given types.
     pub(super) operand_types: Vec<Option<Vec<Type>>>,
-    /// The types of results, of groups whose types are given.
+    /// The types of results, for groups with given types.
     pub(super) result_types: Vec<Option<Vec<Type>>>,
     pub(super) attributes: Dictionary,
     pub(super) regions: Vec<Region>,
@@ -50,7 +50,7 @@ impl Pending {
         }
     }
 
-    /// The first type of a group, where it is known.
+    /// The first type of a group, if known.
     fn known(&self, name: &str) -> Option<&Type> {
         let of = |groups: &[Group], types: &[Option<Vec<Type>>]| {
             let place = groups.iter().position(|group| group.name == name)?;
@@ -63,7 +63,7 @@ impl Pending {
         self.result_types[place].as_ref()?.first()
     }
 
-    /// The type that a constraint gives, where the groups that it names are known.
+    /// The type that a constraint gives, if the types of the groups that it names are known.
     fn follows(&self, constraint: &Constraint) -> Option<Type> {
         match constraint {
             Constraint::Kinds(_) => None,
@@ -76,7 +76,7 @@ impl Pending {
         }
     }
 
-    /// Finds types that follow from others, until no more do.
+    /// Infers types from other types until nothing changes.
     fn infer(&mut self) {
         loop {
             let mut found = false;
@@ -103,7 +103,7 @@ impl Pending {
         }
     }
 
-    /// A type that is to be the same as another gives that one its type.
+    /// Infers a type from a group that has to have the same type.
     fn infer_backwards(&mut self) -> bool {
         let operands = self.definition.operands.iter().zip(&self.operand_types);
         let results = self.definition.results.iter().zip(&self.result_types);
@@ -143,7 +143,7 @@ impl Pending {
     }
 }
 
-/// The type of the parts of complex numbers.
+/// The type of the components of a complex type; other types themselves.
 pub(crate) fn part_of(ty: &Type) -> Type {
     match ty {
         Type::Complex(part) => (**part).clone(),
@@ -151,7 +151,7 @@ pub(crate) fn part_of(ty: &Type) -> Type {
     }
 }
 
-/// Truth values in the shape of a type.
+/// The type with the shape of `ty` and Boolean entries.
 pub(crate) fn bool_like(ty: &Type) -> Type {
     match ty {
         Type::Vector(_) | Type::Tensor(_) | Type::UnrankedTensor(_) => ty.with_element(Type::BOOL),
@@ -159,7 +159,7 @@ pub(crate) fn bool_like(ty: &Type) -> Type {
     }
 }
 
-/// The tensor of a memref's shape.
+/// The tensor type with the shape of a memref.
 pub(crate) fn tensor_of(ty: &Type) -> Type {
     match ty {
         Type::MemRef(memref) => Type::Tensor(Arc::new(TensorType {
@@ -173,12 +173,12 @@ pub(crate) fn tensor_of(ty: &Type) -> Type {
 }
 
 impl Parser {
-    /// Makes the operation.
+    /// Builds the operation.
     pub(super) fn make(&mut self, mut pending: Pending) -> Result<Op> {
         let definition = pending.definition;
         self.word_of(definition.releases, definition.name, pending.span)?;
         pending.infer();
-        // What no type says, the values that are named say.
+        // Operands without a type have the types of their values.
         for n in 0..pending.operands.len() {
             if pending.operand_types[n].is_none() {
                 let ty = |used: &Use| Ok(self.module.ty(self.resolve(used)?).clone());
@@ -260,7 +260,7 @@ impl Parser {
         Ok(op)
     }
 
-    /// The value of a name, which has to have a type.
+    /// The value of a name. It must have this type.
     fn typed(&self, used: &Use, ty: &Type) -> Result<Value> {
         let value = self.resolve(used)?;
         let known = self.module.ty(value);
@@ -328,7 +328,7 @@ impl Parser {
             .help("write each region in braces, an empty one as `{}`"))
     }
 
-    /// The attributes as modules keep them: words for numbers, nothing for what is usual.
+    /// The attributes in normal form: words in place of numbers, and no defaults.
     fn normal_attributes(&self, pending: &mut Pending) -> Result<Dictionary> {
         let given = std::mem::take(&mut pending.attributes);
         let mut found = Dictionary::new();
@@ -365,7 +365,7 @@ impl Parser {
                         }
                     }
                 }
-                // The usual one is left out.
+                // Defaults are dropped.
                 (Some(AttributeKind::Dialect(_, usual)), Attribute::Dialect(_, body))
                     if body == usual && spec.is_some_and(|spec| spec.is_optional) =>
                 {
@@ -378,7 +378,7 @@ impl Parser {
                     ),
                     None => value,
                 },
-                // What the form leaves out is what is usual.
+                // The form omits these defaults.
                 (_, Attribute::Map(map))
                     if name == "permutation_map" && map.is_minor_identity() =>
                 {
@@ -390,7 +390,7 @@ impl Parser {
                 {
                     continue;
                 }
-                // Iterators are texts, whichever way they are spelled.
+                // All spellings of iterator types become text.
                 (_, Attribute::Array(list)) if name == "iterator_types" => {
                     let word = |entry: Attribute| match entry {
                         Attribute::Dialect(dialect, word) if dialect.ends_with("iterator_type") => {

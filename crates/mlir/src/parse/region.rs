@@ -1,9 +1,9 @@
-//! Regions, each with one block.
+//! Reading regions. Each has one block.
 //!
 //! ```text
-//! { ^bb0(%i: index, %x: f64):   its arguments, unless the text before it names them
-//!   %0 = …                      its operations
-//! }                             what ends it may be left out
+//! { ^bb0(%i: index, %x: f64):   arguments, unless the form names them before the region
+//!   %0 = …                      operations
+//! }                             the terminator may be omitted
 //! ```
 
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use super::Parser;
 use super::operation::Scope;
 use super::pending::Pending;
 
-/// An argument of a block as the text names it.
+/// An argument of a block with its name in the text.
 pub(super) struct Argument {
     pub(super) name: String,
     pub(super) span: Span,
@@ -37,8 +37,8 @@ impl Parser {
         .help("write loops and conditions as `scf.for`, `scf.while` and `scf.if`")
     }
 
-    /// A region with the arguments that the text before it names, if it does. What ends its
-    /// block may be left out.
+    /// Reads a region, given the arguments if the form names them before it. The text may omit the
+    /// terminator.
     pub(super) fn region(
         &mut self,
         of: &'static Definition,
@@ -50,7 +50,7 @@ impl Parser {
         self.region_in_scope(of, arguments, of.implicit_terminator(), always)
     }
 
-    /// A region of the generic form, which leaves nothing out.
+    /// Reads a region of the generic form, which has arguments and terminator.
     pub(super) fn generic_region(&mut self, of: &'static Definition) -> Result<Region> {
         self.region_in_scope(of, None, None, of.has(Trait::NoTerminator))
     }
@@ -135,7 +135,7 @@ impl Parser {
         Ok(self.new_region(values, ops, start, has_block))
     }
 
-    /// A region without operations that the text leaves out.
+    /// A region without operations, which the text omits.
     pub(super) fn empty_region(&mut self, span: Span) -> Region {
         self.new_region(Vec::new(), Vec::new(), span, false)
     }
@@ -157,7 +157,7 @@ impl Parser {
     }
 
     pub(super) fn new_argument(&mut self, argument: Argument) -> Result<Value> {
-        // The block and the number come when the region is complete.
+        // Block and number are set when the region is complete.
         let origin = Origin::Argument(sparsec_base::arena::Id::from_index(0), 0);
         let value =
             self.module

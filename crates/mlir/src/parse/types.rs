@@ -1,4 +1,4 @@
-//! Types.
+//! Reading types.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ const NAMES: [&str; 12] = [
 ];
 
 impl Parser {
-    /// One type; a function type where it begins with `(`.
+    /// Reads one type; `(` begins a function type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         self.deeper(|parser| match parser.cursor.kind() {
             Kind::Name => parser.named_type(),
@@ -49,7 +49,7 @@ impl Parser {
         Ok(FunctionType { inputs, results })
     }
 
-    /// One type, or several in parentheses.
+    /// Reads one type, or several in parentheses.
     pub(super) fn result_types(&mut self) -> Result<Vec<Type>> {
         match self.cursor.eat("(") {
             true => self.list(")", Self::ty),
@@ -57,7 +57,7 @@ impl Parser {
         }
     }
 
-    /// Types with commas between them, at least one.
+    /// Reads one or more types with commas between them.
     pub(super) fn types(&mut self) -> Result<Vec<Type>> {
         let mut found = vec![self.ty()?];
         while self.cursor.eat(",") {
@@ -150,7 +150,7 @@ impl Parser {
         })
     }
 
-    /// Extents up to the element type, each with an `x` behind it.
+    /// Reads extents up to the element type, each with an `x` after it.
     fn shape(&mut self) -> Result<Shape> {
         let mut shape = Vec::new();
         loop {
@@ -158,7 +158,7 @@ impl Parser {
             let text = self.cursor.slice(token.span).to_owned();
             let start = token.span.start as usize;
             let extent = match token.kind {
-                // `0x8xf32`: what looks hexadecimal is a zero and an `x`.
+                // `0x8xf32`: a zero extent and an `x`, not a hexadecimal number.
                 Kind::Integer if text.starts_with("0x") => {
                     self.cursor.reset(start + 1);
                     Some(0)
@@ -190,8 +190,8 @@ impl Parser {
         }
     }
 
-    /// `*x` of a shape whose order is not known.
-    fn is_unranked(&mut self) -> Result<bool> {
+    /// Takes `*x`, the shape of unknown order.
+    fn eat_unranked(&mut self) -> Result<bool> {
         if !self.cursor.at("*") {
             return Ok(false);
         }
@@ -209,7 +209,7 @@ impl Parser {
 
     fn tensor_type(&mut self) -> Result<Type> {
         self.cursor.expect("<")?;
-        if self.is_unranked()? {
+        if self.eat_unranked()? {
             let element = self.entry_type()?;
             self.cursor.expect(">")?;
             return Ok(Type::UnrankedTensor(Arc::new(element)));
@@ -232,7 +232,7 @@ impl Parser {
         })))
     }
 
-    /// An attribute that is an encoding.
+    /// Reads an attribute that has to be an encoding.
     pub(super) fn encoding_attribute(&mut self) -> Result<Arc<Encoding>> {
         let start = self.cursor.peek().span;
         match self.attribute()? {
@@ -294,7 +294,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The type of entries of a shape.
+    /// Reads the element type of a shape.
     fn entry_type(&mut self) -> Result<Type> {
         let start = self.cursor.peek().span;
         let ty = self.ty()?;
@@ -317,7 +317,7 @@ impl Parser {
 
     fn memref_type(&mut self) -> Result<Type> {
         self.cursor.expect("<")?;
-        if self.is_unranked()? {
+        if self.eat_unranked()? {
             let element = self.entry_type()?;
             self.cursor.expect(">")?;
             return Ok(Type::UnrankedMemRef(Arc::new(element)));
@@ -343,7 +343,7 @@ impl Parser {
                             )
                             .help("a layout has a dimension for each mode"));
                     }
-                    // The usual layout is none.
+                    // The default layout is stored as `None`.
                     layout = (!map.is_identity()).then_some(Layout::Map(map));
                 }
                 Attribute::Strided(strides, offset) => {

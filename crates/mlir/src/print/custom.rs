@@ -1,4 +1,5 @@
-//! Forms that only code writes: functions, loops, `linalg.generic`.
+//! Printing forms that the table of definitions cannot describe: functions, loops,
+//! `linalg.generic`.
 
 use crate::attribute::{Attribute, Dictionary};
 use crate::module::{Operation, Region, Value};
@@ -8,7 +9,7 @@ use crate::types::Type;
 use super::Printer;
 
 impl Printer<'_> {
-    /// Writes the part of a form of this name.
+    /// Prints the custom part of a form with this name.
     pub(super) fn custom(&mut self, name: &str, operation: Operation<'_>) {
         match name {
             "Module" => self.module_form(operation),
@@ -43,7 +44,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `attributes {…}` with what nothing else shows.
+    /// `attributes {…}` with the attributes that the form does not show.
     fn attributes_behind_word(&mut self, operation: Operation<'_>, shown: &[&str]) {
         let text = self.dictionary(operation, shown);
         if !text.is_empty() {
@@ -131,7 +132,7 @@ impl Printer<'_> {
         }
         if let Some(value) = operation.attribute("value") {
             let text = match value {
-                // The type says which of the results it is.
+                // The type tells `true` from `1 : i8`.
                 Attribute::Integer(n, ty) => format!("{n} : {}", self.spell.ty(ty)),
                 Attribute::Float(value, ty) => match ty {
                     Type::Float(float) => format!("{} : {}", value.text(*float), self.spell.ty(ty)),
@@ -197,7 +198,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The arguments of the block of a region.
+    /// The arguments of a region's block.
     fn arguments(&self, region: Region) -> Vec<Value> {
         let block = self.module.regions[region].block;
         block
@@ -296,7 +297,7 @@ impl Printer<'_> {
         }
     }
 
-    /// ` at(%i, _)` and the arguments that are not coordinates.
+    /// The text ` at(%i, _)`, and the number of the first argument that is no coordinate.
     fn at_coordinates(
         &self,
         operation: Operation<'_>,

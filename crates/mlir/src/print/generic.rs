@@ -1,4 +1,4 @@
-//! The generic form, which every operation has.
+//! Printing the generic form, which every operation has.
 
 use crate::affine::AffineMap;
 use crate::module::Operation;
@@ -41,8 +41,8 @@ impl Printer<'_> {
         self.out.push_str(&format!(" : {text}"));
     }
 
-    /// What the form of `vector.transfer_read` and `transfer_write` leaves out: the last modes
-    /// are read in order, and may be out of bounds.
+    /// The defaults that the forms of `vector.transfer_read` and `transfer_write` omit: the last
+    /// modes are read in order, and may be out of bounds.
     fn transfer(&self, operation: Operation<'_>) -> Vec<String> {
         let mut found = Vec::new();
         if !operation.name().starts_with("vector.transfer_") || self.spell.dialect.release() < 16 {
@@ -76,7 +76,7 @@ impl Printer<'_> {
         found
     }
 
-    /// How many operands and results each group has, where that has to be said.
+    /// The sizes of the groups, if several have a variable size.
     fn segments(&self, operation: Operation<'_>) -> Vec<String> {
         let data = operation.data();
         let release = self.spell.dialect.release();

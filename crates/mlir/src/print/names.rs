@@ -46,8 +46,8 @@ impl Module {
     }
 }
 
-/// Whether a result has a name that its place among the results allows: `x#1` is the second
-/// of those that share `x`.
+/// Whether the name of a result fits its place among the results: `x#1` is the second of the
+/// results that share `x`.
 fn is_in_order(names: &[&str], n: usize) -> bool {
     let Some((base, number)) = names[n].split_once('#') else {
         return !names[n].is_empty();

@@ -1,4 +1,4 @@
-//! The form of an operation in a line, for help.
+//! The form of an operation on one line, for help texts.
 
 use crate::definition::{Anchor, Definition, Directive};
 
@@ -24,7 +24,7 @@ fn steps(list: &[Directive], definition: &Definition, out: &mut String) {
             Directive::Functional(..) => "(types) -> types".to_owned(),
             Directive::Arrow(_) => "-> type".to_owned(),
             Directive::List(..) => "[…]".to_owned(),
-            // What may be missing is not in the shortest form.
+            // The outline omits optional parts.
             Directive::Optional(inside, Anchor::Operands(_))
                 if matches!(inside[0], Directive::Literal("ins")) =>
             {
@@ -45,7 +45,7 @@ fn steps(list: &[Directive], definition: &Definition, out: &mut String) {
     }
 }
 
-/// The attributes that have to be given, where the form has no place of their own for them.
+/// The required attributes that the form does not show.
 fn needed(definition: &Definition) -> String {
     let shown = super::shown(&definition.form, definition);
     let needed = definition

@@ -1,7 +1,7 @@
-//! The steps from one release to the next, and back.
+//! The differences between releases, as steps forth and back.
 //!
-//! A step names two definitions, each by its name and its first release. Where one direction
-//! has no words, `why` says so.
+//! A step names two definitions, each by its name and its first release. If a direction cannot be
+//! expressed, `why` explains it.
 
 use sparsec_base::Result;
 
@@ -16,17 +16,17 @@ use super::Rewrite;
 /// Changes an operation into one of another definition.
 type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
 
-/// Two definitions that say the same.
+/// Two definitions with the same meaning.
 pub(super) struct Step {
-    /// The earlier one, with its first release.
+    /// The earlier definition: its name and its first release.
     pub(super) from: (&'static str, u8),
-    /// The later one.
+    /// The later definition: its name and its first release.
     pub(super) to: (&'static str, u8),
-    /// From the earlier one to the later.
-    pub(super) on: Option<Change>,
-    /// From the later one to the earlier.
+    /// Changes the earlier form into the later one.
+    pub(super) forth: Option<Change>,
+    /// Changes the later form into the earlier one.
     pub(super) back: Option<Change>,
-    /// Why a direction is missing.
+    /// The reason why a direction is missing.
     pub(super) why: &'static str,
 }
 
@@ -37,7 +37,7 @@ const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
     Step {
         from,
         to,
-        on: Some(rename),
+        forth: Some(rename),
         back: Some(rename),
         why: "",
     }
@@ -46,28 +46,28 @@ const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
 const fn changed(
     from: (&'static str, u8),
     to: (&'static str, u8),
-    on: Change,
+    forth: Change,
     back: Change,
 ) -> Step {
     Step {
         from,
         to,
-        on: Some(on),
+        forth: Some(forth),
         back: Some(back),
         why: "",
     }
 }
 
-const fn only_on(
+const fn only_forth(
     from: (&'static str, u8),
     to: (&'static str, u8),
-    on: Change,
+    forth: Change,
     why: &'static str,
 ) -> Step {
     Step {
         from,
         to,
-        on: Some(on),
+        forth: Some(forth),
         back: None,
         why,
     }
@@ -156,25 +156,25 @@ pub(super) static STEPS: &[Step] = &[
         count_is_index,
         rename,
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort_coo", 16),
         ("sparse_tensor.sort_coo", 17),
         stable_to_algorithm,
         "an algorithm is named since release 17",
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort_coo", 17),
         ("sparse_tensor.sort", 18),
         order_of_all,
         "`perm_map` orders coordinates since release 18",
     ),
-    only_on(
+    only_forth(
         ("sparse_tensor.sort", 16),
         ("sparse_tensor.sort", 17),
         stable_to_algorithm,
         "an algorithm is named since release 17",
     ),
-    // The program around.
+    // The operations around a kernel.
     changed(
         ("builtin.func", FIRST),
         ("func.func", 15),
@@ -252,7 +252,7 @@ fn level_to_dimension(rewrite: &mut Rewrite, op: Op, to: &'static Definition) ->
     rename(rewrite, op, to)
 }
 
-/// Extents of all modes become those of the open ones.
+/// Replaces the extents of all modes by those of the dynamic modes.
 fn all_extents_to_open(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     let result = rewrite.module.ops[op].results[0];
     let shape = rewrite.module.ty(result).shape().unwrap_or_default();
@@ -266,15 +266,14 @@ fn all_extents_to_open(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
     data.operands = kept.iter().map(|&n| data.operands[n]).collect();
     data.operand_spans = kept.iter().map(|&n| data.operand_spans[n]).collect();
     data.operand_groups = vec![kept.len(), 0, 0];
-    // Constants that nothing else needs go.
+    // Marks the constants of static extents, which may have no use left.
     for value in closed {
         rewrite.constant(value);
     }
     rename(rewrite, op, to)
 }
 
-/// Only a tensor with an encoding is one of `sparse_tensor.init`; others are those of
-/// `linalg.init_tensor`.
+/// `sparse_tensor.init` makes tensors with an encoding only. `linalg.init_tensor` makes the others.
 fn open_extents_to_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     if rewrite.module.ops[op].operand_groups[1..] != [0, 0] {
         let message = "`bufferization.alloc_tensor` with a copy or a hint".to_owned();
@@ -301,8 +300,8 @@ fn open_extents_to_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
     rename(rewrite, op, to)
 }
 
-/// Before `tensor.empty`, sparse tensors are allocated, and others are those of
-/// `linalg.init_tensor`.
+/// Before `tensor.empty`, `bufferization.alloc_tensor` makes sparse tensors and
+/// `linalg.init_tensor` the others.
 fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     let result = rewrite.module.ops[op].results[0];
     if rewrite.module.ty(result).encoding().is_none() {
@@ -326,7 +325,7 @@ fn static_sizes_of_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) 
     rename(rewrite, op, to)
 }
 
-/// Extents as numbers, with the mark of an operand for those that are open.
+/// The extents as numbers, with [`OPEN`](crate::parse::OPEN) for dynamic ones.
 fn sizes(shape: &[Option<u64>]) -> Attribute {
     use crate::attribute::Number;
     let number =
@@ -334,7 +333,7 @@ fn sizes(shape: &[Option<u64>]) -> Attribute {
     Attribute::Numbers(Type::integer(64), shape.iter().map(number).collect())
 }
 
-/// A symmetric file is read as it is, which other releases do too or do not.
+/// Refuses `expandSymmetry`, which other releases do not have.
 fn drop_symmetry(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     if rewrite.attribute(op, "expandSymmetry").is_some() {
         let message = format!("release {} has no `expand_symmetry`", rewrite.dialect);
@@ -367,7 +366,7 @@ fn out_values_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> R
     rename(rewrite, op, to)
 }
 
-/// The number of entries became an index.
+/// The number of entries must be an `index`, not a buffer.
 fn count_is_index(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     let count = *rewrite.module.ops[op].results.last().expect("four results");
     if *rewrite.module.ty(count) != Type::Index {
@@ -389,7 +388,7 @@ fn stable_to_algorithm(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
     rename(rewrite, op, to)
 }
 
-/// Coordinates are sorted in their order unless a map says another.
+/// Without a map, coordinates are sorted in their own order.
 fn order_of_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     if rewrite.attribute(op, "perm_map").is_none() {
         let n = rewrite
@@ -415,7 +414,7 @@ fn function_type_to_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition)
     rename(rewrite, op, to)
 }
 
-/// The shape that an operation makes is said since release 19.
+/// Adds the shape of the result, which release 19 and later state.
 fn shape_from_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     let result = rewrite.module.ops[op].results[0];
     let shape = rewrite.module.ty(result).shape().unwrap_or_default();

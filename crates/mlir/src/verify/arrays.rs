@@ -1,4 +1,4 @@
-//! The arrays of tensors: which there are, and their types.
+//! The arrays of tensors and their types.
 //!
 //! ```text
 //! level                 positions      coordinates
@@ -9,8 +9,8 @@
 //! structured[n, m]      –              n for each block
 //! ```
 //!
-//! The coordinates of a list (`compressed(nonunique)` and singletons that are not `soa`) are one
-//! array of tuples.
+//! A coordinate list (`compressed(nonunique)` followed by singletons without `soa`) has one array
+//! of tuples.
 
 use sparsec_base::{Result, code};
 
@@ -21,7 +21,7 @@ use crate::types::Type;
 
 use super::Check;
 
-/// The type of numbers of so many bits; 0 for `index`.
+/// The integer type of this width; 0 for `index`.
 fn of_width(width: u32) -> Type {
     match width {
         0 => Type::Index,
@@ -30,7 +30,7 @@ fn of_width(width: u32) -> Type {
 }
 
 impl Check<'_> {
-    /// The part of rule 5 for operations on arrays.
+    /// Rule 5 for operations on arrays.
     pub(super) fn arrays(&self, op: Operation<'_>, word: &str) -> Result<()> {
         match word {
             "pointers" | "positions" => self.level_array(op, true),
@@ -51,7 +51,7 @@ impl Check<'_> {
         }
     }
 
-    /// A memref of one mode, of entries of this type.
+    /// Checks for a memref of one mode with this element type.
     pub(super) fn buffer_of(
         &self,
         op: Operation<'_>,
@@ -87,7 +87,7 @@ impl Check<'_> {
             )))
     }
 
-    /// The number of the level, where the text says.
+    /// The number of the level, if it is a constant of the text.
     fn level_of(&self, op: Operation<'_>) -> Option<i128> {
         let has_operand = op
             .data()
@@ -176,7 +176,7 @@ impl Check<'_> {
         )
     }
 
-    /// What `expand` gives and `compress` takes.
+    /// Checks the results of `expand` and the operands of `compress`.
     fn expanded(&self, op: Operation<'_>, is_result: bool) -> Result<()> {
         let element = op.operand_type("tensor").element().clone();
         let wanted = [
@@ -225,7 +225,7 @@ impl Check<'_> {
         }
     }
 
-    /// The types of the entries of each array, the values apart.
+    /// The element types of all arrays but the values.
     fn array_types(encoding: &Encoding) -> Vec<Type> {
         let arrays = encoding.arrays();
         let of = |name: &String| match name.contains("coordinates") {
@@ -289,7 +289,7 @@ impl Check<'_> {
         }
     }
 
-    /// Tuples of coordinates are an array of two modes, other arrays have one.
+    /// Checks the orders of arrays: two modes for tuples of coordinates, one for others.
     fn tuples_fit(&self, op: Operation<'_>, encoding: &Encoding, levels: &str) -> Result<()> {
         let names = encoding.arrays();
         let width = encoding

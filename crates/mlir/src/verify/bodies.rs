@@ -1,11 +1,11 @@
-//! The regions of `sparse_tensor`: operators of their own, and loops.
+//! The regions of `sparse_tensor`: user-defined operators and loops.
 //!
 //! ```text
-//! binary    overlap (x, y)    left (x)    right (y)      each gives the output
+//! binary    overlap (x, y)    left (x)    right (y)      each yields the output
 //! unary     present (x)       absent ()
-//! reduce    (x, y)            select (x), gives i1
-//! foreach   (coordinates of all modes, value, what it carries)
-//! iterate   (iterator, the coordinates that are used, what it carries)
+//! reduce    (x, y)            select (x), yields i1
+//! foreach   (coordinates of all modes, value, carried values)
+//! iterate   (iterator, used coordinates, carried values)
 //! ```
 
 use sparsec_base::{Result, code};
@@ -17,7 +17,7 @@ use crate::types::Type;
 use super::Check;
 
 impl Check<'_> {
-    /// The regions of these operations.
+    /// Checks the regions of an operation.
     pub(super) fn bodies(&self, op: Operation<'_>, word: &str) -> Result<()> {
         let region = |n: usize| op.data().regions[n];
         match word {
@@ -50,11 +50,11 @@ impl Check<'_> {
         op: Operation<'_>,
         region: Region,
         takes: &[Type],
-        gives: &Type,
+        yields: &Type,
         what: &str,
     ) -> Result<()> {
         self.arguments_are(op, region, takes, what)?;
-        self.gives(op, region, std::slice::from_ref(gives), what)
+        self.yields_are(op, region, std::slice::from_ref(yields), what)
     }
 
     fn binary(&self, op: Operation<'_>) -> Result<()> {
@@ -91,7 +91,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// What stands where nothing is stored follows from nothing inside of the body around.
+    /// `absent` must not yield an argument of the body around it, which exists only for stored
+    /// entries.
     fn absent(&self, op: Operation<'_>, region: Region) -> Result<()> {
         let Some(block) = self.module.region(region).block else {
             return Ok(());
@@ -152,7 +153,7 @@ impl Check<'_> {
         }
         let region = op.data().regions[0];
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
     fn iterate(&self, op: Operation<'_>) -> Result<()> {
@@ -166,10 +167,10 @@ impl Check<'_> {
         arguments.extend(carried.iter().cloned());
         let region = op.data().regions[0];
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
-    /// How many coordinates a loop uses.
+    /// The number of coordinates that a loop uses.
     fn used(&self, op: Operation<'_>) -> usize {
         match op.attribute("crdUsedLvls") {
             Some(Attribute::Integer(bits, _)) => (*bits as u64).count_ones() as usize,
@@ -210,7 +211,7 @@ impl Check<'_> {
                 }
             }
             self.arguments_are(op, *region, &arguments, "a case")?;
-            self.gives(op, *region, &carried, "a case")?;
+            self.yields_are(op, *region, &carried, "a case")?;
         }
         Ok(())
     }

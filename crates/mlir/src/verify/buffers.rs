@@ -39,7 +39,7 @@ impl Check<'_> {
                     .help("sort coordinates of `index` or of integers"));
             }
         }
-        // As many tuples as are to be sorted have to be there.
+        // The buffer must hold all tuples that are to be sorted.
         let n = self.constant_of(op.operand("n"));
         let width = match op.attribute("perm_map") {
             Some(Attribute::Map(map)) => map.results.len() as i128,
@@ -163,7 +163,7 @@ impl Check<'_> {
         }
     }
 
-    /// Levels follow one another: those of an iterator, then those of the space.
+    /// Checks that the levels of a space follow the levels of its iterator.
     pub(super) fn space(&self, op: Operation<'_>) -> Result<()> {
         let Type::Space(space) = op.result_type("extractedSpace") else {
             return Ok(());

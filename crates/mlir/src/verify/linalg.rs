@@ -12,7 +12,7 @@ use crate::types::Type;
 use super::Check;
 
 impl Check<'_> {
-    /// The part of rule 5 for `linalg`.
+    /// Rule 5 for `linalg`.
     pub(super) fn linalg(&self, op: Operation<'_>, word: &str) -> Result<()> {
         if word == "init_tensor" {
             return self.shapes(op);
@@ -30,7 +30,7 @@ impl Check<'_> {
         }
     }
 
-    /// The results have the types of those outputs that are tensors.
+    /// Checks that the results have the types of the outputs that are tensors.
     fn outputs(&self, op: Operation<'_>) -> Result<()> {
         let outputs = op.operand_types("outputs");
         let tensors: Vec<Type> = outputs
@@ -117,17 +117,17 @@ impl Check<'_> {
         self.generic_body(op)
     }
 
-    /// The body takes an entry of each operand, and gives one of each output.
+    /// Checks that the body takes an entry of each operand and yields an entry of each output.
     fn generic_body(&self, op: Operation<'_>) -> Result<()> {
         let entry = |value: &crate::module::Value| self.module.ty(*value).element().clone();
         let all: Vec<Type> = op.data().operands.iter().map(entry).collect();
         let outputs: Vec<Type> = op.operands("outputs").iter().map(entry).collect();
         let region = op.data().regions[0];
         self.arguments_are(op, region, &all, "the body")?;
-        self.gives(op, region, &outputs, "the body")
+        self.yields_are(op, region, &outputs, "the body")
     }
 
-    /// Each map has a result for each mode of its operand, and extents agree.
+    /// Checks that each map has a result for each mode of its operand, and that extents agree.
     fn maps_fit(&self, op: Operation<'_>, maps: &[AffineMap]) -> Result<()> {
         let mut extents: Vec<Option<(u64, usize)>> =
             vec![None; maps.first().map_or(0, |map| map.n_dimensions)];
@@ -182,8 +182,7 @@ impl Check<'_> {
     }
 }
 
-/// The indexing maps that the name of an operation stands for, of those whose maps are
-/// lists of dimensions.
+/// The indexing maps of a named operation whose maps are lists of dimensions.
 pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>> {
     let (n, lists): (usize, &[&[usize]]) = match word {
         "matmul" => (3, &[&[0, 2], &[2, 1], &[0, 1]]),
@@ -215,7 +214,7 @@ pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>
     (lists.len() == op.data().operands.len()).then(|| lists.iter().map(map).collect())
 }
 
-/// The text of an attribute that is one.
+/// The content of a text attribute.
 fn text_of(attribute: &Attribute) -> Option<&str> {
     match attribute {
         Attribute::Text(text) => Some(text),

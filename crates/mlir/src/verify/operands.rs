@@ -1,4 +1,4 @@
-//! Types of operands and results, and attributes, as definitions say.
+//! Types of operands and results, and attributes.
 
 use sparsec_base::{Result, Span, code};
 
@@ -10,7 +10,7 @@ use crate::types::Type;
 use super::Check;
 
 impl Check<'_> {
-    /// Rule 1.
+    /// Rule 1: operands and results have the types of the definition.
     pub(super) fn types(&self, op: Operation<'_>) -> Result<()> {
         let definition = op.data().definition;
         for group in &definition.operands {
@@ -70,7 +70,7 @@ impl Check<'_> {
         };
         let Some(wanted) = wanted else { return Ok(()) };
         let is_same = match &group.ty {
-            // A buffer of a tensor with an encoding has its shape too.
+            // A tensor with an encoding has a buffer of its shape too.
             Constraint::TensorOf(_) => {
                 ty.shape() == wanted.shape() && ty.element() == wanted.element()
             }
@@ -109,7 +109,7 @@ impl Check<'_> {
         values.first().map(|value| self.module.ty(*value).clone())
     }
 
-    /// Rule 2.
+    /// Rule 2: required attributes are there, and each is of its kind.
     pub(super) fn attributes(&self, op: Operation<'_>) -> Result<()> {
         for spec in &op.data().definition.attributes {
             match op.attribute(spec.name) {

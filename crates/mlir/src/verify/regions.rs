@@ -1,4 +1,4 @@
-//! Regions: their arguments, the operation that ends them, and what it gives.
+//! Regions: their arguments, their terminators and the values that these yield.
 
 use sparsec_base::{Result, code};
 
@@ -9,7 +9,7 @@ use crate::types::Type;
 use super::Check;
 
 impl Check<'_> {
-    /// Rule 3.
+    /// Rule 3: regions have the right blocks, arguments and terminators.
     pub(super) fn regions(&self, op: Operation<'_>) -> Result<()> {
         let data = op.data();
         self.placement(op)?;
@@ -24,7 +24,7 @@ impl Check<'_> {
         }
     }
 
-    /// Terminators end blocks, and some operations stand in certain others.
+    /// Checks that a terminator ends its block, and that an operation is inside of its `Within`.
     fn placement(&self, op: Operation<'_>) -> Result<()> {
         let data = op.data();
         let Some(block) = data.block else {
@@ -63,7 +63,7 @@ impl Check<'_> {
         let spec = definition.regions.get(n).or(definition.regions.last());
         let name = spec.map_or("region", |spec| spec.name);
         let Some(block) = self.module.region(region).block else {
-            // Regions of these operations may be empty.
+            // These operations may have empty regions.
             let may_be_empty = matches!(
                 op.name(),
                 "sparse_tensor.binary"
@@ -124,7 +124,7 @@ impl Check<'_> {
         }
     }
 
-    /// The arguments of a region have these types.
+    /// Checks the types of a region's arguments.
     pub(super) fn arguments_are(
         &self,
         op: Operation<'_>,
@@ -177,8 +177,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The operation at the end of a region gives values of these types.
-    pub(super) fn gives(
+    /// Checks the types of the values that a region yields.
+    pub(super) fn yields_are(
         &self,
         op: Operation<'_>,
         region: Region,
@@ -192,7 +192,7 @@ impl Check<'_> {
             return Ok(());
         };
         let last = self.module.op(*last);
-        // What comes before is a condition.
+        // The first operand of `scf.condition` is the condition.
         let skipped = usize::from(last.name() == "scf.condition");
         let values = last.data().operands.get(skipped..).unwrap_or_default();
         if values.len() != types.len() {
@@ -239,10 +239,10 @@ impl Check<'_> {
         arguments.extend(carried.iter().cloned());
         self.same_results(op, &carried)?;
         self.arguments_are(op, region, &arguments, "the body")?;
-        self.gives(op, region, &carried, "the body")
+        self.yields_are(op, region, &carried, "the body")
     }
 
-    /// The results have the types of the values that a loop carries.
+    /// Checks that the results have the types of the values that a loop carries.
     pub(super) fn same_results(&self, op: Operation<'_>, carried: &[Type]) -> Result<()> {
         let results = op.result_types();
         if results == carried {
@@ -276,7 +276,7 @@ impl Check<'_> {
         }
         for (region, what) in [(then, "the first region"), (otherwise, "`else`")] {
             self.arguments_are(op, region, &[], what)?;
-            self.gives(op, region, &results, what)?;
+            self.yields_are(op, region, &results, what)?;
         }
         Ok(())
     }
@@ -287,8 +287,8 @@ impl Check<'_> {
         };
         let (inits, results) = (op.operand_types("inits"), op.result_types());
         self.arguments_are(op, before, &inits, "the condition")?;
-        self.gives(op, before, &results, "the condition")?;
+        self.yields_are(op, before, &results, "the condition")?;
         self.arguments_are(op, after, &results, "the body")?;
-        self.gives(op, after, &inits, "the body")
+        self.yields_are(op, after, &inits, "the body")
     }
 }

@@ -1,4 +1,4 @@
-//! Operations on numbers, tensors and memory: widths, indices, extents.
+//! Operations on numbers, tensors and memory: widths, indices and extents.
 
 use sparsec_base::{Result, code};
 
@@ -10,7 +10,7 @@ use crate::types::Type;
 use super::Check;
 
 impl Check<'_> {
-    /// The part of rule 5 for these operations.
+    /// Rule 5 for dialects other than `sparse_tensor` and `linalg`.
     pub(super) fn shapes(&self, op: Operation<'_>) -> Result<()> {
         match op.name() {
             "arith.constant" => self.constant(op),
@@ -64,7 +64,7 @@ impl Check<'_> {
             }
         };
         let result = op.result_type("result");
-        // A bare number of the generic form is `i1` as well as a truth value.
+        // The generic form writes a Boolean as `true` or as a number of type `i1`.
         match *result == ty {
             true => Ok(()),
             false => {
@@ -146,7 +146,7 @@ impl Check<'_> {
             .help("one of the types is `index`, the other an integer type"))
     }
 
-    /// There is an operand for each extent that the type leaves open.
+    /// Checks that there is an operand for each dynamic extent of the result.
     fn open_extents(&self, op: Operation<'_>, n: usize, result: &str) -> Result<()> {
         let ty = op.result_type(result);
         let Some(_) = ty.shape() else {
@@ -180,10 +180,10 @@ impl Check<'_> {
         let order = ty.shape().unwrap_or_default().len();
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the body")?;
-        self.gives(op, region, &[ty.element().clone()], "the body")
+        self.yields_are(op, region, &[ty.element().clone()], "the body")
     }
 
-    /// There is an index for each mode.
+    /// Checks that there is an index for each mode.
     pub(super) fn n_indices(&self, op: Operation<'_>, of: &str) -> Result<()> {
         let ty = op.operand_type(of);
         let Some(shape) = ty.shape() else {
@@ -254,7 +254,7 @@ impl Check<'_> {
         }
     }
 
-    /// Each mode of the one is a run of modes of the other.
+    /// Checks that each mode of the smaller shape is a run of modes of the larger one.
     fn reassociation(&self, op: Operation<'_>, many: &str, few: &str) -> Result<()> {
         let ty = |name: &str| match op
             .data()
@@ -310,7 +310,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The numbers of a slice: one for each mode, and a value for each that is open.
+    /// Checks the numbers of a slice: one for each mode, and a value for each dynamic one.
     fn slice(&self, op: Operation<'_>) -> Result<()> {
         let whole = match op.name() {
             "tensor.insert_slice" => op.operand_type("dest"),
@@ -361,6 +361,6 @@ impl Check<'_> {
         self.list_fits(op, "high", "static_high", order)?;
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the padding")?;
-        self.gives(op, region, &[ty.element().clone()], "the padding")
+        self.yields_are(op, region, &[ty.element().clone()], "the padding")
     }
 }

@@ -1,4 +1,4 @@
-//! The operations of `sparse_tensor`: levels, extents, values after their release.
+//! Operations of `sparse_tensor`: levels, extents, uses after release.
 
 use sparsec_base::{Result, code};
 
@@ -10,7 +10,7 @@ use crate::types::{TensorType, Type};
 use super::Check;
 
 impl Check<'_> {
-    /// The part of rule 5 for `sparse_tensor`.
+    /// Rule 5 for `sparse_tensor`.
     pub(super) fn sparse(&self, op: Operation<'_>, word: &str) -> Result<()> {
         match word {
             "init" => self.init(op),
@@ -35,7 +35,7 @@ impl Check<'_> {
         }
     }
 
-    /// The tensor type of a value that the definition says is one.
+    /// The tensor type with its encoding, if a type has both.
     pub(super) fn tensor<'t>(&self, ty: &'t Type) -> Option<(&'t TensorType, &'t Encoding)> {
         match ty {
             Type::Tensor(tensor) => Some((tensor, tensor.encoding.as_deref()?)),
@@ -59,7 +59,7 @@ impl Check<'_> {
         }
     }
 
-    /// Extents stay as they are, or are forgotten.
+    /// Checks that a conversion keeps the extents, or makes them dynamic.
     fn convert(&self, op: Operation<'_>) -> Result<()> {
         let (from, to) = (op.operand_type("source"), op.result_type("dest"));
         let (Some(source), Some(dest)) = (from.shape(), to.shape()) else {
@@ -112,7 +112,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// The levels stay as they are, whichever modes they are of.
+    /// Checks that a reinterpretation keeps the levels. The modes may change.
     fn reinterpret(&self, op: Operation<'_>) -> Result<()> {
         let (from, to) = (op.operand_type("source"), op.result_type("dest"));
         let (Some((source, source_encoding)), Some((dest, dest_encoding))) =
@@ -239,7 +239,7 @@ impl Check<'_> {
         self.buffer_of(op, op.operand("indices"), &Type::Index, "the coordinates")
     }
 
-    /// The integer that a value is, where the text says.
+    /// The integer of a value, if it is a constant of the text.
     pub(super) fn constant_of(&self, value: Value) -> Option<i128> {
         let Origin::Result(op, _) = self.module.value(value).origin else {
             return None;
@@ -251,7 +251,7 @@ impl Check<'_> {
         }
     }
 
-    /// A level that is an operand lies in the tensor, if it is known.
+    /// Checks that a constant level exists in the tensor.
     pub(super) fn level_operand(&self, op: Operation<'_>, tensor: &str, level: &str) -> Result<()> {
         let Some(number) = self.constant_of(op.operand(level)) else {
             return Ok(());
@@ -352,7 +352,7 @@ impl Check<'_> {
         }
     }
 
-    /// Nothing behind a release, in the same block, uses the tensor.
+    /// Checks that nothing uses the tensor after its release in the same block.
     pub(super) fn released(&self, op: Operation<'_>) -> Result<()> {
         let Some(block) = op.data().block else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Functions, and calls of them.
+//! Functions and calls.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::types::{FunctionType, Type};
 
 use super::Check;
 
-/// The name and the type of a function.
+/// The name and the type of a function; `None` for other operations.
 pub(crate) fn function(op: Operation<'_>) -> Option<(&str, &FunctionType)> {
     let key = match op.name() {
         "func.func" => "function_type",
@@ -27,7 +27,7 @@ pub(crate) fn function(op: Operation<'_>) -> Option<(&str, &FunctionType)> {
 }
 
 impl Check<'_> {
-    /// Rule 4.
+    /// Rule 4: symbols name functions, and calls fit their types.
     pub(super) fn symbols(&self, op: Operation<'_>) -> Result<()> {
         match op.name() {
             "builtin.module" => self.distinct_names(op),
@@ -126,7 +126,7 @@ impl Check<'_> {
             return Ok(());
         };
         let name = path.join("::");
-        // The nearest module around.
+        // The nearest enclosing module.
         let mut around = Some(op.id());
         while let Some(outer) = around
             && self.module.op(outer).name() != "builtin.module"

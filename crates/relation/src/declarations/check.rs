@@ -1,10 +1,9 @@
-//! Whether values at hand are as declared.
+//! Checks of declarations against given values.
 //!
-//! Loops trust declarations, so arrays are checked before loops follow them: lengths
-//! and ranges entry by entry, orders of neighbours, and quantifiers at every point at
-//! which their premises hold. A conclusion that compares one expression at two
-//! variables, such as `crd(a) < crd(b)` for `lo <= a < b < hi`, is transitive: it is
-//! enough to look at `b = a + 1`.
+//! Loops trust declarations, so arrays are checked before loops use them: lengths and ranges entry
+//! by entry, orders between neighbours, and quantifiers at every point that satisfies the premises.
+//! A conclusion that compares one expression at two variables, such as `crd(a) < crd(b)` for `lo <=
+//! a < b < hi`, is transitive, so `b = a + 1` suffices.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -22,7 +21,7 @@ use crate::set::Set;
 pub struct Broken {
     /// The declaration, as it is printed.
     pub declaration: String,
-    /// What is not so, in words, with the entries that show it.
+    /// The counterexample in words, with the entries that show it.
     pub why: String,
 }
 
@@ -121,7 +120,7 @@ impl Declarations {
             part.add(Expression::Variable(b).equals(next));
         }
         let set = Set::of(Relation::of_parts(vec![part]));
-        // What is being checked must not be a reason to leave points out.
+        // The scan must not use the declarations that are being checked.
         let known = Self {
             quantifiers: Vec::new(),
             ..self.clone()
@@ -240,7 +239,7 @@ impl Function {
 }
 
 impl TupleFunction {
-    /// Checks what ties the elements; each of them is checked as a function.
+    /// Checks the range and injectivity of whole tuples. Each element is checked as a function.
     fn check(&self, data: &Data<'_>) -> Result<(), String> {
         let name = &self.name;
         let unchecked = |what: &str| format!("the {what} of `{name}` cannot be checked");
@@ -290,7 +289,7 @@ impl TupleFunction {
     }
 }
 
-/// Goes to the next point of a box, the last element fastest; whether there is one.
+/// Advances to the next point of a box, the last element fastest; `false` at the end.
 fn advance(point: &mut [i64], sides: &[(i64, i64)]) -> bool {
     for (at, (from, end)) in point.iter_mut().zip(sides).rev() {
         *at += 1;
@@ -302,8 +301,8 @@ fn advance(point: &mut [i64], sides: &[(i64, i64)]) -> bool {
     false
 }
 
-/// Two variables `a < b` of which it is enough to look at `b = a + 1`: premises bound
-/// `a` from below and `b` from above alone, and conclusions are transitive.
+/// Two variables `a < b` for which `b = a + 1` suffices: premises bound `a` from below only and `b`
+/// from above only, and conclusions are transitive.
 fn neighbours(
     quantifier: &Quantifier,
     calls: &[(&str, &Vec<Expression>)],

@@ -1,5 +1,5 @@
-//! Declarations as choices: lists of comparisons of which one holds, whatever the
-//! variables are.
+//! Declarations as clauses. A **clause** is a disjunction of comparisons, its literals; it holds
+//! for all values of its variables.
 //!
 //! ```text
 //! f nondecreasing                  a > b         or  f(a) <= f(b)
@@ -17,22 +17,23 @@ use crate::key::LEX;
 use crate::parse::expression::Alternatives;
 use crate::relation::Relation;
 
-/// A choice that always holds, whatever its variables are.
+/// A disjunction of comparisons that holds for all values of its variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Clause {
     pub(crate) n_variables: usize,
-    /// Whether a quantifier states it.
+    /// Whether it comes from a quantifier.
     pub(crate) is_stated: bool,
     pub(crate) literals: Vec<Constraint>,
 }
 
 impl Monotone {
-    /// How arguments compare, and how values do then.
+    /// Pairs of comparisons: if the arguments compare like the first, the values do like the
+    /// second.
     fn implications(self) -> Vec<(Comparison, Comparison)> {
         use Comparison::{GreaterEqual, Less, LessEqual};
         match self {
             Self::Nondecreasing => vec![(LessEqual, LessEqual)],
-            // Equal arguments have equal values, so the weak one holds too.
+            // The weak implication holds too, since equal arguments have equal values.
             Self::Increasing => vec![(LessEqual, LessEqual), (Less, Less)],
             Self::Nonincreasing => vec![(LessEqual, GreaterEqual)],
             Self::Decreasing => vec![(LessEqual, GreaterEqual), (Less, Comparison::Greater)],
@@ -41,7 +42,7 @@ impl Monotone {
 }
 
 impl Declarations {
-    /// Monotonicity, injectivity and quantifiers, as choices that always hold.
+    /// The clauses of monotone and injective functions and of quantifiers.
     pub(crate) fn clauses(&self) -> Vec<Clause> {
         let mut clauses = Vec::new();
         for function in &self.functions {
@@ -86,7 +87,7 @@ impl Declarations {
         }
     }
 
-    /// Choices that all hold where a comparison does.
+    /// The clauses that together are equivalent to a comparison.
     fn holding(
         &self,
         left: &Expression,
@@ -109,7 +110,7 @@ impl Declarations {
     }
 }
 
-/// The choices that a comparison of tuples makes: all of them hold.
+/// The clauses that together are equivalent to a lexicographic comparison of tuples.
 fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> Alternatives {
     let link = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());
     let weak = match comparison {
@@ -130,8 +131,8 @@ fn lexicographic(a: &[Expression], comparison: Comparison, b: &[Expression]) -> 
     (0..a.len()).map(up_to).collect()
 }
 
-/// As [`lexicographic`] for a declared order. Only that a tuple comes first
-/// says something, and only if the order is one conjunction.
+/// As [`lexicographic`] for a declared order, if it is one conjunction. Only the claim that a tuple
+/// comes first has clauses.
 fn ordered(
     order: &Relation,
     a: &[Expression],
@@ -171,7 +172,7 @@ impl Function {
                 ],
             });
         }
-        // Those of a strict order say it already.
+        // A strict order implies this already.
         if self.injective && !self.is_strict() {
             clauses.extend((0..n).map(|k| Clause {
                 n_variables: 2 * n,

@@ -10,7 +10,7 @@
 //! forall       := "forall" NAME { "," NAME } ":" constraints [ ( "=>" | "<=>" ) constraints ]
 //! ```
 //!
-//! Sets, relations and constraints are those of relations.
+//! Sets, relations and constraints have the syntax of relations.
 
 use std::str::FromStr;
 
@@ -188,7 +188,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A function whose values are tuples.
+    /// Reads a function whose values are tuples.
     fn tuple_function(
         &mut self,
         (name, place): (String, Span),
@@ -226,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Declares that for each integer of a set, `second` after `first` gives it back.
+    /// Declares `second(first(x)) = x` for each integer `x` of a set.
     fn returns(&mut self, set: &Set, first: &str, second: &str) {
         for part in set.parts() {
             let names = part.inputs().chain(part.exists());

@@ -1,7 +1,7 @@
 //! Functions whose values are tuples.
 //!
-//! A permutation of coordinates gives a whole tuple for one argument. Its elements
-//! are functions, which calls name by number; what is said of the tuple ties them:
+//! A permutation of coordinates gives a tuple for each argument. Each element of the tuple is a
+//! function, named by its number. The range and `injective` relate the elements:
 //!
 //! ```text
 //! function P : {[n] : 0 <= n < NZ} -> {[i, j] : 0 <= i <= j < N} injective
@@ -11,8 +11,8 @@
 //!                                            P.0(n) = P.0(m) && P.1(n) = P.1(m)  =>  n = m
 //! ```
 //!
-//! Each element is declared as a [`Function`] too, with the part of the range that
-//! speaks of it alone, so that what asks about calls need not know of tuples.
+//! Each element is also declared as a [`Function`], with the constraints of the range that contain
+//! no other element. Code that looks at calls therefore need not know about tuples.
 
 use std::fmt;
 
@@ -25,17 +25,16 @@ use crate::set::Set;
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 
-/// A declared function whose values are tuples of two elements or more; see the
-/// module's page.
+/// A declared function whose values are tuples of two elements or more; see the module's page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TupleFunction {
-    /// The name, of which those of its elements are made.
+    /// The name. Elements are named after it.
     pub name: String,
     /// The arguments for which it has a value.
     pub domain: Set,
-    /// A set that holds its values.
+    /// A set that contains the values.
     pub range: Set,
-    /// Whether it never takes a value twice.
+    /// Whether it is injective.
     pub injective: bool,
 }
 
@@ -85,7 +84,7 @@ impl TupleFunction {
     }
 }
 
-/// The values of one element, as far as constraints on it alone say.
+/// The range of one element: the constraints that contain no other element.
 fn alone(range: &Set, k: usize) -> Set {
     let parts = range.parts().iter().map(|part| {
         let element = Variable::from_index(k);
@@ -109,7 +108,7 @@ fn alone(range: &Set, k: usize) -> Set {
 }
 
 impl Declarations {
-    /// Declares a function whose values are tuples, and its elements.
+    /// Declares a function whose values are tuples, with its elements.
     pub fn declare_tuple(&mut self, tuple: TupleFunction) {
         self.functions.extend(tuple.functions());
         self.tuples.push(tuple);
@@ -120,8 +119,7 @@ impl Declarations {
         &self.tuples
     }
 
-    /// The function of which a function of this name is an element, with the number of
-    /// the element.
+    /// The tuple function of an element with this name, and the number of the element.
     pub(crate) fn tuple_of(&self, name: &str) -> Option<(&TupleFunction, usize)> {
         let (tuple, k) = name.rsplit_once('.')?;
         let tuple = self.tuples.iter().find(|t| t.name == tuple)?;
@@ -129,8 +127,8 @@ impl Declarations {
         (k < tuple.range.n_elements() && tuple.element(k) == name).then_some((tuple, k))
     }
 
-    /// Keeps only what is said of tuples of which all elements are declared, and no
-    /// name is `gone`.
+    /// Keeps only the tuple functions whose elements are all declared, and which do not contain the
+    /// name `gone`.
     pub(super) fn retain_tuples(&mut self, gone: Option<&str>) {
         let functions = std::mem::take(&mut self.functions);
         self.tuples.retain(|tuple| {
@@ -146,8 +144,8 @@ impl Declarations {
         self.functions = functions;
     }
 
-    /// The tuples in other names; those of which the elements get names of no tuple are
-    /// left out.
+    /// The tuple functions under new names. A tuple function is left out if its elements do not get
+    /// the names of one tuple.
     pub(super) fn tuples_rewritten(&self, names: &impl Rewrite) -> Result<Vec<TupleFunction>> {
         let mut rewritten = Vec::new();
         for tuple in &self.tuples {

@@ -1,7 +1,7 @@
 //! Which variables of a conjunction have bounds.
 //!
-//! A variable has bounds if constraints put it between two values of what has
-//! bounds already, so that a search for all tuples ends:
+//! A variable has bounds if constraints put it between two expressions of variables that have
+//! bounds. A search for all tuples then ends:
 //!
 //! ```text
 //! pos(i) <= q < pos(i + 1)      q, once i has
@@ -68,8 +68,7 @@ fn has_bounds(variable: Variable, open: &BTreeSet<Variable>, facts: &Facts<'_>) 
     from_below && from_above
 }
 
-/// What a variable is multiplied by, if it stands nowhere but in products with
-/// integers and constants.
+/// The factor of a variable that occurs in products with integers and constants only.
 fn factor_of(variable: Variable, sum: &Polynomial) -> Option<Polynomial> {
     let this = atom(variable);
     let mut factor = Polynomial::default();

@@ -119,8 +119,7 @@ impl Descriptor {
         Ok(())
     }
 
-    /// Whether the map, the data or the values call a function, or what they call
-    /// is tied to it.
+    /// Whether the map, the data or the values call a function, directly or through declarations.
     fn mentions(&self, name: &str) -> bool {
         let mut reached = vec![];
         for relation in [&self.map, &self.data, self.values.as_relation()] {
@@ -273,7 +272,7 @@ impl Descriptor {
     }
 }
 
-/// Whether a constraint follows from those of a conjunction.
+/// Whether the constraints of a conjunction imply a constraint.
 fn follows(part: &Conjunction, constraint: &Constraint, declarations: &Declarations) -> bool {
     let (comparison, right) = &constraint.rest[0];
     let mut against = part.clone();

@@ -27,11 +27,10 @@ impl Descriptor {
     /// complete.
     ///
     /// # Errors
-    /// As [`Declarations::parse`], and `E0720` for a
-    /// function that is called and not declared, or declared and not called,
-    /// `E0721` for a tuple without one coordinate in each mode or without one
-    /// place, `E0722` for a space without bounds, `E0723` for what may lie
-    /// outside of the extents or of the values.
+    /// As [`Declarations::parse`], and `E0720` for a function that is called and not declared, or
+    /// declared and not called, `E0721` for a tuple without one coordinate in each mode or without
+    /// one place, `E0722` for a space without bounds, `E0723` for a coordinate that may be outside
+    /// of the extents, or a place outside of the values.
     pub fn parse(source: &Source) -> Result<Self> {
         let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
         parser.tokens.expect("format")?;

@@ -1,19 +1,19 @@
-//! What declared choices give for the terms at hand.
+//! Instances of clauses for the terms in the rows.
 //!
-//! Monotonicity, injectivity and quantifiers are choices of which one member
-//! holds, whatever their variables are, and so is that equal arguments have equal
-//! values:
+//! Monotone and injective functions and quantifiers are clauses: disjunctions that hold for all
+//! values of their variables. So is the rule that equal arguments have equal values:
 //!
 //! ```text
 //! f nondecreasing      a > b  or  f(a) <= f(b)
 //! ```
 //!
-//! For `f(i)` and `f(j + 1)` in the rows, `a` and `b` are tried as `i` and
-//! `j + 1`. Where all members but one are refuted, that one holds.
+//! For `f(i)` and `f(j + 1)` in the rows, `a` and `b` take the values `i` and `j + 1`. This
+//! instance is a **choice** and its literals are **members**. If all members but one are refuted,
+//! the last one holds (unit propagation).
 //!
-//! **New terms.** Where one call gives all variables of a choice their values, the
-//! other calls of the choice may be new. Such a call has a value only in the domain of
-//! its function, so the choice has members besides that say that it is outside:
+//! **New terms.** If one call determines all variables of a clause, the other calls of the clause
+//! may be new. A new call has a value only in the domain of its function. The choice therefore gets
+//! more members, which say that the call is outside of the domain:
 //!
 //! ```text
 //! forall e : 0 <= e < m => ptr(e) <= diag(e)      and diag(c) in the rows
@@ -21,8 +21,8 @@
 //! c < 0  or  c >= m  or  ptr(c) <= diag(c)  or  c outside of the domain of ptr
 //! ```
 //!
-//! Calls that come about so give rise to further ones, but those to none. What follows
-//! for such a call follows from the rows that its value does.
+//! A new call may create further calls, but those create none. A conclusion about a new call
+//! depends on the rows that put it into its domain.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,27 +38,28 @@ use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// Terms for which one declared choice is tried.
 pub(crate) const MOST_INSTANCES: usize = 600;
-/// Calls that may be new.
+/// New calls that clauses may create.
 pub(crate) const MOST_CREATED: usize = 24;
-/// How often new calls give rise to new ones.
+/// Generations of calls that are created from created calls.
 const MOST_GENERATIONS: usize = 2;
 
-/// Choices that are open.
+/// The choices that are still open.
 pub(super) struct Choices {
     clauses: Vec<Clause>,
     /// How many calls there were when instances were made last.
     n_calls: usize,
     made: BTreeSet<Vec<Linear>>,
     open: Vec<Choice>,
-    /// Those of which a member was taken, with what that follows from.
+    /// Decided choices, with the rows that decided them.
     taken: Vec<(Choice, Sources)>,
-    /// Calls that no row had, with the number of those that one comes from.
+    /// New calls, with their generation.
     created: BTreeMap<Atom, usize>,
-    /// Those that a row has since, with what their values follow from.
-    born: BTreeMap<Atom, Sources>,
+    /// New calls that a row contains by now, with the rows that give them a value.
+    reasons: BTreeMap<Atom, Sources>,
 }
 
-/// Members of which one holds, for calls that have values because of these rows.
+/// An instance of a clause: one of the members holds. It depends on the rows `from`, which give its
+/// calls a value.
 #[derive(Clone)]
 struct Choice {
     members: Vec<Member>,
@@ -68,7 +69,7 @@ struct Choice {
 #[derive(Clone)]
 struct Member {
     row: Row,
-    /// What refutes it.
+    /// The opposite row. A proof of it refutes the member.
     opposite: Linear,
 }
 
@@ -81,20 +82,21 @@ impl Choices {
             open: Vec::new(),
             taken: Vec::new(),
             created: BTreeMap::new(),
-            born: BTreeMap::new(),
+            reasons: BTreeMap::new(),
         }
     }
 
-    /// Notes that a row that follows from these speaks of a call for the first time.
-    pub(super) fn is_born(&mut self, atom: &Atom, from: Sources) {
+    /// Records that a row contains a new call for the first time, and the rows that this row
+    /// follows from.
+    pub(super) fn note_reason(&mut self, atom: &Atom, from: Sources) {
         if self.created.contains_key(atom) {
-            self.born.insert(atom.clone(), from);
+            self.reasons.insert(atom.clone(), from);
         }
     }
 
-    /// The rows that a call has a value because of; none, if it was there.
-    pub(super) fn why_there(&self, atom: &Atom) -> Sources {
-        self.born.get(atom).copied().unwrap_or(Sources::NONE)
+    /// The rows that give a call a value; none for a call of the given rows.
+    pub(super) fn reason(&self, atom: &Atom) -> Sources {
+        self.reasons.get(atom).copied().unwrap_or(Sources::NONE)
     }
 }
 
@@ -115,8 +117,7 @@ impl Facts<'_> {
         new
     }
 
-    /// Takes the members again that were taken because of given rows, as far as the
-    /// others suffice for that.
+    /// Decides choices again whose decision depended on given rows, as far as other rows suffice.
     pub(super) fn retake(&mut self, without: Sources) {
         let except = Except {
             sources: without,
@@ -140,7 +141,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The one member that is not refuted, and what the others are refuted by.
+    /// The only member that is not refuted, with the rows that refute the others.
     fn left(&mut self, choice: &Choice, except: Except) -> Option<(Row, Sources)> {
         let mut from = choice.from;
         if from.meet(except.sources) {
@@ -154,7 +155,7 @@ impl Facts<'_> {
                 None => left = Some(member.row.clone()),
             }
         }
-        // A choice of which nothing is left contradicts the rows.
+        // If all members are refuted, the rows contradict each other.
         let never = Row {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,
@@ -252,7 +253,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Instances of a choice that one call determines, with calls that are new.
+    /// Adds the instances of a clause that one call determines and that contain new calls.
     fn make_terms(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
         let mut patterns: Vec<&Expression> = Vec::new();
         for e in clause.literals.iter().flat_map(Constraint::expressions) {
@@ -306,28 +307,18 @@ impl Facts<'_> {
         }
     }
 
-    /// The comparisons of which one holds where a call has no value; `None` where that
-    /// is not known.
+    /// The comparisons of which one holds if a call is outside of its domain; `None` if they are
+    /// unknown.
     fn outside(&self, call: &Atom) -> Option<Vec<Row>> {
         let Atom::Call(name, arguments) = call else {
             return Some(Vec::new());
         };
-        let function = self.declarations.function(name)?;
-        let [part] = function.domain.parts() else {
-            return None;
-        };
-        if part.exists().len() > 0 || arguments.len() != function.domain.n_elements() {
-            return None;
-        }
-        let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
-        let links = part.constraints().iter().flat_map(Constraint::split);
-        links
-            .map(|link| {
-                let link = link.rewritten(&Values(&arguments));
-                let (comparison, right) = &link.rest[0];
-                Row::of(&link.first, comparison.negated(), right)
-            })
-            .collect()
+        let domain = self.declarations.function(name)?.domain_at(arguments)?;
+        let outside = domain.iter().map(|link| {
+            let (comparison, right) = &link.rest[0];
+            Row::of(&link.first, comparison.negated(), right)
+        });
+        outside.collect()
     }
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.
@@ -337,7 +328,7 @@ impl Facts<'_> {
         for row in rows {
             let Some(row) = row else { return };
             row.sum
-                .visit(&mut |atom| from = from.and(self.choices.why_there(atom)));
+                .visit(&mut |atom| from = from.and(self.choices.reason(atom)));
             let linear = self.system.linear(&row);
             let Some(opposite) = linear.negated().filter(|_| !holds(&row)) else {
                 return;
@@ -372,7 +363,7 @@ fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
     known
 }
 
-/// The variables of a choice, if a call that is of this pattern determines all of them.
+/// The variables of a clause, if a call matches this pattern and determines all of them.
 fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<Expression>> {
     let (Expression::Call(name, arguments), Atom::Call(called, values)) = (pattern, call) else {
         return None;
@@ -400,8 +391,7 @@ fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<
     Some(found?.iter().map(Polynomial::to_expression).collect())
 }
 
-/// The calls of rows that are not among these; none where a quotient may have no
-/// value.
+/// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
 fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
     let mut new = BTreeSet::new();
     let mut is_known = true;
@@ -418,7 +408,7 @@ fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
     is_known.then_some(new)
 }
 
-/// The one variable of `x + 1`, and what is added to it.
+/// The variable and the constant of a sum such as `x + 1`.
 fn shifted(pattern: &Polynomial) -> Option<(Variable, Polynomial)> {
     let variables = pattern.variables();
     let (1, Some(variable)) = (variables.len(), variables.first()) else {

@@ -1,4 +1,4 @@
-//! What follows for products and quotients, which are unknowns of their own.
+//! Conclusions about products and quotients, which are unknowns of their own.
 //!
 //! ```text
 //! 0 < B,   i floordiv B       i = B * (i floordiv B) + i mod B    0 <= i mod B < B
@@ -13,7 +13,7 @@ use crate::linear::Sources;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 impl Facts<'_> {
-    /// `None` as long as the divisor is not known to be positive.
+    /// Adds the division rule for a quotient; `None` unless the divisor is known to be positive.
     pub(super) fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> Option<bool> {
         let positive = Row {
             sum: b.plus(-1, &Polynomial::integer(1))?,
@@ -32,8 +32,8 @@ impl Facts<'_> {
         Some(new | self.hold(row(below, Sign::NonNegative), from))
     }
 
-    /// Multiplies comparisons by symbolic constants that are not negative, where
-    /// such a product is spoken of other than by what was multiplied so.
+    /// Multiplies comparisons by a nonnegative symbolic constant, if a row contains such a product
+    /// and did not result from a multiplication itself.
     pub(super) fn hold_products(&mut self) -> bool {
         let mut products: BTreeSet<(&Atom, &Atom)> = BTreeSet::new();
         let is_scaled = |at: usize| self.scaled.iter().any(|rows| rows.contains(&at));

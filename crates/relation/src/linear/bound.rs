@@ -1,4 +1,4 @@
-//! Bounds of a variable: all that are stated, and the tightest of those in use.
+//! Bounds of a variable: all stated bounds, and the tightest ones in use.
 
 use super::{Except, Sources};
 
@@ -11,7 +11,7 @@ pub(super) struct Bound {
     pub(super) given: Option<usize>,
 }
 
-/// A variable with its bounds, and the tightest of those in use.
+/// A variable with its stated bounds, and the tightest ones in use.
 #[derive(Default)]
 pub(super) struct Variable {
     pub(super) lower: Option<Bound>,

@@ -1,8 +1,7 @@
-//! Integers that lie between bounds, and sums of them that do.
+//! Integer points between bounds of unknowns and of their sums.
 //!
-//! Each unknown is a variable, and so is each sum that is compared; a row is then
-//! a bound of one variable. A table says what the variables that are not chosen
-//! freely are, in terms of those that are:
+//! Each unknown is a variable, and so is each compared sum. A row is then a bound of one variable.
+//! A table expresses some variables by the others, which are free:
 //!
 //! ```text
 //! i < j, j <= k        s = i - j <= -1             i free   j free   k free
@@ -10,12 +9,11 @@
 //!                                             t               1       -1
 //! ```
 //!
-//! A variable of the table that is out of its bounds changes places with a free one
-//! that may still move. Where none may, the bounds that hold them all contradict
-//! each other. A free variable always lies on integers; where one of the table
-//! does not, it is tried below and above (branch and bound). Bounds can be put
-//! aside and come back; the table stays as it is, so the next search begins near
-//! where the last one ended.
+//! A variable of the table that is out of its bounds changes places with a free one that may still
+//! move. If none may, the bounds that stop them contradict each other. Free variables have integer
+//! values. If a variable of the table has none, the search tries the integers below and above it
+//! (branch and bound). Bounds can be suspended and restored; the table stays, so the next search
+//! begins near the end of the last one.
 //!
 //! Source: Dutertre and de Moura, "A Fast Linear-Arithmetic Solver for DPLL(T)",
 //! CAV 2006, §3, <https://doi.org/10.1007/11817963_11>.
@@ -34,7 +32,7 @@ const FEW_PIVOTS: usize = 20;
 /// Variables that one search may split.
 const MOST_SPLITS: usize = 8;
 
-/// What a search finds.
+/// The result of a search.
 pub(super) enum Verdict {
     /// No integers satisfy the rows; these are why.
     Refuted(Sources),
@@ -42,7 +40,7 @@ pub(super) enum Verdict {
     Point(Vec<i64>),
     /// Nothing binds an unknown.
     Unknown,
-    /// It gave up.
+    /// The search reached its limit.
     Stuck,
 }
 
@@ -60,11 +58,11 @@ pub(super) struct Simplex {
     except: Except,
     /// Rows of numbers alone that do not hold.
     never: Vec<Bound>,
-    /// Whether a row is missing, since its numbers are too large.
+    /// Whether a row was dropped because its numbers are too large.
     pub(super) is_incomplete: bool,
 }
 
-/// A row as bounds of one variable, which is a sum where there is none of it.
+/// A row as bounds of one variable; a row with several unknowns bounds their sum.
 struct Bounded {
     sum: Vec<(usize, i64)>,
     lower: Option<i64>,
@@ -217,8 +215,8 @@ impl Simplex {
                 let bound = below.or(above)?;
                 Some((row.variable, at, bound, below.is_some()))
             });
-            // The least number first: so the search comes to an end. At first what keeps
-            // fractions out is preferred to that.
+            // The least number comes first, so the search ends (Bland's rule). At first, pivots
+            // that avoid fractions come before it.
             let Some((_, at, bound, up)) = out.min_by_key(|(variable, ..)| *variable) else {
                 return Ok(None);
             };
@@ -322,7 +320,7 @@ impl Simplex {
             (Sign::NonNegative, 1) => (Some(least.checked_neg()?), None),
             (Sign::NonNegative, _) => (None, Some(least)),
             _ => {
-                // What is no multiple lies between two, and both bounds cross.
+                // A sum that lies between two multiples has crossing bounds.
                 let most = -((-i128::from(row.constant)).div_euclid(i128::from(common)));
                 let most = i64::try_from(most).ok()?;
                 match sign {
@@ -335,7 +333,7 @@ impl Simplex {
         Some(Bounded { sum, lower, upper })
     }
 
-    /// Puts tighter bounds in place for a while; gives back those that were.
+    /// Sets tighter bounds temporarily, and returns the former ones.
     fn tightened(
         &mut self,
         variable: usize,
@@ -372,7 +370,7 @@ impl Simplex {
         variable
     }
 
-    /// The variable of a sum, in a new row where there is none yet.
+    /// The variable of a sum, in a new row unless the table has one.
     fn variable(&mut self, sum: &[(usize, i64)]) -> Result<usize, Stuck> {
         if let [(variable, 1)] = sum {
             return Ok(*variable);

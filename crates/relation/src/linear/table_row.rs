@@ -38,8 +38,8 @@ impl TableRow {
         all.filter(|(_, factor)| *factor != 0).collect()
     }
 
-    /// Puts another row, of those parts, for the free variable of a column, which
-    /// was `before` so far.
+    /// Replaces the free variable of a column by the row `other`, a sum of these parts. `before` is
+    /// the factor of the variable so far.
     pub(super) fn put(
         &mut self,
         column: usize,

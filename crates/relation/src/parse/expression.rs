@@ -12,10 +12,9 @@
 //! ```
 //!
 //! Tuples compare lexicographically, which leaves a choice:
-//! `[a, b] < [c, d]` is `a < c`, or `a = c && b < d`. Beside a tuple, a call is
-//! one of a function whose values are tuples: `P(i, j) = [m, n]` is
-//! `P.0(i, j) = m && P.1(i, j) = n`, and so is `P(i, j)[0] = m && P(i, j)[1] = n`. In
-//! `2i`, nothing stands between the number and the name.
+//! `[a, b] < [c, d]` is `a < c`, or `a = c && b < d`. A call that is compared with a tuple has a
+//! tuple for its value: `P(i, j) = [m, n]` is `P.0(i, j) = m && P.1(i, j) = n`, and so is `P(i,
+//! j)[0] = m && P(i, j)[1] = n`. In `2i` the name follows the number without a space.
 
 use sparsec_base::lex::Kind;
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -28,7 +27,7 @@ use crate::key;
 /// Operators and parentheses in one expression; keeps recursion shallow.
 const LARGEST_EXPRESSION: usize = 200;
 
-/// Lists of constraints, of which one holds.
+/// A disjunction of conjunctions of constraints.
 pub(crate) type Alternatives = Vec<Vec<Constraint>>;
 
 enum Operand {
@@ -48,8 +47,8 @@ fn of_integers(operands: &[Operand], comparisons: &[Comparison]) -> Option<Const
     Some(Constraint { first, rest })
 }
 
-/// When tuples compare so: the alternatives, no two of which hold at once
-/// unless the comparison is `!=`.
+/// The alternatives in which tuples compare like this. No two hold at once, unless the comparison
+/// is `!=`.
 pub(crate) fn compare_tuples(
     left: &[Expression],
     comparison: Comparison,
@@ -164,7 +163,7 @@ impl Parser {
         }
     }
 
-    /// `P(i, j)` beside a tuple is a tuple: `P.0(i, j)`, `P.1(i, j)`, ….
+    /// The elements of a call that is compared with a tuple: `P.0(i, j)`, `P.1(i, j)`, ….
     fn components(&mut self, e: &Expression, n: usize, place: Span) -> Result<Vec<Expression>> {
         let Expression::Call(name, arguments) = e else {
             return Err(Diagnostic::new(
@@ -194,7 +193,7 @@ impl Parser {
             .find(|comparison| self.tokens.eat(comparison.symbol()))
     }
 
-    /// Reads an expression, in which every name that is not called is a constant.
+    /// Reads an expression. Every name that is not called is a constant.
     ///
     /// # Errors
     /// As [`Relation::parse`](crate::Relation::parse).

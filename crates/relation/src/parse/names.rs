@@ -24,8 +24,8 @@ impl Parser {
             .help("choose another name"))
     }
 
-    /// Refuses a name with a prime for something that is known outside of relations:
-    /// arrays, parameters and statements keep their names in kernels and files.
+    /// Refuses a name with a prime for an array, a parameter or a statement: these keep their names
+    /// in kernels and files, which have no primes.
     ///
     /// # Errors
     /// `E0131`.
@@ -50,7 +50,7 @@ impl Parser {
         self.uses.push((name, arguments, place));
     }
 
-    /// Whether this is a function that the language knows: a key such as `MORTON`.
+    /// Whether this is a predefined function: a key such as `MORTON`.
     pub fn is_key(name: &str) -> bool {
         key::is_variadic(name)
     }

@@ -1,4 +1,4 @@
-//! Forms in which ISL and papers print relations.
+//! The forms of relations that ISL and papers print.
 //!
 //! ```text
 //! [N] -> { [i] -> [j] : exists (h : i = 2h and h < N); [i] -> [0] }     ISL
@@ -6,13 +6,13 @@
 //!
 //! 2h             2 * h
 //! floor(i/4)     i floordiv 4
-//! P(n)[0]        P.0(n), an element of a value that is a tuple
+//! P(n)[0]        P.0(n), an element of a tuple
 //! a == b         a = b
 //! { : N > 0 }    {[] : N > 0}
 //! ```
 //!
-//! The names before the first `->` are all the symbolic constants; another name
-//! that no tuple brings in is refused, as ISL does.
+//! The names before the first `->` are the symbolic constants. If a text has this list, it is
+//! complete: any other name that is no variable is refused, as in ISL.
 
 use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
@@ -21,11 +21,11 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 use super::{Head, Parser};
 use crate::expression::Expression;
 
-/// The function of a quotient that is rounded down.
+/// The function that rounds a quotient down.
 pub(crate) const FLOOR: &str = "floor";
 
 impl Parser {
-    /// The symbolic constants that a text lists before its first part.
+    /// Reads the list of symbolic constants before the first part, if there is one.
     pub(super) fn parameters(&mut self) -> Result<Option<Vec<(String, Span)>>> {
         if !self.tokens.eat("[") {
             return Ok(None);
@@ -45,8 +45,7 @@ impl Parser {
         Ok(Some(names))
     }
 
-    /// Refuses a name that neither a tuple nor the list of constants has, and one
-    /// that both have.
+    /// Refuses a name that is neither a variable nor a listed constant, and a name that is both.
     pub(super) fn check_parameters(
         &self,
         parameters: &[(String, Span)],
@@ -76,7 +75,7 @@ impl Parser {
         Ok(())
     }
 
-    /// A number, or a multiple of the name or parenthesis that begins where it ends.
+    /// A number, or its product with a name or parenthesis that follows without a space.
     pub(super) fn multiple(&mut self, factor: Expression) -> Result<Expression> {
         let next = self.tokens.peek();
         let is_adjacent = next.span.start == self.tokens.peek_before().end;
@@ -88,7 +87,7 @@ impl Parser {
         Ok(Expression::Multiply(Box::new(factor), Box::new(of)))
     }
 
-    /// What follows `floor(`, if that is a quotient.
+    /// Reads the quotient after `floor(`; `None` if no quotient follows.
     pub(super) fn rounded(&mut self) -> Result<Option<Expression>> {
         let begin = self.tokens.position();
         let n_uses = self.uses.len();
@@ -106,7 +105,7 @@ impl Parser {
         Ok(Some(Expression::FloorDivide(Box::new(whole), Box::new(by))))
     }
 
-    /// The number in `[0]` right behind a call.
+    /// Reads the number in `[0]` directly after a call; `None` if there is none.
     pub(super) fn element_of_value(&mut self) -> Result<Option<u64>> {
         let is_adjacent = self.tokens.peek().span.start == self.tokens.peek_before().end;
         let is_element = self.tokens.peek_at(1).kind == Kind::Integer && self.tokens.at_nth(2, "]");

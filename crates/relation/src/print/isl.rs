@@ -1,4 +1,4 @@
-//! The text of relations in the syntax of ISL.
+//! Relations in the syntax of ISL.
 //!
 //! ```text
 //! {[i] -> [h] : exists k : i = N * k && h = i floordiv 2} union {[i] -> [h] : i != h}
@@ -6,9 +6,8 @@
 //! [N] -> { [i] -> [h] : exists (k : i = N * k and h = floor(i/2)); [i] -> [h] : i != h }
 //! ```
 //!
-//! The text parses back to the relation. ISL itself reads it as far as its language
-//! goes: it has no calls, no products of unknowns and no quotients by them.
-//! IEGenLib prints calls as here.
+//! The text parses back to the relation. ISL itself has no calls, no products of unknowns and no
+//! quotients by unknowns, so it reads only texts without them. IEGenLib prints calls like this.
 //!
 //! Source: Verdoolaege, "isl: An Integer Set Library for the Polyhedral Model", ICMS
 //! 2010, <https://doi.org/10.1007/978-3-642-15582-6_49>.
@@ -16,14 +15,14 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-use super::Binding;
+use super::{Binding, Operation, binary};
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Variable};
 use crate::relation::Relation;
 use crate::set::Set;
 
 impl Relation {
-    /// The text in the syntax of ISL; see the module's page.
+    /// The relation in the syntax of ISL; see the module's page.
     ///
     /// ```
     /// use sparsec_relation::Relation;
@@ -39,7 +38,7 @@ impl Relation {
 }
 
 impl Set {
-    /// The text in the syntax of ISL, as of [`Relation::to_isl`].
+    /// The set in the syntax of ISL, as [`Relation::to_isl`].
     ///
     /// ```
     /// let even: sparsec_relation::Set = "{[i] : exists h : i = 2 * h && i < N}".parse()?;
@@ -62,7 +61,7 @@ fn text(relation: &Relation, pairs: bool) -> String {
     format!("[{}] -> {{ {} }}", constants.join(", "), parts.join("; "))
 }
 
-/// Writes expressions of a part.
+/// The expressions of one part of a union.
 struct Isl<'a>(&'a Conjunction);
 
 impl Isl<'_> {
@@ -104,6 +103,11 @@ impl Isl<'_> {
     }
 
     fn write(&self, f: &mut String, e: &Expression, around: Binding) -> fmt::Result {
+        let infix = |f: &mut String, operation: Operation<'_>, own| {
+            binary(f, operation, (own, around), |f, e, around| {
+                self.write(f, e, around)
+            })
+        };
         match e {
             Expression::Call(name, arguments) => {
                 let arguments = arguments.iter().map(|e| self.expression(e));
@@ -124,10 +128,10 @@ impl Isl<'_> {
                 f.write_char('-')?;
                 self.write(f, a, Binding::Sign)
             }
-            Expression::Add(a, b) => self.binary(f, (a, "+", b), Binding::Sum, around),
-            Expression::Subtract(a, b) => self.binary(f, (a, "-", b), Binding::Sum, around),
-            Expression::Multiply(a, b) => self.binary(f, (a, "*", b), Binding::Product, around),
-            Expression::Modulo(a, b) => self.binary(f, (a, "mod", b), Binding::Product, around),
+            Expression::Add(a, b) => infix(f, (a, "+", b), Binding::Sum),
+            Expression::Subtract(a, b) => infix(f, (a, "-", b), Binding::Sum),
+            Expression::Multiply(a, b) => infix(f, (a, "*", b), Binding::Product),
+            Expression::Modulo(a, b) => infix(f, (a, "mod", b), Binding::Product),
             Expression::Negate(_)
             | Expression::Integer(_)
             | Expression::Constant(_)
@@ -135,25 +139,5 @@ impl Isl<'_> {
                 write!(f, "{}", self.0.text_of(e))
             }
         }
-    }
-
-    fn binary(
-        &self,
-        f: &mut String,
-        (a, operator, b): (&Expression, &str, &Expression),
-        own: Binding,
-        around: Binding,
-    ) -> fmt::Result {
-        let parentheses = own < around;
-        if parentheses {
-            f.write_char('(')?;
-        }
-        self.write(f, a, own)?;
-        write!(f, " {operator} ")?;
-        self.write(f, b, own.tighter())?;
-        if parentheses {
-            f.write_char(')')?;
-        }
-        Ok(())
     }
 }

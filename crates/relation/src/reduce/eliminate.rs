@@ -1,12 +1,12 @@
-//! Constraints without a variable that only has to exist.
+//! The elimination of `exists` variables from constraints.
 //!
-//! Only where that is exact for integers, in the first way that is there:
+//! A variable is eliminated only if that is exact for integers, by the first rule that applies:
 //!
-//! | way                                   | example                                              |
+//! | rule                                  | example                                              |
 //! |---------------------------------------|------------------------------------------------------|
 //! | an equality with factor 1 or -1       | `v = i + 1`: put in its place, inside calls too      |
 //! | quotient and rest by a number         | `q = v floordiv 4`, `r = v mod 4`: `v = 4 * q + r`, where `0 <= r < 4` |
-//! | bounds with factor 1                  | `i < v`, `v < j`: each lower one below each upper one |
+//! | bounds with factor 1                  | `i < v`, `v < j`: each lower bound below each upper bound |
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -75,7 +75,7 @@ fn by_equality(links: &[Rc<Link>], with: &[Rc<Link>], variable: Variable) -> Opt
 /// `q = v floordiv n` and `r = v mod n` are `v = n * q + r`, where `0 <= r < n`.
 fn by_division(links: &[Rc<Link>], with: &[Rc<Link>], variable: Variable) -> Option<Vec<Rc<Link>>> {
     let whole = Polynomial::atom(atom(variable));
-    // What equals the quotient by a number, or the rest.
+    // The terms equal to the quotient by a number, or to the remainder.
     let terms = |link: &Rc<Link>, of_rest: bool| -> Vec<(i64, Expression)> {
         let row = link.row.as_ref().filter(|row| row.sign == Sign::Zero);
         let terms = row.into_iter().flat_map(|row| row.sum.terms());
@@ -218,7 +218,7 @@ impl Rewrite for Shorter {
     }
 }
 
-/// What stands for a variable and its division by a number.
+/// The expressions that replace a variable and its division by a number.
 struct Division {
     variable: Variable,
     number: i64,

@@ -155,7 +155,7 @@ impl Nest<'_> {
         Ok(steps)
     }
 
-    /// What happens at a point.
+    /// The steps at a point.
     fn finish(&mut self, item: Item) -> Result<Vec<Step>, Stuck> {
         let Finish::Visit { earlier } = &item.finish else {
             return Ok(vec![Step::Found]);

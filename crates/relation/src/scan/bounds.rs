@@ -1,4 +1,4 @@
-//! Between which values a variable lies, once others are known.
+//! Bounds of a variable in terms of known variables.
 //!
 //! | comparison                              | bound                                 |
 //! |-----------------------------------------|---------------------------------------|
@@ -6,10 +6,10 @@
 //! | `a <= c * v`, `0 < c`                   | `(a + c - 1) floordiv c`              |
 //! | `e <= f(v + a)`, `f` never falls        | `f.first(e) - a`                      |
 //! | `f(v + a) <= e`, `f` never falls        | below `f.first(e + 1) - a`            |
-//! | none, but one follows from all together | what is left without the others       |
+//! | none, but all rows imply one            | projection, without the other unknowns |
 //!
-//! `f.first(e)` is the first argument from which on `f` is at least `e` (at most,
-//! where `f` falls), found by bisection.
+//! `f.first(e)` is the first argument from which on `f` is at least `e` (at most, if `f` is
+//! decreasing). Bisection finds it.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ pub(super) struct Bound {
     /// The pending comparison that it is, or half of.
     of: Option<usize>,
     is_searched: bool,
-    /// What holds within.
+    /// The rows that hold inside of the bounds.
     follow: Vec<Row>,
 }
 
@@ -68,7 +68,7 @@ impl Bounds {
 }
 
 impl Item {
-    /// The bounds that single comparisons are, none of which the others imply.
+    /// The bounds from single comparisons that the others do not imply.
     pub(super) fn direct(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let mut found: Vec<Bound> = Vec::new();
         let follows = self.followers(variable, declarations);
@@ -109,7 +109,7 @@ impl Item {
         if !bound.is_searched {
             return holds(&context, &bound.follow[0], declarations);
         }
-        // The comparison itself, which speaks of a call that has to have a value.
+        // The comparison itself, if its calls have values.
         let row = &self.pending[bound.of.expect("a search is for a comparison")].row;
         let facts = Facts::of_rows(context.iter().cloned(), declarations);
         let mut has_values = true;
@@ -268,7 +268,7 @@ impl Item {
             format!("{name}.first").into(),
             [wanted.clone()].into(),
         ));
-        // A place that is found lies in the domain, or is the end of it.
+        // A found argument lies in the domain, or is its end.
         let alone = [atom(variable)];
         let mut follow = domain(name, arguments, declarations).ok()?;
         follow.retain(|row| {

@@ -6,7 +6,7 @@ use sparsec_base::arena::Id;
 
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
-use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
+use crate::expression::{Comparison, Expression, Values, Variable};
 use crate::facts::{Facts, atom};
 use crate::key;
 use crate::names::Names;
@@ -23,7 +23,7 @@ pub(super) struct Pending {
     pub(super) is_met: bool,
 }
 
-/// What the innermost place of an item does.
+/// The innermost step of an item.
 #[derive(Clone)]
 pub(super) enum Finish {
     /// Visits the tuple, unless an earlier part of the union has it.
@@ -37,11 +37,11 @@ pub(super) enum Finish {
 pub(super) struct Item {
     /// Of the visit that it is of.
     pub(super) number: usize,
-    /// What orders the points, the outermost first.
+    /// The expressions that order the points, the outermost first.
     pub(super) order: Vec<Polynomial>,
     /// The elements of the tuple.
     pub(super) tuple: Vec<Polynomial>,
-    /// The variables that only have to exist.
+    /// The `exists` variables.
     pub(super) exists: Vec<Variable>,
     /// The variables that have values.
     pub(super) known: BTreeSet<Variable>,
@@ -94,7 +94,7 @@ impl Item {
         }
         for constraint in part.constraints() {
             let constraint = constraint.rewritten(&here);
-            // What cancels out in a sum has to have a value too.
+            // Terms that cancel out in a sum must have values too.
             for e in constraint.expressions() {
                 let mut every = Vec::new();
                 e.visit(&mut |e| {
@@ -238,14 +238,14 @@ impl Item {
             })
     }
 
-    /// Enforces what is known to hold where the loops are. With `test`, what is not
-    /// known and can be tested is given back, in an order in which each comparison
-    /// has a value where those before it hold.
+    /// Enforces comparisons that are known to hold at this place of the loops. With `test`, returns
+    /// comparisons that can be tested now, in an order in which each has a value if the earlier
+    /// ones hold.
     pub(super) fn enforce(&mut self, declarations: &Declarations, test: bool) -> Vec<Row> {
         let mut tested = Vec::new();
         loop {
             let ready = || (0..self.pending.len()).filter(|&at| self.is_ready(&self.pending[at]));
-            // What is known may be the reason why the next is.
+            // A known comparison may imply the next one.
             let known = ready().find(|&at| {
                 let pending = &self.pending[at];
                 pending.is_met || holds(&self.context, &pending.row, declarations)
@@ -284,8 +284,8 @@ impl Item {
         }));
     }
 
-    /// Whether of two points that agree on what is known, the one with the smaller
-    /// `first` has the smaller `then`; or, without `then`, there are no two.
+    /// Whether, of two points with equal known variables, the one with the smaller `first` has the
+    /// smaller `then`. Without `then`: whether there are no two.
     pub(super) fn increases(
         &self,
         first: Variable,
@@ -337,7 +337,7 @@ fn has_atom(sum: &Polynomial, atom: &Atom) -> bool {
     found
 }
 
-/// The function of which an atom is a value's place, if it can be looked up.
+/// The function whose argument an atom finds, if it can be looked up.
 fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str> {
     let Atom::Call(name, _) = atom else {
         return None;
@@ -353,8 +353,8 @@ fn inverse_of<'a>(atom: &Atom, declarations: &'a Declarations) -> Option<&'a str
     (is_place && function.domain.n_elements() == 1 && is_box()).then_some(&function.name)
 }
 
-/// The rows that say that a call has a value. One of a key on a curve has none either where
-/// the key is too large, which loops find out.
+/// The rows under which a call has a value. A key on a curve also has none if it is too large;
+/// loops check that when they run.
 pub(super) fn domain(
     name: &str,
     arguments: &[Polynomial],
@@ -386,21 +386,12 @@ pub(super) fn domain(
         _ => {}
     }
     let function = known.function(name).ok_or_else(refused)?;
-    let [part] = function.domain.parts() else {
-        return Err(refused());
-    };
-    if part.exists().len() > 0 || arguments.len() != function.domain.n_elements() {
-        return Err(refused());
-    }
-    let arguments: Vec<Expression> = arguments.iter().map(Polynomial::to_expression).collect();
-    let links = part.constraints().iter().flat_map(Constraint::split);
-    links
-        .map(|link| {
-            let link = link.rewritten(&Values(&arguments));
-            let (comparison, right) = &link.rest[0];
-            Row::of(&link.first, *comparison, right).ok_or(Refused::TooLarge)
-        })
-        .collect()
+    let domain = function.domain_at(arguments).ok_or_else(refused)?;
+    let rows = domain.iter().map(|link| {
+        let (comparison, right) = &link.rest[0];
+        Row::of(&link.first, *comparison, right).ok_or(Refused::TooLarge)
+    });
+    rows.collect()
 }
 
 /// Whether a row is known to hold where a context does. Its calls have values.

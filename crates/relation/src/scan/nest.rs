@@ -30,8 +30,8 @@ pub(super) enum Stuck {
 }
 
 impl Nest<'_> {
-    /// The loops of items of which the first `level` elements of the order are
-    /// known; `shared` says how many elements of it they have in common.
+    /// The loops of items whose first `level` elements of the order have values; the items share
+    /// the first `shared` elements.
     pub(super) fn together(
         &mut self,
         mut items: Vec<Item>,
@@ -77,7 +77,7 @@ impl Nest<'_> {
         }
     }
 
-    /// Items at one point of time, in the order in which they were given.
+    /// Items with equal times, in the given order.
     fn one_after_another(
         &mut self,
         items: Vec<Item>,
@@ -128,7 +128,7 @@ impl Nest<'_> {
         Ok(steps)
     }
 
-    /// Tests that all items make now. What each is known to meet needs none.
+    /// Tests that all items make at this place. Known comparisons need none.
     fn common_conditions(&self, items: &mut [Item]) -> Option<Vec<Row>> {
         for item in items.iter_mut() {
             item.enforce(self.declarations, false);
@@ -146,8 +146,8 @@ impl Nest<'_> {
         Some(first)
     }
 
-    /// Groups of which one alone has points here, by tests that can be made now: each
-    /// makes them outside of loops of its own.
+    /// Groups of items of which only one has points here, by tests that can be made now outside of
+    /// the loops.
     fn exclusive(&self, items: &[Item]) -> Option<Vec<Vec<Item>>> {
         let mut tested = items.to_vec();
         let mut n_tests = 0;
@@ -262,7 +262,7 @@ impl Nest<'_> {
         let inside = between(first, &lower, &upper);
         for (item, mut bounds) in items.iter_mut().zip(bounds) {
             item.context.extend(inside.iter().flatten().cloned());
-            // What lies outside of an item's own bounds is left to its tests.
+            // Each item tests its own bounds.
             if lower[..] != [sums(&bounds.lower)] {
                 bounds.lower.clear();
             }
@@ -287,8 +287,8 @@ impl Nest<'_> {
         Ok(steps)
     }
 
-    /// One side of the bounds of all items, without those that another one is
-    /// known to include; `sign` is 1 for lower bounds and -1 for upper ones.
+    /// One side of the bounds of all items, without bounds that another one includes; `sign` is 1
+    /// for lower bounds and -1 for upper ones.
     fn hull(
         &self,
         bounds: &[Bounds],
@@ -326,8 +326,7 @@ impl Nest<'_> {
         all
     }
 
-    /// The items in groups of which each is known to be done with the element
-    /// before the next begins.
+    /// The items in groups. Each group is known to end with this element before the next begins.
     fn in_turn(&self, items: &[Item], bounds: &[Bounds]) -> Vec<Vec<usize>> {
         let before = |a: usize, b: usize| {
             let context = common(&[items[a].clone(), items[b].clone()]);
@@ -439,7 +438,7 @@ fn common(items: &[Item]) -> Vec<Row> {
     first.context.iter().filter(in_all).cloned().collect()
 }
 
-/// What holds of a loop's variable where each side of its bounds is that of one item.
+/// The rows about a loop variable, if each side of its bounds belongs to one item.
 fn between(
     variable: Variable,
     lower: &[Vec<Polynomial>],

@@ -1,5 +1,4 @@
-//! Running loops over values at hand: a second opinion, and the way in which
-//! declarations are checked. Kernels are made by `lower`.
+//! Running loops over given values: a second opinion on `lower`, and the check of declarations.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -113,7 +112,7 @@ impl<'a> Data<'a> {
     }
 }
 
-/// What became of a run.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// All points were visited, or the visitor had enough.

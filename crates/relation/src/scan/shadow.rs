@@ -1,15 +1,15 @@
-//! What rows say of some unknowns, whatever the others are.
+//! Projection of rows onto some unknowns.
 //!
-//! `0 <= i < N && 0 <= j <= i` says `0 <= j < N` of `j`. An unknown is taken out by an
-//! equality in which it has factor 1 or -1, else each lower bound is put against
-//! each upper bound (Fourier and Motzkin). What is left holds wherever the rows
-//! do; over integers it may hold elsewhere too.
+//! The projection of `0 <= i < N && 0 <= j <= i` onto `j` is `0 <= j < N`. An equality with factor
+//! 1 or -1 eliminates an unknown; otherwise each lower bound is combined with each upper bound
+//! (Fourier-Motzkin). The rows imply the projection. Over integers, the projection may also hold
+//! where they do not.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
-/// Rows that elimination may hold at once; what is beyond is left out.
+/// Rows that elimination may keep at once; further rows are dropped.
 const MOST_ROWS: usize = 240;
 
 /// The consequences of `rows` that have only products to `keep`.
@@ -74,7 +74,7 @@ fn without(row: &Row, product: &[Atom], value: &Polynomial) -> Option<Row> {
     })
 }
 
-/// Sums that are not negative: of those with equal factors, the tightest.
+/// Nonnegative sums: for each set of factors, the tightest.
 #[derive(Default)]
 struct Bounds(BTreeMap<Polynomial, i64>);
 

@@ -1,6 +1,6 @@
-//! What variables are, once others are known.
+//! Values of variables in terms of given variables.
 //!
-//! A variable is **solved** by, in this order:
+//! The solver tries these constraints in order:
 //!
 //! | constraint                                | solution                  |
 //! |-------------------------------------------|---------------------------|
@@ -12,8 +12,8 @@
 //! | `B * j <= a < B * j + B`, `0 < B` (strips) | `j = a floordiv B`        |
 //! | `a = j floordiv B`, `b = j mod B`, `0 < B` | `j = B * a + b`           |
 //!
-//! `i = f.inverse(b)` says which argument gives `b`, if one does. Equal values of one
-//! function are of equal arguments: `f(j) = f(i)` gives `j = i`.
+//! `f.inverse(b)` is the argument at which `f` has the value `b`, if there is one. Equal values of
+//! an injective function have equal arguments: `f(j) = f(i)` gives `j = i`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -23,11 +23,11 @@ use crate::expression::{Expression, Variable};
 use crate::facts::{Facts, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
-/// Equalities for arguments of injective functions that are looked at.
+/// The most equalities that the solver derives from inverses.
 const MOST_INVERTED: usize = 64;
 
-/// What variables are where the rows `stated` hold, of which `facts` are the
-/// consequences, as far as the variables `given` tell; those among them.
+/// Solves the rows `stated`, whose consequences are `facts`, for all variables that the variables
+/// `given` determine. The result contains the given variables too.
 pub(crate) fn solved(
     stated: &[Row],
     facts: &Facts<'_>,
@@ -47,7 +47,7 @@ pub(crate) fn solved(
     solver.known
 }
 
-/// What variables are, as far as those given tell.
+/// The given variables and the variables solved so far.
 struct Solver<'a> {
     stated: &'a [Row],
     facts: &'a Facts<'a>,
@@ -57,13 +57,13 @@ struct Solver<'a> {
 }
 
 impl Solver<'_> {
-    /// The variables in it of which the value is not known.
+    /// The variables of a sum that are not solved yet.
     fn unknowns(&self, sum: &Polynomial) -> Vec<Variable> {
         let all = sum.variables().into_iter();
         all.filter(|v| !self.known.contains_key(v)).collect()
     }
 
-    /// The value in terms of what is given.
+    /// The sum in terms of the given variables.
     fn value(&self, sum: &Polynomial) -> Option<Polynomial> {
         let mut value = sum.clone();
         for variable in sum.variables() {
@@ -74,13 +74,13 @@ impl Solver<'_> {
         Some(value)
     }
 
-    /// Solves for one more variable; the equalities of the text first.
+    /// Solves for one more variable. Equalities of the text come first.
     fn step(&mut self) -> bool {
         let rows = self.stated.iter().chain(self.facts.rows());
         let zero = rows.filter(|row| row.sign == Sign::Zero);
         let rows = self.with_known_terms(zero.map(|row| row.sum.clone()).collect());
         let solve = [Self::directly, Self::by_euclid];
-        // Inverses are looked at where nothing else helps.
+        // Inverses come last.
         let inverted = std::cell::LazyCell::new(|| self.inverted(&rows));
         for (way, is_inverted) in solve.iter().flat_map(|way| [(way, false), (way, true)]) {
             let rows = match is_inverted {
@@ -101,7 +101,7 @@ impl Solver<'_> {
         is_found
     }
 
-    /// Solves `factor * strip <= whole < factor * strip + factor`.
+    /// Solves `factor * strip <= whole < factor * strip + factor` for `strip`.
     fn by_strips(&self) -> Option<(Variable, Polynomial)> {
         let bounds = self.stated.iter().map(|row| {
             let is_bound = row.sign == Sign::NonNegative;
@@ -143,8 +143,8 @@ impl Solver<'_> {
         is_strip.then(|| (strip, whole.floor_divide(factor)))
     }
 
-    /// The sums that are 0, and again with the values of quotients, rests and
-    /// calls of unknown variables, where an equality gives those.
+    /// The sums that are 0. A sum with a quotient, a remainder or a call of unknown variables
+    /// occurs once more with the term's value, if another sum gives this value.
     fn with_known_terms(&self, mut sums: Vec<Polynomial>) -> Vec<Polynomial> {
         let mut values = Vec::new();
         for sum in &sums {
@@ -168,11 +168,11 @@ impl Solver<'_> {
         sums
     }
 
-    /// What follows for the arguments of injective functions from their values: for
-    /// `c(i, j) = k` that `i = c.inverse.0(k)` and `j = c.inverse.1(k)`.
+    /// The equalities that inverses give: for `c(i, j) = k`, `i = c.inverse.0(k)` and `j =
+    /// c.inverse.1(k)`.
     fn inverted(&self, sums: &[Polynomial]) -> Vec<Polynomial> {
         let mut found: Vec<Polynomial> = Vec::new();
-        // An argument may be a call again.
+        // An argument may contain a call again.
         let mut at = 0;
         while at < sums.len() + found.len() && found.len() < MOST_INVERTED {
             let sum = sums.get(at).or_else(|| found.get(at - sums.len()));
@@ -205,8 +205,8 @@ impl Solver<'_> {
         found
     }
 
-    /// The arguments at which a function, or the tuple that it is an element of, has the
-    /// values that `value` gives, if it is injective.
+    /// The arguments at which an injective function has the value that `value` gives for its calls.
+    /// If the function is an element of a tuple, the whole tuple counts.
     fn places(
         &self,
         name: &str,
@@ -233,7 +233,7 @@ impl Solver<'_> {
         let calls = elements.iter();
         let values = calls.map(|name| value(&Atom::Call(name.clone(), arguments.clone())));
         let values: Rc<[Polynomial]> = values.collect::<Option<Vec<_>>>()?.into();
-        // Equal values are of equal arguments.
+        // Equal values have equal arguments.
         if let Some(Atom::Call(_, others)) = values[0].as_atom() {
             let same = elements.iter().zip(&*values).all(|(name, value)| {
                 let call = Atom::Call(name.clone(), others.clone());
@@ -269,7 +269,7 @@ impl Solver<'_> {
             .unwrap_or_default()
     }
 
-    /// Solves `whole = factor * quotient + rest`.
+    /// Solves `whole = factor * quotient + rest` for `quotient` and `rest`.
     fn split(
         &self,
         sum: &Polynomial,

@@ -1,4 +1,4 @@
-//! The program around: modules, functions, loops, conditions.
+//! Operations around a kernel: modules, functions, loops, conditions.
 
 pub(super) const TABLE: &str = "
 builtin.module {sym_name: text?, sym_visibility: text?} [bodyRegion] +isolated +open +dialect(builtin)

@@ -1,4 +1,4 @@
-//! Operations of `linalg`: `generic`, and those whose name says the computation.
+//! Operations of `linalg`: `generic`, and named computations such as `matmul`.
 
 pub(super) const TABLE: &str = "
 linalg.generic (inputs: any*, outputs: any*) -> (results: any*) {indexing_maps: array, iterator_types: array, doc: text?, library_call: text?} [region] +structured

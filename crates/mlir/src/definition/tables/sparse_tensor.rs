@@ -1,7 +1,6 @@
 //! The operations of `sparse_tensor`, release by release.
 //!
-//! `pointers`, `indices` and the like are the words of releases up to 16 for what later ones
-//! call `positions` and `coordinates`.
+//! Releases up to 16 say `pointers` and `indices` for `positions` and `coordinates`.
 
 pub(super) const TABLE: &str = "
 ; Tensors as wholes.

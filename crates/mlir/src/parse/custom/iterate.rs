@@ -9,8 +9,9 @@ use crate::types::Type;
 use super::super::Parser;
 use super::super::pending::Pending;
 use super::super::region::Argument;
+use super::Binding;
 
-/// The most levels and spaces whose use is a set of 64 bits.
+/// The most levels and spaces, since a set of 64 bits marks the ones in use.
 const MOST: usize = 64;
 
 impl Parser {
@@ -31,7 +32,7 @@ impl Parser {
         self.cursor.expect(":")?;
         let start = self.cursor.peek().span;
         let space = self.ty()?;
-        let types = self.carried_types(carried.len())?;
+        let carried = self.carried_types(carried, pending)?;
         let Some((iterator_type, n_levels)) = Self::iterator_of(&space) else {
             return Err(self.no_space(start));
         };
@@ -47,17 +48,8 @@ impl Parser {
             ty: iterator_type,
         }];
         let used = self.coordinate_arguments(coords, &mut arguments);
-        for ((name, span, value), ty) in carried.into_iter().zip(&types) {
-            pending.operands[1].push(value);
-            arguments.push(Argument {
-                name,
-                span,
-                ty: ty.clone(),
-            });
-        }
+        arguments.extend(carried);
         pending.operand_types[0] = Some(vec![space]);
-        pending.operand_types[1] = Some(types.clone());
-        pending.result_types[0] = Some(types);
         pending.attributes.push(("crdUsedLvls".to_owned(), used));
         let region = self.region(pending.definition, Some(arguments))?;
         pending.regions.push(region);
@@ -74,7 +66,7 @@ impl Parser {
         .help("write `!sparse_tensor.iter_space<#CSR, lvls = 0>`")
     }
 
-    /// `at(%i, _)`: the names of coordinates, none for `_`.
+    /// `at(%i, _)`: the name of each coordinate, `None` for `_`.
     fn used_coordinates(&mut self) -> Result<Vec<Option<(String, Span)>>> {
         if !self.cursor.eat("at") {
             return Ok(Vec::new());
@@ -98,7 +90,7 @@ impl Parser {
         )))
     }
 
-    /// Adds the coordinates that are used; the set of their levels.
+    /// Adds an argument for each named coordinate, and returns the set of their levels.
     fn coordinate_arguments(
         &self,
         coords: Vec<Option<(String, Span)>>,
@@ -118,23 +110,20 @@ impl Parser {
         Attribute::Integer(used, Type::integer(64))
     }
 
-    /// `-> (types)` of so many values that a loop carries.
-    fn carried_types(&mut self, n: usize) -> Result<Vec<Type>> {
+    /// Reads `-> (types)` for the values that a loop carries, and returns their arguments.
+    fn carried_types(
+        &mut self,
+        bindings: Vec<Binding>,
+        pending: &mut Pending,
+    ) -> Result<Vec<Argument>> {
         let mut types = Vec::new();
         if self.cursor.eat("->") {
             types = self.result_types()?;
         }
-        match types.len() == n {
-            true => Ok(types),
-            false => Err(self
-                .fault(
-                    code::BAD_COUNT,
-                    format!("{n} values for {} types", types.len()),
-                    self.cursor.before(),
-                    "types of results",
-                )
-                .help("write a type for each value of `iter_args`")),
-        }
+        let carried = self.carried(bindings, &types, &mut pending.operands[1])?;
+        pending.operand_types[1] = Some(types.clone());
+        pending.result_types[0] = Some(types);
+        Ok(carried)
     }
 
     /// `(%a, %b) at(%i) iter_args(…) : (types) -> types case %it, _ { … } …`
@@ -150,7 +139,7 @@ impl Parser {
         self.cursor.expect("(")?;
         let start = self.cursor.peek().span;
         let spaces = self.list(")", Self::ty)?;
-        let types = self.carried_types(carried.len())?;
+        let carried = self.carried_types(carried, pending)?;
         let iterators: Option<Vec<Type>> = spaces
             .iter()
             .map(|space| Self::iterator_of(space).map(|(ty, _)| ty))
@@ -160,17 +149,8 @@ impl Parser {
             .ok_or_else(|| self.no_space(start))?;
         let mut shared = Vec::new();
         let used = self.coordinate_arguments(coords, &mut shared);
-        for ((name, span, value), ty) in carried.into_iter().zip(&types) {
-            pending.operands[1].push(value);
-            shared.push(Argument {
-                name,
-                span,
-                ty: ty.clone(),
-            });
-        }
+        shared.extend(carried);
         pending.operand_types[0] = Some(spaces);
-        pending.operand_types[1] = Some(types.clone());
-        pending.result_types[0] = Some(types);
         let mut cases = Vec::new();
         while self.cursor.eat("case") {
             let mut names = vec![self.name_or_none()?];

@@ -1,12 +1,11 @@
 //! Loops and conditions of `scf`.
 
-use sparsec_base::{Result, code};
+use sparsec_base::Result;
 
 use crate::lex::Kind;
 use crate::types::Type;
 
 use super::super::Parser;
-use super::super::operation::counted;
 use super::super::pending::Pending;
 use super::super::region::Argument;
 
@@ -34,21 +33,6 @@ impl Parser {
         if self.cursor.eat(":") {
             ty = self.ty()?;
         }
-        if types.len() != carried.len() {
-            let message = format!(
-                "{} for {}",
-                counted(carried.len(), "value"),
-                counted(types.len(), "type")
-            );
-            return Err(self
-                .fault(
-                    code::BAD_COUNT,
-                    message,
-                    self.cursor.before(),
-                    "types of results",
-                )
-                .help("write a type for each value of `iter_args`"));
-        }
         pending.operand_types[0] = Some(vec![ty.clone()]);
         pending.operand_types[3] = Some(types.clone());
         let mut arguments = vec![Argument {
@@ -56,14 +40,7 @@ impl Parser {
             span: token.span,
             ty,
         }];
-        for ((name, span, used), ty) in carried.into_iter().zip(&types) {
-            pending.operands[3].push(used);
-            arguments.push(Argument {
-                name,
-                span,
-                ty: ty.clone(),
-            });
-        }
+        arguments.extend(self.carried(carried, &types, &mut pending.operands[3])?);
         pending.result_types[0] = Some(types);
         let region = self.region(pending.definition, Some(arguments))?;
         pending.regions.push(region);
@@ -107,30 +84,7 @@ impl Parser {
             let ty = self.function_type()?;
             (types, results) = (ty.inputs, ty.results);
         }
-        if types.len() != carried.len() {
-            let message = format!(
-                "{} for {}",
-                counted(carried.len(), "value"),
-                counted(types.len(), "type")
-            );
-            return Err(self
-                .fault(
-                    code::BAD_COUNT,
-                    message,
-                    self.cursor.before(),
-                    "types of the loop",
-                )
-                .help("write a type for each value"));
-        }
-        let mut arguments = Vec::new();
-        for ((name, span, used), ty) in carried.into_iter().zip(&types) {
-            pending.operands[0].push(used);
-            arguments.push(Argument {
-                name,
-                span,
-                ty: ty.clone(),
-            });
-        }
+        let arguments = self.carried(carried, &types, &mut pending.operands[0])?;
         pending.operand_types[0] = Some(types);
         pending.result_types[0] = Some(results);
         let before = self.region(pending.definition, Some(arguments))?;

@@ -1,4 +1,4 @@
-//! The level maps of encodings.
+//! Reading level maps.
 //!
 //! ```text
 //! map      := [ "{" levels "}" ] [ "[" symbols "]" ] "(" mode { "," mode } ")" "->" "(" level { "," level } ")"
@@ -198,7 +198,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What the text says of the way back from levels to modes has to be right.
+    /// Checks the inverse map, if the text states it.
     pub(super) fn check_inverse(
         &self,
         encoding: &Encoding,
@@ -217,7 +217,7 @@ impl Parser {
                 )
                 .help("leave these expressions out: they follow from the levels"));
         };
-        // Affine expressions with small divisors that agree here agree everywhere.
+        // Affine expressions with small divisors are equal if they agree at these samples.
         let samples = (0..64i64).map(|n| {
             let coordinate = |mode: usize| (n * (2 * mode as i64 + 7) + mode as i64) % 61;
             (0..encoding.n_modes).map(coordinate).collect::<Vec<i64>>()
