@@ -179,7 +179,8 @@ impl CompiledComputation {
         });
         let at = places.next().map_or(0, |(at, _)| at);
         let place = Span::new(at, (at + words.len()).min(text.len()));
-        (Source::new("computation", text), place)
+        let name = format!("computation {}", self.computation.name);
+        (Source::new(name, text), place)
     }
 
     /// Everything that is given, checked against the text.
