@@ -134,7 +134,7 @@ fn inputs(
     arguments: &OperandArguments,
 ) -> Result<Inputs> {
     let operands = Operands::new(call, problem, arguments)?;
-    let mut room = Room::new(prepare(call, arguments)?);
+    let mut room = Room::new(prepare(call, screen, arguments)?);
     let progress = Progress::new(operands.len() + 1, screen.is_json());
     let loaded = operands.load(call, problem, &progress, &mut room)?;
     Ok(loaded.inputs)

@@ -20,7 +20,7 @@ use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
 use crate::compile::{check_no_picture, joined};
-use crate::screen::{Screen, complain};
+use crate::screen::Screen;
 use crate::spec::format_spec;
 
 /// The order of tensors where neither format says it.
@@ -59,8 +59,8 @@ pub(crate) fn derivation(
         script: Script::default(),
     });
     if let (Some(_), false) = (&stated, is_list(&from, order)) {
-        complain(&format!(
-            "note: `{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
+        screen.note(&format!(
+            "`{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
         ));
     }
     let mut derived = None;
