@@ -70,7 +70,17 @@ pub(crate) fn derivation(
             (ConversionStage::Computed(stage), Some(stated)) => stated.emit(stage)?,
             _ => {
                 if derived.is_none() {
-                    derived = Some(conversion(call, [&from, &to], order, element)?);
+                    let made = conversion(call, [&from, &to], order, element);
+                    derived = Some(made.map_err(|error| {
+                        match &stated {
+                        Some(_) => error
+                            .or_at(call.source(), call.value_span("to", 0), "named here")
+                            .help(format!(
+                                "`{to}` states how it is assembled: `--emit computation` shows that"
+                            )),
+                        None => error,
+                    }
+                    })?);
                 }
                 stage.emit(derived.as_ref().expect("it was just derived"))?
             }
