@@ -1,8 +1,6 @@
 //! Every command and option, defined once: parsing, help and the names in
 //! diagnostics come from here.
 
-use std::marker::PhantomData;
-
 use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
 use crate::examples::{
@@ -246,9 +244,9 @@ pub(crate) struct CompileArguments {
     pub(crate) results: Unused<ResultArguments>,
 }
 
-/// Options that a command takes, and neither uses nor shows in its help.
+/// Options that a command takes and checks, and neither uses nor shows in its help.
 #[derive(Debug)]
-pub(crate) struct Unused<T>(PhantomData<T>);
+pub(crate) struct Unused<T>(pub(crate) T);
 
 impl<T: Args> Args for Unused<T> {
     fn augment_args(command: clap::Command) -> clap::Command {
@@ -264,13 +262,13 @@ impl<T: Args> Args for Unused<T> {
     }
 }
 
-impl<T> FromArgMatches for Unused<T> {
-    fn from_arg_matches(_: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(PhantomData))
+impl<T: FromArgMatches> FromArgMatches for Unused<T> {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        T::from_arg_matches(matches).map(Self)
     }
 
-    fn update_from_arg_matches(&mut self, _: &clap::ArgMatches) -> Result<(), clap::Error> {
-        Ok(())
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }
 

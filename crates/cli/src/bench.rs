@@ -29,7 +29,7 @@ pub(crate) fn bench(call: &Call, screen: &mut Screen, arguments: &BenchArguments
         only: arguments.names.clone(),
         files: arguments.input.clone(),
         backend: backend(call, &arguments.backend)?,
-        threads: threads(call, arguments.threads.as_deref())?.unwrap_or(defaults.threads),
+        threads: threads(call, screen, arguments.threads.as_deref())?.unwrap_or(defaults.threads),
         repeat: match &arguments.repeat {
             None => defaults.repeat,
             Some(text) => call.count("repeat", text, MOST_ROUNDS)?,

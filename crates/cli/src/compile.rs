@@ -27,6 +27,7 @@ pub(crate) fn compile(
     arguments: &CompileArguments,
 ) -> Result<u8> {
     let stages = stages(call, &arguments.emit)?;
+    check_outputs(call, &arguments.results.0.outputs)?;
     if stages.len() > 1 || arguments.problem.time_passes {
         let is_drawn = |(_, stage): &(String, Stage)| matches!(stage, Stage::Drawn(_));
         check_no_picture(call, screen, stages.iter().position(is_drawn))?;
@@ -103,6 +104,27 @@ pub(crate) fn compile(
     Ok(0)
 }
 
+/// Refuses `-o kernel.c`, which asks for a file of C. `compile` takes `-o y=y.tns`, since
+/// `run` does, and computes no tensor to write there.
+fn check_outputs(call: &Call, outputs: &[String]) -> Result<()> {
+    let is_file = |output: &String| output != "-" && !output.contains('=');
+    let Some(n) = outputs.iter().position(is_file) else {
+        return Ok(());
+    };
+    let file = &outputs[n];
+    let message = format!("`-o` takes NAME=VALUE, not `{file}`");
+    let error = Diagnostic::new(code::NOT_A_PAIR, message);
+    Err(error
+        .at(
+            call.source(),
+            call.value_span("output", n),
+            "of which tensor?",
+        )
+        .help(format!(
+            "`compile` prints to standard output: write `> {file}` in place of `-o {file}`"
+        )))
+}
+
 /// The operands that are given, as `run` reads them: formats, index widths and plans
 /// follow from them. Those that are not are left open.
 fn inputs(
@@ -112,7 +134,7 @@ fn inputs(
     arguments: &OperandArguments,
 ) -> Result<Inputs> {
     let operands = Operands::new(call, problem, arguments)?;
-    let mut room = Room::new(prepare(call, arguments)?);
+    let mut room = Room::new(prepare(call, screen, arguments)?);
     let progress = Progress::new(operands.len() + 1, screen.is_json());
     let loaded = operands.load(call, problem, &progress, &mut room)?;
     Ok(loaded.inputs)

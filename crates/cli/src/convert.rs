@@ -127,17 +127,17 @@ pub(crate) fn convert(
     };
     written.map_err(|error| call.about_file(to_place, error))?;
     drop(progress);
+    if to != STREAM
+        && let Stored::Levels(tensor) = &tensor
+        && let Some(note) = extents_note(to, tensor, &options)
+    {
+        notes.push(format!("{note}; `--extents` states them"));
+    }
     for note in notes.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));
     }
     if to == STREAM {
         return Ok(0);
-    }
-    if !screen.is_json()
-        && let Stored::Levels(tensor) = &tensor
-        && let Some(note) = extents_note(to, tensor, &options)
-    {
-        complain(&format!("note: {note}; `--extents` states them"));
     }
     screen.answer(String::new, || {
         json!({

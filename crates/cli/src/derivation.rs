@@ -21,7 +21,7 @@ use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
 use crate::compile::{check_no_picture, joined};
-use crate::screen::{Screen, complain};
+use crate::screen::Screen;
 use crate::spec::format_spec;
 
 /// The order of tensors where neither format says it.
@@ -60,8 +60,8 @@ pub(crate) fn derivation(
         script: Script::default(),
     });
     if let (Some(_), false) = (&stated, is_list(&from, order)) {
-        complain(&format!(
-            "note: `{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
+        screen.note(&format!(
+            "`{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
         ));
     }
     let mut derived = None;
@@ -71,7 +71,17 @@ pub(crate) fn derivation(
             (ConversionStage::Computed(stage), Some(stated)) => stated.emit(stage)?,
             _ => {
                 if derived.is_none() {
-                    derived = Some(conversion(call, [&from, &to], order, element)?);
+                    let made = conversion(call, [&from, &to], order, element);
+                    derived = Some(made.map_err(|error| {
+                        match &stated {
+                        Some(_) => error
+                            .or_at(call.source(), call.value_span("to", 0), "named here")
+                            .help(format!(
+                                "`{to}` states how it is assembled: `--emit computation` shows that"
+                            )),
+                        None => error,
+                    }
+                    })?);
                 }
                 stage.emit(derived.as_ref().expect("it was just derived"))?
             }

@@ -107,8 +107,11 @@ impl Problem {
             .ok()
             .filter(|extent| i64::try_from(*extent).is_ok());
         let extent = extent.ok_or_else(|| {
-            bad_value(call, pair, format!("`{}` is no extent", pair.value))
-                .help("an extent is an integer from 0 to 2^63 - 1")
+            let error = bad_value(call, pair, format!("`{}` is no extent", pair.value));
+            match listed(pair) {
+                Some(options) => error.help(format!("give each an option of its own: `{options}`")),
+                None => error.help("an extent is an integer from 0 to 2^63 - 1"),
+            }
         })?;
         self.request.extents.insert(pair.name.clone(), extent);
         let place = (call.source().clone(), pair.value_span);
@@ -193,6 +196,20 @@ fn unused(call: &Call, pair: &Pair, message: String) -> Diagnostic {
         pair.name_span,
         "not in the expression",
     )
+}
+
+/// The options that state the extents of a list, as `-d i=3 -d j=4` those of `i=3,j=4`.
+fn listed(pair: &Pair) -> Option<String> {
+    let text = format!("{}={}", pair.name, pair.value);
+    let each: Option<Vec<String>> = text
+        .split(',')
+        .map(|one| {
+            let (index, extent) = one.split_once('=')?;
+            let extent: u64 = extent.trim().parse().ok()?;
+            Some(format!("-d {}={extent}", index.trim()))
+        })
+        .collect();
+    Some(each?.join(" "))
 }
 
 /// A value that an option does not take.

@@ -54,7 +54,7 @@ const BACKENDS: [(&str, Backend); 4] = [
 /// # Errors
 /// The first thing that is wrong with the call, the expression or the data.
 pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) -> Result<u8> {
-    let mut options = options(call, arguments)?;
+    let mut options = options(call, screen, arguments)?;
     let repeat = options.repeat;
     let mut problem = Problem::new(call, &arguments.problem)?;
     let operands = Operands::new(call, &problem, &arguments.operands)?;
@@ -97,9 +97,6 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         )
     })?;
     drop(progress);
-    if let Some(why) = session.runtime().trouble().filter(|_| !screen.is_json()) {
-        complain(&format!("note: kernels are not kept for later runs: {why}"));
-    }
 
     let costs = Costs {
         request: &problem.request,
@@ -108,6 +105,8 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         outcome: Some(&outcome),
     };
     let mut notes = run.notes;
+    let trouble = session.runtime().trouble();
+    notes.extend(trouble.map(|why| format!("kernels are not kept for later runs: {why}")));
     for note in notes.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));
     }
@@ -155,11 +154,9 @@ pub(crate) fn finish_compiling(session: &Session, screen: &Screen) {
              or run without one: `--backend cranelift`"
         ),
     };
-    let note = format!("kernels ran as they were made in memory, since {why}");
-    complain(&match screen.is_json() {
-        true => json!({ "severity": "note", "message": note }).to_string(),
-        false => format!("note: {note}"),
-    });
+    screen.note(&format!(
+        "kernels ran as they were made in memory, since {why}"
+    ));
 }
 
 /// The backend with this name.
@@ -177,7 +174,7 @@ pub(crate) fn backend(call: &Call, wanted: &str) -> Result<Backend> {
 }
 
 /// The options of the session.
-fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
+fn options(call: &Call, screen: &Screen, arguments: &RunArguments) -> Result<Options> {
     let wanted = &arguments.results;
     let repeat = match &wanted.repeat {
         None => None,
@@ -188,7 +185,7 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
         // Timed apart only where somebody looks: it takes two kernels.
         apart: wanted.time || repeat.is_some(),
         repeat: repeat.unwrap_or(1),
-        memory: prepare(call, &arguments.operands)?,
+        memory: prepare(call, screen, &arguments.operands)?,
         // Those of the process, of which `--threads` says how many there are.
         threads: 0,
         environment: Environment::of_process(),
@@ -197,12 +194,16 @@ fn options(call: &Call, arguments: &RunArguments) -> Result<Options> {
 
 /// Sets how many threads there are, and says how much memory there is, before operands
 /// are read.
-pub(crate) fn prepare(call: &Call, arguments: &OperandArguments) -> Result<MemoryLimit> {
+pub(crate) fn prepare(
+    call: &Call,
+    screen: &Screen,
+    arguments: &OperandArguments,
+) -> Result<MemoryLimit> {
     let limit = match &arguments.memory {
         None => MemoryLimit::Available,
         Some(text) => MemoryLimit::Bytes(memory(call, text)?),
     };
-    if let Some(threads) = threads(call, arguments.threads.as_deref())? {
+    if let Some(threads) = threads(call, screen, arguments.threads.as_deref())? {
         parallel::set_threads(threads);
     }
     Ok(limit)
@@ -217,15 +218,15 @@ fn memory(call: &Call, text: &str) -> Result<u64> {
 }
 
 /// How many threads to run: not more than there are processors.
-pub(crate) fn threads(call: &Call, text: Option<&str>) -> Result<Option<usize>> {
+pub(crate) fn threads(call: &Call, screen: &Screen, text: Option<&str>) -> Result<Option<usize>> {
     let asked = text.map(|text| call.count("threads", text, MOST_THREADS));
     let processors = available_parallelism().map_or(MOST_THREADS, NonZero::get);
     Ok(asked.transpose()?.map(|asked| {
         if asked > processors {
             let are = if processors == 1 { "is" } else { "are" };
-            complain(&format!(
-                "note: {asked} threads are asked for, and there {are} {processors}: more would wait \
-                 for each other"
+            screen.note(&format!(
+                "{asked} threads are asked for, and there {are} {processors}: more would wait for \
+                 each other"
             ));
         }
         asked.min(processors)

@@ -29,6 +29,14 @@ impl Screen {
         self.json
     }
 
+    /// Says on stderr, in one line, what the user did not ask for.
+    pub(crate) fn note(&self, text: &str) {
+        complain(&match self.json {
+            true => json!({ "severity": "note", "message": text }).to_string(),
+            false => format!("note: {text}"),
+        });
+    }
+
     /// Prints text as it is.
     ///
     /// # Errors

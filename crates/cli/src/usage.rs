@@ -162,6 +162,10 @@ fn help(error: &clap::Error, word: &str, call: &Call, definition: &clap::Command
             let options: Vec<String> = options.collect();
             (!options.is_empty()).then(|| format!("add `{}`", options.join("` and `")))
         }
+        ErrorKind::ArgumentConflict if command.get_name() == "convert" => Some(
+            "stages are of two formats, and of no file: `sparsec convert --from csr --to csc --emit cases`"
+                .to_owned(),
+        ),
         _ => None,
     };
     if let Some(help) = own {

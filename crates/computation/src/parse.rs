@@ -84,6 +84,17 @@ impl Computation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn parse(source: &Source) -> Result<Self> {
+        Self::last_of(source).map_err(|error| match error.code() {
+            code::UNEXPECTED_TOKEN => error.or_help(
+                "a computation is written like `computation twice { parameters N given x : f64[N] \
+                 out y : f64[N] s: y(i) = 2 * x(i) over {[i] : 0 <= i < N} }`",
+            ),
+            _ => error,
+        })
+    }
+
+    /// The last computation of a text, with those before it in place of its calls.
+    fn last_of(source: &Source) -> Result<Self> {
         let symbols = [&Parser::SYMBOLS[..], &["+=", "*="]].concat();
         let mut tokens = Tokens::new(source, &symbols)?;
         let mut library: Vec<Self> = Vec::new();

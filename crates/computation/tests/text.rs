@@ -152,6 +152,17 @@ fn refuses_wrong_numbers_of_indices() {
     }
 }
 
+/// The example that stands beside a text that is no computation.
+#[test]
+fn shows_what_a_computation_looks_like() {
+    for text in ["", "sum", "computation c { given x f64[3] }"] {
+        let error = text.parse::<Computation>().expect_err("no computation");
+        let help = error.help_text().expect("a way out");
+        let example = help.split('`').nth(1).expect("an example");
+        assert!(example.parse::<Computation>().is_ok(), "{example}");
+    }
+}
+
 #[test]
 fn refuses_data_that_are_no_integers() {
     let over = "over {[i] : 0 <= i < N}";

@@ -78,8 +78,8 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
             tensor.format().arrangement()
         ))
         .help(
-            "write a `.npz` file, which holds every format, or store it in the format `dense`, \
-             as `sparsec run 'B(i,j) = A(i,j)' -f B=dense` does",
+            "write a `.npz` file, which holds every format, or store it in the format `dense`: \
+             `sparsec run` takes `-f NAME=dense`, `sparsec convert` takes `--to dense`",
         ));
     }
     if tensor.element() == ElementType::Bf16 {

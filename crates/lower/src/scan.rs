@@ -320,7 +320,7 @@ fn check_computed_extents(computation: &Computation, text: &str) -> Result<()> {
             _ => "make it a list: `out x : f64[n]`, where `x` has one mode",
         };
         return Err(Diagnostic::new(code::FOLLOWS_RESULT, message)
-            .at(&Source::new(&computation.name, text), place, "computed")
+            .at(&printed(computation, text), place, "computed")
             .help(help));
     }
     Ok(())
@@ -336,7 +336,7 @@ fn refuse_followed_results(stage: &Stage, text: &str) -> Result<()> {
         space.is_some_and(|space| !space.role.is_given() || is_written())
     };
     let refuse = |made: &str, follows: &str, follower: Span| {
-        let source = Source::new(&computation.name, text);
+        let source = printed(computation, text);
         let error = Diagnostic::new(
             code::FOLLOWS_RESULT,
             format!("{follows} `{made}`, which is computed"),
@@ -415,6 +415,12 @@ fn declaration(text: &str, words: &str) -> Span {
     let mut places = text.match_indices(words).map(|(at, _)| at);
     let at = places.find(begins).unwrap_or(0);
     Span::new(at, at + words.len())
+}
+
+/// The text of a computation as a source. Transformations change statements, so that places are
+/// those of the text that `--emit computation` prints, and not of a file.
+fn printed(computation: &Computation, text: &str) -> Source {
+    Source::new(format!("computation {}", computation.name), text)
 }
 
 /// The name of a statement where its line begins.

@@ -74,7 +74,11 @@ impl Module {
             scopes: Scopes::default(),
             depth: 0,
         };
-        let root = parser.file()?;
+        let root = parser.file().map_err(|error| match error.code() {
+            code::UNEXPECTED_TOKEN => error
+                .or_help("write operations as MLIR prints them: `%y = arith.addf %x, %x : f64`"),
+            _ => error,
+        })?;
         Ok(parser.finish(root))
     }
 }

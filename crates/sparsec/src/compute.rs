@@ -8,6 +8,7 @@
 use sparsec_base::{Diagnostic, Result, Source, code, suggest};
 use sparsec_computation::{Computation, Script};
 
+mod completed;
 mod given;
 mod run;
 

@@ -155,6 +155,21 @@ fn conversions_of_several_parts_are_those_of_unpacking_and_packing() {
     }
 }
 
+/// A level below one parent has numbers that no length of an array says: where its run begins,
+/// where its segment ends.
+#[test]
+fn conversions_of_outermost_runs_and_segments_are_those_of_unpacking_and_packing() {
+    let of = [
+        "(i, j) -> (i : range, j : dense)",
+        "(i, j) -> (j : range, i : compressed)",
+        "(i, j) -> (j - i : range, j : dense)",
+        "(i, j) -> (i : loose_compressed, j : dense)",
+        "(i, j) -> (j floordiv 3 : loose_compressed, i : dense, j mod 3 : compressed)",
+        "(i, j) -> (i : dense, j floordiv 4 : range, j mod 4 : dense)",
+    ];
+    check(&of, DESTINATIONS, &MATRICES);
+}
+
 #[test]
 fn conversions_into_tables_are_those_of_unpacking_and_packing() {
     let tables = ["hash", "(i, j) -> (j : compressed, i : hashed)"];

@@ -148,6 +148,13 @@ pub(super) fn run_work(
         ..Options::default()
     });
     let results = (work.run)(&session, &given).map_err(|error| {
+        // `relations` has no option for memory, and a computation no windows.
+        if error.code() == code::KERNEL_OUT_OF_MEMORY {
+            let place = call.find_last_word(&arguments.file).unwrap_or(call.end());
+            return error
+                .also(call.source(), place, "computed by this")
+                .help("give smaller parameters or data, or run it where more memory is free");
+        }
         let is_named = |pair: &&Pair| error.message().contains(&format!("`{}`", pair.name));
         match parameters.iter().find(is_named) {
             Some(pair) if error.labels().is_empty() => {

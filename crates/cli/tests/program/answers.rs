@@ -333,6 +333,9 @@ fn more_threads_than_processors_are_noted() {
     place
         .call(&[&words[..], &["1024"]].concat())
         .noted("1024 threads are asked for");
+    let json = place.call(&[&words[..], &["1024", "--json"]].concat());
+    let note: Value = serde_json::from_str(json.stderr.trim()).expect(&json.stderr);
+    assert_eq!(note["severity"], "note", "{note}");
 }
 
 /// Functions, those of the language and those of the call, on sparse operands.

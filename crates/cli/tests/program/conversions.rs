@@ -227,6 +227,18 @@ fn calls_that_make_no_sense_are_refused() {
         &["--from", "csr", "--to", "csc", "--emit", "case"],
         &["error[E0004]", "did you mean `cases`?", "^^^^ unknown"],
     );
+    refused(
+        &["a.mtx", "b.npz", "--to", "csc", "--emit", "cases"],
+        &[
+            "error[E0001]",
+            "stages are of two formats, and of no file",
+            "`sparsec convert --from csr --to csc --emit cases`",
+        ],
+    );
+    refused(
+        &["--from", "csr", "--to", "jds", "--emit", "cases"],
+        &["error[E0830]", "`--emit computation` shows that"],
+    );
     let missing = ["convert", "a.mtx", "b.npz", "--to", "mine.fmt"];
     let says = [
         "error[E0420]",

@@ -40,6 +40,56 @@ fn relations_transforms_a_computation() {
 }
 
 #[test]
+fn faults_of_computations_have_a_place_and_a_way_out() {
+    let place = Place::new();
+    place.write(
+        "sized.spf",
+        "computation sized {
+        parameters N
+        function a : {[i] : 0 <= i < N} -> {[x] : 0 <= x}
+        given a : i64[N]
+        temporary M : i64
+        out y : i64[M]
+        s0: M max= a(i) over {[i] : 0 <= i < N} at [0, i]
+        s1: y(j) = 7 over {[j] : 0 <= j < M} at [1, j] }",
+    );
+    place.write("few.tns", "1 2\n2 1\n");
+    place.write("many.tns", "1 9000000000000000000\n2 1\n");
+    let run = |file: &str| place.call(&["relations", "sized.spf", "--run", "-i", file]);
+    assert_eq!(
+        run("a=few.tns").answer(),
+        "y: i64[2], dense, 2 stored\n[7 7]\n"
+    );
+    let texts = [
+        "error[E0514]",
+        "computed by this",
+        "give smaller parameters or data",
+    ];
+    run("a=many.tns").refused(1, &texts);
+
+    place.write(
+        "outside.spf",
+        "computation outside { parameters N given a : i64[N] out y : f64[N]
+        s0: y(a(i)) = 1 over {[i] : 0 <= i < N} }",
+    );
+    let texts = [
+        "error[E0708]",
+        "--> computation outside:6:3",
+        "`0 <= a(i) < N`",
+    ];
+    place
+        .call(&["relations", "outside.spf", "--emit", "loop"])
+        .refused(1, &texts);
+    place.write("words.spf", "a sum\n");
+    let texts = [
+        "error[E0101]",
+        "words.spf:1:1",
+        "a computation is written like",
+    ];
+    place.call(&["relations", "words.spf"]).refused(1, &texts);
+}
+
+#[test]
 fn what_is_no_sum_is_computed_from_copies() {
     let place = Place::new();
     place.write(

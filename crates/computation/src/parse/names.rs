@@ -161,7 +161,12 @@ impl Reader {
         if space.is_index_array() {
             return Ok(());
         }
-        let message = format!("`{name}` holds `{}`, not integers", space.element);
+        let message = match space.element {
+            ElementType::U64 => {
+                format!("`{name}` holds `u64`: integers in sets and indices are those of `i64`")
+            }
+            element => format!("`{name}` holds `{element}`, not integers"),
+        };
         Err(Diagnostic::new(code::COMPUTATION_NOT_INTEGER, message)
             .at(self.parser.tokens.source(), place, "must be an integer")
             .also(

@@ -320,6 +320,12 @@ impl Parser {
         };
         let message = format!("`{text}` cannot be the name of {what}");
         let error = self.error(code::INVALID_NAME, message, span, why);
-        Err(error.help("choose another name"))
+        // NumPy's transpose.
+        Err(match text.strip_suffix(".T") {
+            Some(matrix) => error.help(format!(
+                "a transpose names its indices the other way round: `{matrix}(j,i)`"
+            )),
+            None => error.help("choose another name"),
+        })
     }
 }

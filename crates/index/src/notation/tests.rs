@@ -163,6 +163,16 @@ fn a_missing_left_side_is_proposed() {
     proposes("sqrt(A(i,j) * x(j))", "C(i,j) = sqrt(A(i,j) * x(j))");
     proposes("-(x(i) - a / b(i))", "y(i) = -(x(i) - a / b(i))");
     refused("y(i) = = x(i)", &["expected a tensor, a number or `(`"]);
+    let assigns = |text: &str, statement: &str| {
+        helps(
+            text,
+            &format!("`==` compares, and `=` assigns: `{statement}`"),
+            statement,
+        );
+    };
+    assigns("y(i) == A(i,j)", "y(i) = A(i,j)");
+    assigns("s == (x(i) == 1)", "s = (x(i) == 1)");
+    proposes("y(i) == y(i)", "z(i) = y(i) == y(i)");
 }
 
 /// The help, with a statement that is read as it stands.

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Span, code};
 use sparsec_computation::{Access, Computation, Key, Statement};
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Parser, Set,
 };
 
-use super::{curve, declaration, declared_bounds, place, within};
+use super::{curve, declaration, declared_bounds, place, printed, within};
 
 /// What was asked of sets so far: statements of a sweep share their points, and mostly ask
 /// for the same.
@@ -122,7 +122,7 @@ fn check_schedule(
     );
     Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
         .at(
-            &Source::new(&computation.name, text),
+            &printed(computation, text),
             place(text, &statement.name),
             format!("what is {element}` at each of them?"),
         )
@@ -213,7 +213,7 @@ fn check_asked(
     let asked = text_of(statement, asked);
     Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message())
         .at(
-            &Source::new(&computation.name, text),
+            &printed(computation, text),
             place(text, &statement.name),
             format!("is {asked} at every point?"),
         )
@@ -254,7 +254,7 @@ pub(super) fn check_functions(
                 format!("give data `{name}` with extents that include the domain of the function"),
             ),
         };
-        let source = Source::new(&computation.name, text);
+        let source = printed(computation, text);
         Err(Diagnostic::new(code::MAY_BE_OUTSIDE, message)
             .at(&source, at, "looked up here")
             .help(help))

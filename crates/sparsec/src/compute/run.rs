@@ -50,6 +50,7 @@ use sparsec_tensor::{Array, Element, Format, Tensor};
 use crate::checked;
 use crate::session::Session;
 
+use super::completed::completed;
 use super::given::Given;
 
 /// A computation with its loops.
@@ -178,29 +179,8 @@ impl CompiledComputation {
         });
         let at = places.next().map_or(0, |(at, _)| at);
         let place = Span::new(at, (at + words.len()).min(text.len()));
-        (Source::new("computation", text), place)
-    }
-
-    /// What is given, with parameters that follow from extents: of `crd : i32[NZ]` there are
-    /// `NZ`, of `pos : i32[N + 1]` one more than `N`.
-    fn completed<'t>(&self, given: &Given<'t>) -> Given<'t> {
-        let mut completed = given.clone();
-        let spaces = self.computation.spaces.iter();
-        for space in spaces.filter(|space| space.role.is_given()) {
-            let Some(tensor) = given.data.get(&space.name) else {
-                continue;
-            };
-            for (extent, is) in std::iter::zip(&space.extents, tensor.extents()) {
-                let solved = i64::try_from(*is).ok().and_then(|is| solved(extent, is));
-                if let Some((name, value)) = solved
-                    && value >= 0
-                    && self.computation.parameters.contains(name)
-                {
-                    completed.parameters.entry(name.clone()).or_insert(value);
-                }
-            }
-        }
-        completed
+        let name = format!("computation {}", self.computation.name);
+        (Source::new(name, text), place)
     }
 
     /// Everything that is given, checked against the text.
@@ -254,7 +234,7 @@ impl CompiledComputation {
             let options: Vec<String> = unknown.iter().map(|it| format!("-d {it}=VALUE")).collect();
             return Err(self
                 .misfit(message, name)
-                .note("the extents of its arrays do not say it")
+                .note("neither extents of its arrays nor assumptions on their entries say it")
                 .help(format!("say `{}`", options.join(" "))));
         }
         // Integers without extents first: other extents may speak of them.
@@ -326,33 +306,16 @@ pub struct Prepared<'a> {
     results: BTreeMap<String, OutputTensor>,
 }
 
-/// The constant that is all an extent depends on, and its value where the extent is `is`.
-fn solved(extent: &Expression, is: i64) -> Option<(&String, i64)> {
-    match extent {
-        Expression::Constant(name) => Some((name, is)),
-        Expression::Add(a, b) => match (&**a, &**b) {
-            (a, Expression::Integer(b)) => solved(a, is.checked_sub(*b)?),
-            (Expression::Integer(a), b) => solved(b, is.checked_sub(*a)?),
-            _ => None,
-        },
-        Expression::Subtract(a, b) => match &**b {
-            Expression::Integer(b) => solved(a, is.checked_add(*b)?),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 /// An entry of an array of integers of any width.
-fn integer(values: &Array, at: usize) -> i64 {
+pub(super) fn integer(values: &Array, at: usize) -> i64 {
     let value = values.get(at).to_integer();
     let value = value.expect("index arrays hold integers");
     i64::try_from(value).expect("no wider than 64 bits with a sign")
 }
 
 impl Session {
-    /// Runs a computation; what is live out, by name. Parameters that extents of what is
-    /// given say need not be given.
+    /// Runs a computation; what is live out, by name. Parameters need not be given where
+    /// the extents of given arrays say them, or an assumption on their entries.
     ///
     /// # Errors
     /// `E0518` where what is given does not fit the text, `E0519` where it is not as
@@ -386,7 +349,7 @@ impl Session {
         given: &Given<'a>,
         checked: Checked,
     ) -> Result<Prepared<'a>> {
-        let given = &compiled.completed(given);
+        let given = &completed(&compiled.computation, &compiled.known, given);
         let data = compiled.check(given)?;
         if checked == Checked::Here {
             compiled.check_declared(&data)?;

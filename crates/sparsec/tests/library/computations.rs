@@ -2,9 +2,11 @@
 
 use sparsec::{
     Array, Backend, Computation, ElementType, Format, Given, Options, Scalar, Session, Tensor,
-    compile_computation,
+    code, compile_computation,
 };
 use sparsec_base::Kind;
+
+use super::refuse;
 
 /// The same integers as entries of a type.
 fn integers(element: ElementType, values: &[i64]) -> Tensor {
@@ -63,4 +65,45 @@ fn arrays_hold_any_type_of_integers() {
             assert_eq!(found, Some(&expected[..]), "{element} by {backend:?}");
         }
     }
+}
+
+/// A list in an array with room behind it, whose first entry says where the list begins.
+#[test]
+fn parameters_follow_from_entries() {
+    let text = "
+computation run {
+  parameters N, R, F, E
+  assume first(0) = F && E = end(0)
+  function first : {[p] : 0 <= p < 1} -> {[q] : 0 <= q <= R}
+  function end : {[p] : 0 <= p < 1} -> {[q] : 0 <= q <= R}
+  given first : i32[1], end : i32[1], a : f64[R]
+  out s : f64
+  s0: s += a(q) over {[q] : F <= q < E && 0 <= q < R}
+}";
+    let compiled = compile_computation(&text.parse::<Computation>().unwrap()).unwrap();
+    let a = Tensor::dense(&[4], [1.0, 10.0, 100.0, 1000.0]).unwrap();
+    let int = |value: i32| Tensor::dense(&[1], [value]).unwrap();
+    let (first, end) = (int(1), int(3));
+    let given = Given::new().data("a", &a).parameter("N", 0);
+    let session = Session::interpreter();
+    let with = |first, end| given.clone().data("first", first).data("end", end);
+    let results = session.compute(&compiled, &with(&first, &end)).unwrap();
+    assert_eq!(results["s"].values::<f64>(), Some(&[110.0][..]));
+    // What is given all the same has to agree.
+    let other = with(&first, &end).parameter("F", 2);
+    refuse(
+        session.compute(&compiled, &other),
+        code::NOT_AS_DECLARED,
+        "first(0)",
+    );
+    let none = Tensor::dense(&[0], [0i32; 0]).unwrap();
+    let misfit = session.compute(&compiled, &with(&none, &end));
+    refuse(misfit, code::GIVEN_MISFIT, "the parameter `F` has no value");
+    let less = int(-1);
+    let negative = session.compute(&compiled, &with(&less, &end));
+    refuse(
+        negative,
+        code::GIVEN_MISFIT,
+        "the parameter `F` has no value",
+    );
 }

@@ -65,6 +65,24 @@ pub(super) const WORDS: &[Mistake] = &[
         follows: "help info",
     },
     Mistake {
+        call: "compile 'y(i) = A(i,j)' -f A=csr -o kernel.c",
+        code: 2,
+        texts: &[
+            "error[E0002]: `-o` takes NAME=VALUE, not `kernel.c`",
+            "write `> kernel.c` in place of `-o kernel.c`",
+        ],
+        follows: "compile 'y(i) = A(i,j)' -f A=csr > kernel.c",
+    },
+    Mistake {
+        call: "run 'C(i,j) = A(i,j)' -g A=1 -d i=3,j=4",
+        code: 2,
+        texts: &[
+            "error[E0004]: `3,j=4` is no extent",
+            "give each an option of its own: `-d i=3 -d j=4`",
+        ],
+        follows: "run 'C(i,j) = A(i,j)' -g A=1 -d i=3 -d j=4",
+    },
+    Mistake {
         call: "run 'y(i) = A(i,j)' A=a.mtx",
         code: 2,
         texts: &["^^^^^^^ left over", "give the tensor as `-i A=a.mtx`"],
@@ -167,6 +185,24 @@ pub(super) const EXPRESSIONS: &[Mistake] = &[
             "the result is on the left: `B(j,i) = A(i,j)`",
         ],
         follows: "run 'B(j,i) = A(i,j)' -i A=a.mtx",
+    },
+    Mistake {
+        call: "run 'y(i) == A(i,j)' -i A=a.mtx",
+        code: 1,
+        texts: &[
+            "error[E0101]: a statement without a left side and `=`",
+            "`==` compares, and `=` assigns: `y(i) = A(i,j)`",
+        ],
+        follows: "run 'y(i) = A(i,j)' -i A=a.mtx",
+    },
+    Mistake {
+        call: "run 'B(i,j) = A.T(i,j)' -i A=a.mtx",
+        code: 1,
+        texts: &[
+            "error[E0221]: `A.T` cannot be the name of a tensor",
+            "a transpose names its indices the other way round: `A(j,i)`",
+        ],
+        follows: "run 'B(i,j) = A(j,i)' -i A=a.mtx",
     },
     Mistake {
         call: "run 'sum(A(i,j))' -i A=a.mtx",

@@ -11,7 +11,7 @@
 //! | `sum{i}(x(i))`       | `s = sum{i}(x(i))`            |
 //! | `sum(A(i,j))`        | `s = sum{i,j}(A(i,j))`       |
 
-use sparsec_base::{Diagnostic, Span, code};
+use sparsec_base::{Diagnostic, Source, Span, code};
 
 use super::super::{Index, Node, NodeKind};
 use super::Parser;
@@ -46,6 +46,12 @@ impl Parser {
         }
         let mut parser = begin.clone();
         let expr = parser.expr().ok().filter(|_| parser.at_statement_end())?;
+        // Parentheses around the whole are no part of the tree.
+        let whole = Span::new(start, parser.tokens.peek_before().end as usize);
+        if let Some(statement) = assigned_by_equals(&expr, source, whole) {
+            let help = format!("`==` compares, and `=` assigns: `{statement}`");
+            return Some(begin.no_left_side().help(help));
+        }
         let uses = Uses::of(&expr);
         let free: Vec<&str> = uses.free.iter().map(String::as_str).collect();
         let taken = |name: &&&str| !uses.tensors.iter().any(|known| known == **name);
@@ -55,9 +61,7 @@ impl Parser {
             true => (*name).to_owned(),
             false => format!("{name}({})", free.join(",")),
         };
-        // Parentheses around the whole are no part of the tree.
-        let last = parser.tokens.peek_before();
-        let text = source.slice(Span::new(start, last.end as usize));
+        let text = source.slice(whole);
         let help = format!("name the result: `{left} = {text}`");
         Some(begin.no_left_side().help(help))
     }
@@ -71,6 +75,26 @@ impl Parser {
             "expected a tensor to assign and `=`",
         )
     }
+}
+
+/// The statement that `y(i) == x(i)` may have meant: a tensor, `==`, and an expression
+/// without that tensor.
+fn assigned_by_equals(expr: &Node, source: &Source, whole: Span) -> Option<String> {
+    let NodeKind::Apply { op, op_span, args } = &expr.kind else {
+        return None;
+    };
+    let (Operator::Eq, [left, right]) = (op, &args[..]) else {
+        return None;
+    };
+    let NodeKind::Access(assigned) = &left.kind else {
+        return None;
+    };
+    if Uses::of(right).tensors.contains(&assigned.name.text) {
+        return None;
+    }
+    let at = op_span.0.start.checked_sub(whole.start)?;
+    let (before, behind) = source.slice(whole).split_at_checked(at as usize)?;
+    Some(format!("{before}={}", behind.strip_prefix("==")?))
 }
 
 /// The index variables of an expression that no reduction in it binds, in the order of
