@@ -23,7 +23,7 @@ const MOST_BYTES: u64 = 25_000_000;
 pub(crate) fn make(root: &Path) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--release", "--package", "sparsec-cli"])
+        .args(["build", "--profile", "dist", "--package", "sparsec-cli"])
         .current_dir(root)
         .status();
     match built {
@@ -40,7 +40,7 @@ pub(crate) fn make(root: &Path) -> Result<String, String> {
         fs::remove_dir_all(&folder).map_err(at(&folder))?;
     }
     let program = folder.join("bin/sparsec");
-    copy(&target.join("release/sparsec"), &program)?;
+    copy(&target.join("dist/sparsec"), &program)?;
     strip(&program)?;
     for page in ["README.md", "LICENSE-MIT", "LICENSE-APACHE"] {
         copy(&root.join(page), &folder.join(page))?;

@@ -147,7 +147,10 @@ fn fitted(entries: &Entries, format: &Format) -> Entries {
         let mirror = format.mirror();
         let is_diagonal = mirror.is_some_and(|it| at[it.modes[0]] == at[it.modes[1]]);
         let is_own_image = mirror.is_none_or(|it| it.of == Mirrored::Symmetric);
-        if !is_held || (is_diagonal && !is_own_image) {
+        // A truth value has no negative, so that a skew tensor of them has no entries.
+        let has_image =
+            value.element() != ElementType::Bool || mirror.is_none_or(|it| it.of != Mirrored::Skew);
+        if !is_held || !has_image || (is_diagonal && !is_own_image) {
             continue;
         }
         coords.extend(&at);
