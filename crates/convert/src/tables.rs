@@ -86,7 +86,7 @@ impl Synthesis<'_> {
         let known = self.computation.declarations.clone();
         self.mark(&key.function, &key.value, &known)?;
         let array = format!("{}_{name}", self.destination.name);
-        self.declare_numbers(&array, &end)?;
+        self.declare_numbers(&array, &Expression::Constant(end.clone()))?;
         let bound = plus_one(&Expression::Constant(end));
         let table = [parent.clone(), plus_one(parent)].map(|at| Key {
             value: Expression::Call(starts.to_owned(), vec![at]),
