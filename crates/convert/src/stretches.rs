@@ -92,7 +92,16 @@ impl Synthesis<'_> {
             self.writes(function, CaseKind::Runs);
             unknowns.functions.remove(function);
         }
-        Ok(Expression::Call(run, vec![number]))
+        let value = Expression::Call(run, vec![number]);
+        // It holds of all entries; proofs of places begin with it.
+        self.space = self.space_with(Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, value.clone()),
+                (Comparison::Less, end),
+            ],
+        })?;
+        Ok(value)
     }
 
     /// The parents, coordinates and values of entries in their order.

@@ -268,11 +268,10 @@ impl<'a> Unknowns<'a> {
         }
         match (from, end) {
             (Some(first), Some(end)) if first != Expression::Integer(0) => {
-                let (to, from) = (Box::new(end), Box::new(first.clone()));
-                match collected(&Expression::Subtract(to, from)) {
-                    Expression::Integer(many) => Some(Place::Block { first, many }),
-                    _ => None,
-                }
+                let many = number(&end).checked_sub(number(&first))?;
+                let by = Box::new(Expression::Integer(many));
+                let behind = Expression::Add(Box::new(first.clone()), by);
+                (collected(&behind) == end).then_some(Place::Block { first, many })
             }
             _ => is_bounded.then_some(Place::All),
         }
@@ -442,6 +441,18 @@ impl<'a> Unknowns<'a> {
         let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
     }
+}
+
+/// The number in a sum.
+fn number(sum: &Expression) -> i64 {
+    let mut terms = Vec::new();
+    add_terms(sum, false, &mut terms);
+    let numbers = terms.iter().map(|(is_negative, term)| match term {
+        Expression::Integer(n) if *is_negative => n.wrapping_neg(),
+        Expression::Integer(n) => *n,
+        _ => 0,
+    });
+    numbers.fold(0, i64::wrapping_add)
 }
 
 fn speaks_of(link: &Constraint, variable: Variable) -> bool {
