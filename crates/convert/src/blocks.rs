@@ -39,46 +39,48 @@ impl Synthesis<'_> {
         let name = self.destination.map.name(element).to_owned();
         let length = self.destination.lengths(Some(&key.function))?;
         let refuse = || refused(format!("nothing says which block `{name}` is in"));
-        let ([length], Expression::Multiply(parent, by)) = (&length[..], first) else {
+        let [length] = &length[..] else {
             return Err(refuse());
         };
-        let Expression::Multiply(n_parents, also) = length else {
+        let (Some(parent), Some(n_parents)) = (divided(first, many), divided(length, many)) else {
             return Err(refuse());
         };
-        if [by, also].iter().any(|by| ***by != Expression::Integer(many)) {
-            return Err(refuse());
-        }
         let own = self.key(key)?;
         let parent_key = Key {
-            value: (**parent).clone(),
-            extent: (**n_parents).clone(),
+            value: parent.clone(),
+            extent: n_parents.clone(),
         };
         let keys = [parent_key.clone(), own.clone()];
-        let told: Vec<Expression> = (keys.iter())
-            .flat_map(|key| self.digits(&key.value))
-            .collect();
+        let listed = match &parent {
+            Expression::Call(array, _) => self.found.get(array).cloned().flatten(),
+            _ => None,
+        };
+        let parents = listed.unwrap_or_else(|| vec![keys[0].clone()]);
+        let told = parents.iter().chain([&own]);
+        let told = told.flat_map(|key| self.digits(&key.value));
+        let told: Vec<Expression> = told.collect();
         if self.adds || !self.is_told_apart(&self.coordinates(), &told)? {
             return Err(refused(format!("several entries share a place of `{name}`"))
                 .help("convert to blocks of entries: the last level of the format"));
         }
-        if matches!(**parent, Expression::Call(..)) {
+        if matches!(parent, Expression::Call(..)) {
             self.space = self.space_with(Constraint {
                 first: Expression::Integer(0),
                 rest: vec![
-                    (Comparison::LessEqual, (**parent).clone()),
-                    (Comparison::Less, (**n_parents).clone()),
+                    (Comparison::LessEqual, parent.clone()),
+                    (Comparison::Less, n_parents.clone()),
                 ],
             })?;
         }
-        let count = self.counted(&name, parent, n_parents, many)?;
-        self.fill_blocks(&key.function, n_parents, many)?;
+        let count = self.counted(&name, &parent, &n_parents, many)?;
+        self.fill_blocks(&key.function, &n_parents, many)?;
         let ordinal = self.ordinal_in_block(&name, keys, &count)?;
         let integer = |n| Box::new(Value::Integer(n));
         let binary =
             |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         let entry = Value::Entry(Access {
             space: count,
-            indices: vec![(**parent).clone()],
+            indices: vec![parent.clone()],
         });
         use Operator::{Add, Minimum, Subtract};
         let behind = binary(Add, ordinal, Value::Binary(Subtract, integer(many), Box::new(entry)));
@@ -187,5 +189,26 @@ impl Synthesis<'_> {
             extents: vec![length],
             role: Role::Temporary,
         });
+    }
+}
+
+/// A product that has a number as a factor without it.
+fn divided(product: &Expression, by: i64) -> Option<Expression> {
+    let mut factors = vec![product];
+    let mut number = 1_i64;
+    let mut others: Vec<Expression> = Vec::new();
+    while let Some(factor) = factors.pop() {
+        match factor {
+            Expression::Multiply(a, b) => factors.extend([&**b, &**a]),
+            Expression::Integer(n) => number = number.checked_mul(*n)?,
+            other => others.push(other.clone()),
+        }
+    }
+    let rest = number.checked_div(by).filter(|rest| rest * by == number)?;
+    let times = |a: Expression, b: Expression| Expression::Multiply(Box::new(a), Box::new(b));
+    match others.into_iter().reduce(times) {
+        None => Some(Expression::Integer(rest)),
+        Some(others) if rest == 1 => Some(others),
+        Some(others) => Some(times(Expression::Integer(rest), others)),
     }
 }
