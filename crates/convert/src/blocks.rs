@@ -16,10 +16,10 @@
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, DataSpace, Key, Operator, Role, StatementId, Update, Value, Window};
-use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Expression, Function, Set, Variable,
+use sparsec_computation::{
+    Access, DataSpace, Key, Operator, Role, StatementId, Update, Value, Window,
 };
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
@@ -51,17 +51,12 @@ impl Synthesis<'_> {
             extent: n_parents.clone(),
         };
         let keys = [parent_key.clone(), own.clone()];
-        let listed = match &parent {
-            Expression::Call(array, _) => self.found.get(array).cloned().flatten(),
-            _ => None,
-        };
-        let parents = listed.unwrap_or_else(|| vec![keys[0].clone()]);
-        let told = parents.iter().chain([&own]);
-        let told = told.flat_map(|key| self.digits(&key.value));
-        let told: Vec<Expression> = told.collect();
+        let told = self.told_by(&keys);
         if self.adds || !self.is_told_apart(&self.coordinates(), &told)? {
-            return Err(refused(format!("several entries share a place of `{name}`"))
-                .help("convert to blocks of entries: the last level of the format"));
+            return Err(
+                refused(format!("several entries share a place of `{name}`"))
+                    .help("convert to blocks of entries: the last level of the format"),
+            );
         }
         if matches!(parent, Expression::Call(..)) {
             self.space = self.space_with(Constraint {
@@ -83,7 +78,11 @@ impl Synthesis<'_> {
             indices: vec![parent.clone()],
         });
         use Operator::{Add, Minimum, Subtract};
-        let behind = binary(Add, ordinal, Value::Binary(Subtract, integer(many), Box::new(entry)));
+        let behind = binary(
+            Add,
+            ordinal,
+            Value::Binary(Subtract, integer(many), Box::new(entry)),
+        );
         let place = binary(Minimum, behind, self.integer(&own.value)?);
         let place = binary(Add, self.integer(first)?, place);
         let array = format!("{}_{name}", self.destination.name);
@@ -144,12 +143,7 @@ impl Synthesis<'_> {
     }
 
     /// How many entries of the block come before one.
-    fn ordinal_in_block(
-        &mut self,
-        name: &str,
-        keys: [Key; 2],
-        count: &str,
-    ) -> Result<Value> {
+    fn ordinal_in_block(&mut self, name: &str, keys: [Key; 2], count: &str) -> Result<Value> {
         let [parent, own] = keys;
         let rises = self
             .visits()

@@ -167,8 +167,10 @@ impl Shared {
     fn restrict(&mut self, constraint: &Constraint) -> Result<()> {
         let itself = Expression::Variable(self.coordinate);
         if constraint.expressions().any(|e| speaks_of(e, &itself)) {
-            return Err(refused("part of the entries of a place is taken".to_owned())
-                .help("convert to a format that lists all entries first: `scoo`"));
+            return Err(
+                refused("part of the entries of a place is taken".to_owned())
+                    .help("convert to a format that lists all entries first: `scoo`"),
+            );
         }
         let mut part = self.places.parts()[0].clone();
         part.add(constraint.rewritten(&Without(self.coordinate)));
@@ -220,8 +222,11 @@ impl Shared {
             return Ok(None);
         };
         let several = || {
-            refused(format!("a place of `{}` holds several entries", source.name))
-                .help("convert from a format whose places hold an entry each")
+            refused(format!(
+                "a place of `{}` holds several entries",
+                source.name
+            ))
+            .help("convert from a format whose places hold an entry each")
         };
         if open.next().is_some() || space.exists().len() > 0 {
             return Err(several());

@@ -44,8 +44,10 @@ impl Synthesis<'_> {
                 }
                 _ => {
                     let name = self.destination.map.name(element);
-                    Err(refused(format!("nothing says which places of a block have no `{name}`"))
-                        .help("convert to a format whose segments are as long as they have entries"))
+                    Err(refused(format!(
+                        "nothing says which places of a block have no `{name}`"
+                    ))
+                    .help("convert to a format whose segments are as long as they have entries"))
                 }
             };
         }
@@ -186,7 +188,10 @@ impl Synthesis<'_> {
         let end = format!("{name}_entries");
         self.add_number(&end);
         self.count_entries(&end)?;
-        let grows = || self.visits().grows(StatementId::from_index(0), &self.entries.place);
+        let grows = || {
+            self.visits()
+                .grows(StatementId::from_index(0), &self.entries.place)
+        };
         if sorted.is_empty() && self.entries.is_full && grows() {
             return Ok((self.entries.place.clone(), end));
         }

@@ -264,7 +264,10 @@ impl Source {
                 space: "A".to_owned(),
                 indices: vec![piece.entries.place.clone()],
             });
-            let value = piece.values.iter().fold(value, |value, image| image.of(value));
+            let value = piece
+                .values
+                .iter()
+                .fold(value, |value, image| image.of(value));
             let target = (list.named.name.clone(), vec![at]);
             synthesis.add(listed, target, (Update::Assign, value));
         }
@@ -342,10 +345,7 @@ impl Source {
         let target = (array.clone(), vec![plus_one(&x)]);
         synthesis.add(below("x", &self.n_places)?, target, (Update::Assign, next));
         let first = Expression::Call(array, vec![place]);
-        Ok(Expression::Add(
-            Box::new(first),
-            Box::new(shared.offset()),
-        ))
+        Ok(Expression::Add(Box::new(first), Box::new(shared.offset())))
     }
 }
 

@@ -29,9 +29,7 @@
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{Access, Key, Operator, Update, Value};
-use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Expression, Function, Set, Variable,
-};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
@@ -74,13 +72,17 @@ impl Synthesis<'_> {
             extent: n_parents.clone(),
         };
         let parents = self.parent_keys(&stretch.starts, &stretch.parent)?;
-        let keys = [parents.unwrap_or_else(|| vec![parent]), vec![own]].concat();
-        let told: Vec<Expression> = (keys.iter())
-            .flat_map(|key| self.digits(&key.value))
-            .collect();
+        let keys = [
+            parents.unwrap_or_else(|| vec![parent.clone()]),
+            vec![own.clone()],
+        ]
+        .concat();
+        let told = self.told_by(&[parent, own.clone()]);
         if self.adds || !self.is_told_apart(&self.coordinates(), &told)? {
-            return Err(refused(format!("several entries share a coordinate of `{name}`"))
-                .help("convert to a list of entries first, in which none is repeated: `scoo`"));
+            return Err(
+                refused(format!("several entries share a coordinate of `{name}`"))
+                    .help("convert to a list of entries first, in which none is repeated: `scoo`"),
+            );
         }
         let (number, end) = self.in_order(&prefix, keys)?;
         let sorted = self.sort(&prefix, stretch, (&number, end), [&n_parents, &extent])?;
@@ -172,7 +174,11 @@ impl Synthesis<'_> {
         ];
         let space = sorted.with(&Expression::Integer(1), neighbours)?;
         let changes = self.another(value(&x), value(&before))?;
-        self.add(space.clone(), here(&sorted.before), (Update::Assign, changes));
+        self.add(
+            space.clone(),
+            here(&sorted.before),
+            (Update::Assign, changes),
+        );
         let target = (sorted.after.clone(), vec![before]);
         self.add(space, target, (Update::Assign, Value::Integer(0)));
         Ok(())

@@ -129,17 +129,12 @@ impl Folded {
             space: array.clone(),
             indices: vec![n.clone()],
         });
-        let more = Value::Binary(
-            Operator::Add,
-            Box::new(number),
-            Box::new(Value::Integer(1)),
-        );
+        let more = Value::Binary(Operator::Add, Box::new(number), Box::new(Value::Integer(1)));
         let target = (end.clone(), Vec::new());
         synthesis.add(all.space.clone(), target, (Update::Maximum, more));
 
         let at = Expression::Call(array, vec![n.clone()]);
-        for (function, coordinate) in
-            std::iter::zip(own.declarations.functions(), &all.coordinates)
+        for (function, coordinate) in std::iter::zip(own.declarations.functions(), &all.coordinates)
         {
             let target = (function.name.clone(), vec![at.clone()]);
             let value = (Update::Assign, Value::Variable(*coordinate));
@@ -223,7 +218,10 @@ impl Folded {
         match self.triangle.image {
             Image::Negative | Image::Conjugate => Ok(self.entries.space.clone()),
             Image::Same => {
-                let at = self.triangle.modes.map(|mode| self.entries.coordinates[mode]);
+                let at = self
+                    .triangle
+                    .modes
+                    .map(|mode| self.entries.coordinates[mode]);
                 let [a, b] = at.map(Expression::Variable);
                 with(
                     &self.entries.space,

@@ -53,10 +53,7 @@ pub(crate) enum Place {
     All,
     /// As many places as are in each block: `first <= x < first + many`, and `parent` is the
     /// number of the block.
-    Block {
-        first: Expression,
-        many: i64,
-    },
+    Block { first: Expression, many: i64 },
 }
 
 /// Elements of neighbouring coordinates that have one value:

@@ -155,7 +155,9 @@ pub fn tables(destination: &Format) -> BTreeSet<String> {
 
 /// The arrays of a destination that hold the coordinates of as many entries in each block.
 pub fn blocks(destination: &Format) -> BTreeSet<String> {
-    coordinates(destination, |kind| matches!(kind, LevelKind::Structured { .. }))
+    coordinates(destination, |kind| {
+        matches!(kind, LevelKind::Structured { .. })
+    })
 }
 
 /// The arrays that hold the coordinates of levels of some kinds, by their names in a conversion.
