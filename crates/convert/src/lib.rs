@@ -51,6 +51,7 @@ mod declare;
 mod entries;
 mod isolated;
 mod keys;
+mod listing;
 mod lists;
 mod named;
 mod pieces;

@@ -31,8 +31,9 @@ use sparsec_computation::{Access, DataSpace, Key, Operator, Role, Update, Value,
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
 use crate::entries::Entries;
+use crate::listing::list;
 use crate::named::{Named, joined};
-use crate::pieces::{List, Listed, list, with};
+use crate::pieces::{List, Listed, with};
 use crate::synthesis::{FILL, Synthesis};
 use crate::terms::{below, everywhere};
 use crate::{Image, Triangle, Wanted};
