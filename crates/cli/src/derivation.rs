@@ -12,7 +12,8 @@ use serde_json::{Map, json};
 use sparsec::computation::Script;
 use sparsec::compute::Computed;
 use sparsec::conversion::{
-    Conversion, ConversionStage, Piece, Wanted, convert_pieces, described, pieces, tables, wanted,
+    Conversion, ConversionStage, Image, Piece, Types, Wanted, convert_pieces, described, into,
+    pieces, synthesized, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
@@ -114,6 +115,10 @@ fn conversion(
 ) -> Result<Conversion> {
     let parts = descriptors(call, "from", from, order)?;
     let destination = descriptors(call, "to", to, order)?;
+    if let (Storage::Levels(from), Storage::Levels(to)) = (from.storage(order)?, to.storage(order)?)
+    {
+        return synthesized(&from, &to, element, &Types::new());
+    }
     // Nothing is known of the tensors of a user's format.
     let (pieces, wanted) = match from.storage(order)? {
         Storage::Levels(format) => (pieces(&format, &parts, element)?, wanted(&format, element)),
@@ -121,16 +126,16 @@ fn conversion(
             let piece = Piece {
                 descriptor: &parts[0],
                 image: None,
-                negates: false,
+                value: Image::Same,
             };
             (vec![piece], Wanted::of(element))
         }
     };
-    let tables = match to.storage(order)? {
-        Storage::Levels(format) => tables(&format),
-        Storage::Relation(_) => Default::default(),
+    let wanted = match to.storage(order)? {
+        Storage::Levels(format) => into(&format, wanted)?,
+        Storage::Relation(_) => wanted,
     };
-    convert_pieces(&pieces, &destination, &Wanted { tables, ..wanted })
+    convert_pieces(&pieces, &destination, &wanted)
 }
 
 fn descriptors(

@@ -44,8 +44,6 @@ pub fn synthesized(
 ) -> Result<Conversion> {
     let wanted = Wanted {
         types: types.clone(),
-        tables: tables(destination),
-        blocks: blocks(destination),
         ..wanted(source, element)
     };
     derive(source, destination, &wanted)
@@ -55,13 +53,16 @@ pub fn synthesized(
 fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conversion> {
     let element = wanted.element;
     let (parts, whole) = (described(source, false)?, described(destination, true)?);
-    let Some(triangle) = triangle(destination, element)? else {
-        return convert_pieces(&pieces(source, &parts, element)?, &whole, wanted);
+    let wanted = &Wanted {
+        tables: tables(destination),
+        blocks: blocks(destination),
+        ..wanted.clone()
     };
-    if let Some(own) = self::triangle(source, element)
-        .ok()
-        .flatten()
-        .filter(|own| is_like(own, &triangle))
+    if let Some(triangle) = triangle(destination, element)?
+        && let Some(own) = self::triangle(source, element)
+            .ok()
+            .flatten()
+            .filter(|own| is_like(own, &triangle))
     {
         // Entries stand for the same images, in one triangle or the other.
         let is_other = own.modes != triangle.modes;
@@ -72,16 +73,37 @@ fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conv
         };
         return convert_pieces(&[piece], &whole, wanted);
     }
-    if element != element.computed() {
+    let wanted = into(destination, wanted.clone())?;
+    convert_pieces(&pieces(source, &parts, element)?, &whole, &wanted)
+}
+
+/// A conversion to a format of levels, with what the format says of where entries go beside its
+/// descriptors.
+///
+/// # Errors
+/// `E0830` where images of entries are not compared.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
+/// let wanted = conversion::Wanted::of(ElementType::F64);
+/// assert!(conversion::into(&format, wanted)?.triangle.is_some());
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn into(destination: &Format, wanted: Wanted) -> Result<Wanted> {
+    let element = wanted.element;
+    let triangle = triangle(destination, element)?;
+    if triangle.is_some() && element != element.computed() {
         let message = format!("no conversion compares mirror images of `{element}`");
         return Err(Diagnostic::new(code::NO_CONVERSION, message)
             .help("convert a tensor of `f32` or `f64`"));
     }
-    let wanted = Wanted {
-        triangle: Some(triangle),
-        ..wanted.clone()
-    };
-    convert_pieces(&pieces(source, &parts, element)?, &whole, &wanted)
+    Ok(Wanted {
+        tables: tables(destination),
+        blocks: blocks(destination),
+        triangle,
+        ..wanted
+    })
 }
 
 /// Whether entries of one triangle and the other stand for the same images.
@@ -149,12 +171,12 @@ fn image(of: Mirrored, element: ElementType) -> Result<Image> {
 
 /// The arrays of a destination that hold the keys of hash tables, by their names in a
 /// conversion.
-pub fn tables(destination: &Format) -> BTreeSet<String> {
+fn tables(destination: &Format) -> BTreeSet<String> {
     coordinates(destination, |kind| kind == LevelKind::Hashed)
 }
 
 /// The arrays of a destination that hold the coordinates of as many entries in each block.
-pub fn blocks(destination: &Format) -> BTreeSet<String> {
+fn blocks(destination: &Format) -> BTreeSet<String> {
     coordinates(destination, |kind| {
         matches!(kind, LevelKind::Structured { .. })
     })

@@ -16,7 +16,7 @@ use sparsec_format::Holds;
 use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
-use super::{Types, Wanted, blocks, derive, names, sides, synthesized, tables, wanted};
+use super::{Types, Wanted, derive, names, sides, synthesized, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
 use crate::widths;
@@ -115,8 +115,6 @@ impl Converter {
         let wanted = wanted(source, like.element());
         let wanted = Wanted {
             types,
-            tables: tables(destination),
-            blocks: blocks(destination),
             has_fill: like.fill() != like.element().zero(),
             has_padding: wanted.has_padding && padding == Padding::LeftBehind,
             ..wanted
