@@ -67,14 +67,14 @@ impl Synthesis<'_> {
                 ],
             })?;
         }
-        let count = self.counted(&name, &parent, &n_parents, many)?;
+        let count_of = self.counted(&name, &parent, &n_parents, many)?;
         self.fill_blocks(&key.function, &n_parents, many)?;
-        let ordinal = self.ordinal_in_block(&name, keys, &count)?;
+        let ordinal = self.ordinal_in_block(&name, keys, &count_of)?;
         let integer = |n| Box::new(Value::Integer(n));
         let binary =
             |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         let entry = Value::Entry(Access {
-            space: count,
+            space: count_of.clone(),
             indices: vec![parent.clone()],
         });
         use Operator::{Add, Minimum, Subtract};
@@ -87,8 +87,10 @@ impl Synthesis<'_> {
         let place = binary(Add, self.integer(first)?, place);
         let array = format!("{}_{name}", self.destination.name);
         self.declare_numbers(&array, length)?;
+        self.writes(&count_of, CaseKind::Count);
         let target = (array.clone(), vec![self.entries.place.clone()]);
         self.add(self.space.clone(), target, (Update::Assign, place));
+        self.writes(&array, CaseKind::Listed);
         let number = self.number_at_entry(array)?;
         let target = (key.function.clone(), vec![number.clone()]);
         let value = (Update::Assign, self.integer(&key.value)?);

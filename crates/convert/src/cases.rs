@@ -38,6 +38,8 @@ pub enum CaseKind {
     Runs,
     /// An array with one value for each element that coordinates determine.
     Stored,
+    /// An array of the triangle, which is compared with what it mirrors.
+    Mirrored,
     /// How many elements there are.
     Count,
 }
@@ -54,6 +56,7 @@ impl Display for CaseKind {
             Self::Keys => "keys of a list",
             Self::Runs => "runs",
             Self::Stored => "stored",
+            Self::Mirrored => "mirror images",
             Self::Count => "count",
         })
     }

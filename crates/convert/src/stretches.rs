@@ -90,6 +90,9 @@ impl Synthesis<'_> {
         let end = self.begin_runs(&prefix, &sorted, stretch, [&n_parents, &extent])?;
         let run = self.number_runs(&prefix, &sorted, &end)?;
         self.bound_runs(&run, &sorted, stretch, [&n_parents, &extent])?;
+        for array in [&sorted.before, &sorted.after, &run] {
+            self.writes(array, CaseKind::Runs);
+        }
         for function in [&stretch.starts, &stretch.bounds] {
             self.writes(function, CaseKind::Runs);
             unknowns.functions.remove(function);

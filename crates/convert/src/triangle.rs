@@ -30,6 +30,7 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{Access, DataSpace, Key, Operator, Role, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
+use crate::cases::CaseKind;
 use crate::entries::Entries;
 use crate::listing::list;
 use crate::named::{Named, joined};
@@ -210,7 +211,10 @@ impl Folded {
             }
         };
         let space = self.compared()?;
-        synthesis.add(space, (count, Vec::new()), (Update::Add, value));
+        synthesis.add(space, (count.clone(), Vec::new()), (Update::Add, value));
+        for array in ["T_at", &self.named.name, image, &count] {
+            synthesis.writes(array, CaseKind::Mirrored);
+        }
         Ok(())
     }
 
