@@ -117,7 +117,9 @@ fn conversion(
     let destination = descriptors(call, "to", to, order)?;
     if let (Storage::Levels(from), Storage::Levels(to)) = (from.storage(order)?, to.storage(order)?)
     {
-        return synthesized(&from, &to, element, &Types::new());
+        let made = synthesized(&from, &to, element, &Types::new());
+        let place = call.value_span("to", 0);
+        return made.map_err(|error| error.or_at(call.source(), place, "named here"));
     }
     // Nothing is known of the tensors of a user's format.
     let (pieces, wanted) = match from.storage(order)? {

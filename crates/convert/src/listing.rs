@@ -107,7 +107,9 @@ impl Synthesis<'_> {
     /// Declares the arrays of a list that is made on the way.
     pub(crate) fn declare_list(&mut self, list: &Named) -> Result<()> {
         self.add_number(&list.constants[0].0);
-        self.computation.declarations.extend(list.declarations.clone());
+        self.computation
+            .declarations
+            .extend(list.declarations.clone());
         for function in list.declarations.functions() {
             self.computation.spaces.push(DataSpace {
                 name: function.name.clone(),

@@ -243,7 +243,7 @@ fn calls_that_make_no_sense_are_refused() {
             "--from",
             "csr",
             "--to",
-            "csr, symmetric(i, j)",
+            "(i, j) -> (i : hashed, j : compressed)",
             "--emit",
             "cases",
         ],

@@ -13,6 +13,8 @@ fn conversions_of_runs_are_those_of_unpacking_and_packing() {
         "(i, j) -> (j : dense, i : run_length)",
     ];
     check(&runs, DESTINATIONS, &MATRICES);
+    let parts = "(i, j) -> (i : dense, j : run_length), lower(i, j) | (i, j) -> (i : compressed, j : compressed)";
+    check(&[SOURCES[0], "csr"], &[parts], &MATRICES);
     check(&SOURCES[..5], &runs, &MATRICES);
     check(
         &["dia", "hyb(1)", "(i, j) -> (i : dense, j : hashed)"],
@@ -107,7 +109,6 @@ fn conversions_into_structured_blocks_are_those_of_unpacking_and_packing() {
             }
         }
     }
-    println!("{held} held, {refused} refused");
     assert!(
         failed.is_empty(),
         "{} fail\n{}",
