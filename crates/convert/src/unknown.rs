@@ -253,7 +253,10 @@ impl<'a> Unknowns<'a> {
                     });
                 }
                 (Comparison::LessEqual, first, e) if *e == element => {
-                    from = from.or(self.at_entry(first));
+                    // That places are not negative says less than where a block begins.
+                    from = from
+                        .filter(|it| *it != Expression::Integer(0))
+                        .or(self.at_entry(first));
                 }
                 (Comparison::Less, e, bound) if *e == element => {
                     let bound = self.at_entry(bound);
