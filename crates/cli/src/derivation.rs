@@ -12,8 +12,8 @@ use serde_json::{Map, json};
 use sparsec::computation::Script;
 use sparsec::compute::Computed;
 use sparsec::conversion::{
-    Conversion, ConversionStage, Piece, Wanted, convert_pieces, declared_types, described, pieces,
-    tables, wanted,
+    Conversion, ConversionStage, Image, Piece, Types, Wanted, convert_pieces, declared_types,
+    described, into, pieces, synthesized, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
@@ -125,6 +125,12 @@ fn conversion(
 ) -> Result<Conversion> {
     let parts = descriptors(call, "from", from, order)?;
     let destination = descriptors(call, "to", to, order)?;
+    if let (Storage::Levels(from), Storage::Levels(to)) = (from.storage(order)?, to.storage(order)?)
+    {
+        let made = synthesized(&from, &to, element, &Types::new());
+        let place = call.value_span("to", 0);
+        return made.map_err(|error| error.or_at(call.source(), place, "named here"));
+    }
     // Nothing is known of the tensors of a user's format.
     let (pieces, mut wanted) = match from.storage(order)? {
         Storage::Levels(format) => {
@@ -139,19 +145,19 @@ fn conversion(
             let piece = Piece {
                 descriptor: &parts[0],
                 image: None,
-                negates: false,
+                value: Image::Same,
             };
             (vec![piece], Wanted::of(element))
         }
     };
-    let tables = match to.storage(order)? {
+    let wanted = match to.storage(order)? {
         Storage::Levels(format) => {
             wanted.types.extend(declared_types(&format, "B"));
-            tables(&format)
+            into(&format, wanted)?
         }
-        Storage::Relation(_) => Default::default(),
+        Storage::Relation(_) => wanted,
     };
-    convert_pieces(&pieces, &destination, &Wanted { tables, ..wanted })
+    convert_pieces(&pieces, &destination, &wanted)
 }
 
 fn descriptors(

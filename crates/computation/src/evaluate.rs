@@ -20,7 +20,7 @@ use sparsec_relation::{Environment, Expression};
 
 mod numbers;
 
-use numbers::{float_32, float_64, integers, places, slot};
+use numbers::{differ, float_32, float_64, integers, places, slot};
 
 use crate::computation::{Computation, DataSpace, StatementId};
 use crate::value::{Access, Key, Operator, Value, Window};
@@ -368,6 +368,12 @@ impl Run<'_> {
                         return Err(self.fault_at(id, point, message.to_owned()));
                     }
                 },
+                other => other,
+            },
+            Value::Differs(a, b) => Scalar::I64(i64::from(differ(of(a)?, of(b)?))),
+            Value::Conjugate(a) => match of(a)? {
+                Scalar::C64(z) => Scalar::C64(z.conj()),
+                Scalar::C128(z) => Scalar::C128(z.conj()),
                 other => other,
             },
             Value::Curve(name, coordinates) => {

@@ -118,6 +118,18 @@ fn write_value(
             write_value(f, names, a, Binding::Sum)?;
             f.write_str(")")
         }
+        Value::Conjugate(a) => {
+            f.write_str("conj(")?;
+            write_value(f, names, a, Binding::Sum)?;
+            f.write_str(")")
+        }
+        Value::Differs(a, b) => {
+            f.write_str("differs(")?;
+            write_value(f, names, a, Binding::Sum)?;
+            f.write_str(", ")?;
+            write_value(f, names, b, Binding::Sum)?;
+            f.write_str(")")
+        }
         Value::Curve(name, coordinates) => write!(f, "{name}({})", list(names, coordinates)),
         Value::Negate(a) => match **a {
             // `-3` is a number; its negation as an operation is `-(3)`.

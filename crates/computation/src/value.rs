@@ -22,6 +22,8 @@
 //! | `ordinal(k of n)`, `rank(k of n)`, `dense_rank(k of n)` | integer              |
 //! | `slot(k of n, a of t, b of t)`: a place in a table, `power_of_two(a)` | integer |
 //! | `MORTON(i, j)`, `ALTO(i, n, j, m)`: a place on a curve | integer               |
+//! | `differs(a, b)`, of two values of one type | integer: 1 where they differ, 0 where they do not |
+//! | `conj(a)`, of a complex number      | that type: its conjugate                 |
 //!
 //! **Windows.** The last three say where a point stands among all points of its
 //! statement, by the values of integer keys there, each at least 0 and less than
@@ -50,7 +52,12 @@
 //! relations. They have no value where a coordinate is negative, or the integer would have
 //! more than 63 bits.
 //!
-//! Types that are neither integer nor `f32` or `f64` are only copied.
+//! **Comparing.** `differs` compares as IEEE 754 does: a `NaN` differs from all values, itself
+//! included, and `0.0` is `-0.0`. So `differs(a, a)` tells a `NaN`, and
+//! `max(differs(a, b), differs(1 / a, 1 / b))` tells zeros of two signs apart.
+//!
+//! Types that are neither integer nor `f32` or `f64` are only copied and compared, and complex
+//! numbers conjugated. `f16` and `bf16` are only copied.
 
 use sparsec_base::ElementType;
 use sparsec_relation::{Expression, Rewrite, Variable};
@@ -149,6 +156,10 @@ pub enum Value {
     /// `power_of_two(a)`: the least power of two that is not less than an integer; 0 where
     /// that is not positive.
     PowerOfTwo(Box<Value>),
+    /// `differs(a, b)`: 1 where two values of one type differ, and 0 where they do not.
+    Differs(Box<Value>, Box<Value>),
+    /// `conj(a)`: the conjugate of a complex number.
+    Conjugate(Box<Value>),
 }
 
 impl Window {
@@ -249,8 +260,10 @@ impl Value {
     pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
         visit(self);
         match self {
-            Self::Negate(a) | Self::Cast(_, a) | Self::PowerOfTwo(a) => a.visit(visit),
-            Self::Binary(_, a, b) => {
+            Self::Negate(a) | Self::Cast(_, a) | Self::PowerOfTwo(a) | Self::Conjugate(a) => {
+                a.visit(visit);
+            }
+            Self::Binary(_, a, b) | Self::Differs(a, b) => {
                 a.visit(visit);
                 b.visit(visit);
             }
@@ -317,6 +330,11 @@ impl Value {
             Self::Negate(a) => Self::Negate(Box::new(a.with_leaves(change))),
             Self::Cast(ty, a) => Self::Cast(*ty, Box::new(a.with_leaves(change))),
             Self::PowerOfTwo(a) => Self::PowerOfTwo(Box::new(a.with_leaves(change))),
+            Self::Conjugate(a) => Self::Conjugate(Box::new(a.with_leaves(change))),
+            Self::Differs(a, b) => Self::Differs(
+                Box::new(a.with_leaves(change)),
+                Box::new(b.with_leaves(change)),
+            ),
             Self::Binary(operator, a, b) => Self::Binary(
                 *operator,
                 Box::new(a.with_leaves(change)),

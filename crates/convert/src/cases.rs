@@ -26,6 +26,8 @@ pub enum CaseKind {
     Listed,
     /// An element of consecutive ones.
     InRun,
+    /// An element of neighbouring coordinates that have one value.
+    InStretch,
     /// An element that only keeps entries apart.
     Free,
     /// An array that says where the elements of each parent begin.
@@ -36,6 +38,8 @@ pub enum CaseKind {
     Runs,
     /// An array with one value for each element that coordinates determine.
     Stored,
+    /// An array of the triangle, which is compared with what it mirrors.
+    Mirrored,
     /// How many elements there are.
     Count,
 }
@@ -46,11 +50,13 @@ impl Display for CaseKind {
             Self::Determined => "follows from coordinates",
             Self::Listed => "listed",
             Self::InRun => "in a run",
+            Self::InStretch => "in a run of one value",
             Self::Free => "keeps entries apart",
             Self::Segments => "segments",
             Self::Keys => "keys of a list",
             Self::Runs => "runs",
             Self::Stored => "stored",
+            Self::Mirrored => "mirror images",
             Self::Count => "count",
         })
     }

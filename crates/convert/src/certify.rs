@@ -44,7 +44,10 @@ impl Origin {
             Places::Some => false,
         };
         let is_plain = !wanted.has_padding && !wanted.adds && !wanted.has_fill;
-        let is_spoken_of = source.image.is_none() && is_plain && wanted.tables.is_empty();
+        let is_spoken_of = source.image.is_none()
+            && is_plain
+            && wanted.tables.is_empty()
+            && wanted.triangle.is_none();
         (is_listed && is_spoken_of).then(|| Self {
             source: source.descriptor.clone(),
             destination: destination.clone(),

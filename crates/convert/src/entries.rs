@@ -15,6 +15,7 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use crate::named::Named;
+use crate::terms::plus_one;
 use crate::{Places, Wanted, refused};
 
 /// For each variable the first of `tuple` that is always equal to it.
@@ -106,6 +107,22 @@ impl Rewrite for Now {
     }
 }
 
+/// The variables of a point without one of them.
+struct Without(Variable);
+
+impl Rewrite for Without {
+    fn variable(&self, variable: Variable) -> Expression {
+        let behind = usize::from(variable > self.0);
+        Expression::Variable(Variable::from_index(variable.index() - behind))
+    }
+}
+
+fn speaks_of(e: &Expression, name: &Expression) -> bool {
+    let mut speaks = false;
+    e.visit(&mut |e| speaks |= e == name);
+    speaks
+}
+
 /// The entries of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries {
@@ -119,6 +136,141 @@ pub(crate) struct Entries {
     pub(crate) n_places: Expression,
     /// Whether each of them holds an entry.
     pub(crate) is_full: bool,
+    /// The entries of one place, where it may hold several.
+    pub(crate) shared: Option<Shared>,
+}
+
+/// Entries that have one place: a run of coordinates.
+#[derive(Clone, Debug)]
+pub(crate) struct Shared {
+    /// A point for each place: that of an entry without the coordinate.
+    pub(crate) places: Set,
+    /// The coordinate at an entry.
+    coordinate: Variable,
+    /// Where the run begins, and where it ends.
+    from: Expression,
+    end: Expression,
+}
+
+impl Shared {
+    /// How many entries a place has.
+    pub(crate) fn length(&self) -> Expression {
+        let (end, from) = (Box::new(self.end.clone()), Box::new(self.from.clone()));
+        self.at_place(&Expression::Subtract(end, from))
+    }
+
+    /// What does not depend on the coordinate, in the variables of a place.
+    pub(crate) fn at_place(&self, e: &Expression) -> Expression {
+        e.rewritten(&Without(self.coordinate))
+    }
+
+    fn restrict(&mut self, constraint: &Constraint) -> Result<()> {
+        let itself = Expression::Variable(self.coordinate);
+        if constraint.expressions().any(|e| speaks_of(e, &itself)) {
+            return Err(
+                refused("part of the entries of a place is taken".to_owned())
+                    .help("convert to a format that lists all entries first: `scoo`"),
+            );
+        }
+        let mut part = self.places.parts()[0].clone();
+        part.add(constraint.rewritten(&Without(self.coordinate)));
+        self.places = Set::new(vec![part])?;
+        Ok(())
+    }
+
+    /// How many of them come before an entry.
+    pub(crate) fn offset(&self) -> Expression {
+        let coordinate = Box::new(Expression::Variable(self.coordinate));
+        Expression::Subtract(coordinate, Box::new(self.from.clone()))
+    }
+
+    /// Finds the run of coordinates that share the places of entries.
+    fn of(source: &Named, space: &Conjunction, place: &Expression) -> Result<Option<Self>> {
+        let links = space.constraints().iter().flat_map(Constraint::split);
+        let links: Vec<Constraint> = links.collect();
+        let speaks = |e: &Expression, v: Variable| speaks_of(e, &Expression::Variable(v));
+        // The coordinate of a run has bounds, and is nowhere else.
+        let bounds = |variable: Variable| -> Option<[Vec<(Expression, Constraint)>; 2]> {
+            let itself = Expression::Variable(variable);
+            let mut bounds = [Vec::new(), Vec::new()];
+            for link in &links {
+                let (comparison, right) = &link.rest[0];
+                let left = &link.first;
+                match [left, right].map(|side| speaks(side, variable)) {
+                    [false, false] => {}
+                    [false, true] if *right == itself => match comparison {
+                        Comparison::LessEqual => bounds[0].push((left.clone(), link.clone())),
+                        Comparison::Less => bounds[0].push((plus_one(left), link.clone())),
+                        _ => return None,
+                    },
+                    [true, false] if *left == itself => match comparison {
+                        Comparison::Less => bounds[1].push((right.clone(), link.clone())),
+                        Comparison::LessEqual => {
+                            bounds[1].push((plus_one(right), link.clone()));
+                        }
+                        _ => return None,
+                    },
+                    _ => return None,
+                }
+            }
+            bounds.iter().all(|it| !it.is_empty()).then_some(bounds)
+        };
+        let open: Vec<Variable> = space.inputs().collect();
+        let open = open.into_iter().filter(|v| !speaks(place, *v));
+        let mut open = open.filter_map(|v| Some((v, bounds(v)?)));
+        let Some((coordinate, bounds)) = open.next() else {
+            return Ok(None);
+        };
+        let several = || {
+            refused(format!(
+                "a place of `{}` holds several entries",
+                source.name
+            ))
+            .help("convert from a format whose places hold an entry each")
+        };
+        if open.next().is_some() || space.exists().len() > 0 {
+            return Err(several());
+        }
+        let has_call = |e: &Expression| {
+            let mut found = false;
+            e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));
+            found
+        };
+        let [from, end] = bounds.map(|sides| {
+            let called = sides.iter().position(|(bound, _)| has_call(bound));
+            sides[called.unwrap_or(0)].clone()
+        });
+        // All else that bounds the coordinate follows.
+        let names = |of: &dyn Fn(&Variable) -> bool| -> Vec<String> {
+            let names = space.inputs().filter(of);
+            names.map(|v| space.name(v).to_owned()).collect()
+        };
+        let mut run = Conjunction::new(names(&|_| true), []);
+        let mut places = Conjunction::new(names(&|v| *v != coordinate), []);
+        let mut others = Vec::new();
+        for link in links {
+            let is_of = link.expressions().any(|e| speaks(e, coordinate));
+            if !is_of {
+                places.add(link.rewritten(&Without(coordinate)));
+                run.add(link);
+            } else if link == from.1 || link == end.1 {
+                run.add(link);
+            } else {
+                others.push(link);
+            }
+        }
+        let run = Set::new(vec![run])?;
+        let known = &source.declarations;
+        if !others.iter().all(|other| run.implies(other, known)) {
+            return Err(several());
+        }
+        Ok(Some(Self {
+            places: Set::new(vec![places])?,
+            coordinate,
+            from: from.0,
+            end: end.0,
+        }))
+    }
 }
 
 impl Entries {
@@ -173,21 +325,26 @@ impl Entries {
             let stored = Expression::Call(source.mask(), vec![place.clone()]);
             space.add(stored.equals(Expression::Integer(1)));
         }
+        let shared = Shared::of(source, &space, &place)?;
         Ok(Self {
             coordinates: coordinates.collect(),
             space: Set::new(vec![space])?,
             place,
             n_places: n_places.clone(),
             is_full: wanted.places != Places::Some && !wanted.has_padding,
+            shared,
         })
     }
 
     /// Leaves out entries of which a constraint does not hold.
     pub(crate) fn restrict(&mut self, constraint: Constraint) -> Result<()> {
         let mut part = self.space.parts()[0].clone();
-        part.add(constraint);
+        part.add(constraint.clone());
         self.space = Set::new(vec![part])?;
         self.is_full = false;
+        if let Some(shared) = &mut self.shared {
+            shared.restrict(&constraint)?;
+        }
         Ok(())
     }
 

@@ -228,6 +228,20 @@ impl Synthesis<'_> {
         vec![e.clone()]
     }
 
+    /// What is the same at all entries at which keys are: the digits of places, and the keys
+    /// of the lists that they number.
+    pub(crate) fn told_by(&self, keys: &[Key]) -> Vec<Expression> {
+        let digits = keys.iter().flat_map(|key| self.digits(&key.value));
+        let told = digits.flat_map(|digit| match &digit {
+            Expression::Call(array, _) => match self.found.get(array) {
+                Some(Some(keys)) => self.told_by(keys),
+                _ => vec![digit],
+            },
+            _ => vec![digit],
+        });
+        told.collect()
+    }
+
     /// Whether entries at which `keys` are the same agree in all of `told`.
     pub(crate) fn is_told_apart(&self, told: &[Expression], keys: &[Expression]) -> Result<bool> {
         let part = &self.space.parts()[0];

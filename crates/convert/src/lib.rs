@@ -23,6 +23,7 @@
 //! | **determined**  | follows from coordinates and elements before               | that expression                    |
 //! | **listed**      | `f(a) <= x < f(a + 1)` or `0 <= x < n`, and keys `g(x) = e` | the rank of the keys: dense where entries share them |
 //! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
+//! | **in a stretch** | `f(a) <= x < f(a + 1)`, and `g(x + a) <= e < g(x + a + 1)`   | the number of changes of the value before it |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
 //!
 //! A source may have places that hold no entry: empty slots, and padding, of which a given
@@ -43,25 +44,29 @@
 //! running maximum.
 
 mod arrays;
+mod blocks;
 mod cases;
 mod certify;
 mod declare;
 mod entries;
 mod isolated;
 mod keys;
+mod listing;
 mod lists;
 mod named;
 mod pieces;
+mod stretches;
 mod sweeps;
 mod synthesis;
 mod tables;
 mod terms;
+mod triangle;
 mod unknown;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_computation::Computation;
+use sparsec_computation::{Computation, Value};
 use sparsec_relation::{Descriptor, Relation};
 
 pub use cases::{Case, CaseKind};
@@ -93,6 +98,12 @@ pub struct Wanted {
     pub has_fill: bool,
     /// The arrays that hold the keys of hash tables, by their names in the computation.
     pub tables: BTreeSet<String>,
+    /// The arrays that hold the coordinates of as many entries in each block; where a block has
+    /// fewer, the least others fill it up.
+    pub blocks: BTreeSet<String>,
+    /// The triangle that the destination stores, if entries of it stand for their mirror
+    /// images. Extents of the two modes are the same.
+    pub triangle: Option<Triangle>,
 }
 
 /// Which places of a source's values hold an entry.
@@ -123,6 +134,8 @@ impl Wanted {
             has_padding: false,
             has_fill: false,
             tables: BTreeSet::new(),
+            blocks: BTreeSet::new(),
+            triangle: None,
         }
     }
 }
@@ -258,21 +271,57 @@ pub fn convert(
     let source = Piece {
         descriptor: source,
         image: None,
-        negates: false,
+        value: Image::Same,
     };
     convert_pieces(&[source], std::slice::from_ref(destination), wanted)
 }
 
-/// A piece of a source: a part of a union, or the mirror image of the piece before it.
+/// A piece of a source: a part of a union, or a mirror image of one.
+///
+/// The image of a part stands behind the part, and entries at equal coordinates have none in
+/// it. Alone, an image is that of all entries: the other triangle in place of the one that is
+/// stored.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     /// What the part is, or the part whose image this is.
     pub descriptor: &'a Descriptor,
-    /// The two modes whose coordinates the image exchanges. Entries at equal coordinates
-    /// have none.
+    /// The two modes whose coordinates the image exchanges.
     pub image: Option<[usize; 2]>,
-    /// Whether values of the image are the negated ones.
-    pub negates: bool,
+    /// What values of the image are.
+    pub value: Image,
+}
+
+/// What the value at exchanged coordinates is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Image {
+    /// The same.
+    Same,
+    /// Its negative.
+    Negative,
+    /// Its conjugate.
+    Conjugate,
+}
+
+impl Image {
+    /// The image of a value.
+    pub(crate) fn of(self, value: Value) -> Value {
+        match self {
+            Self::Same => value,
+            Self::Negative => Value::Negate(Box::new(value)),
+            Self::Conjugate => Value::Conjugate(Box::new(value)),
+        }
+    }
+}
+
+/// The entries on one side of a diagonal, which stand for those on the other side, too.
+#[derive(Clone, Debug)]
+pub struct Triangle {
+    /// The two modes: the first coordinate is not smaller than the second.
+    pub modes: [usize; 2],
+    /// What the value at exchanged coordinates is.
+    pub image: Image,
+    /// All modes in the order in which entries are best listed.
+    pub order: Vec<usize>,
 }
 
 /// As [`convert`], of sources of several pieces and destinations of several parts, of which
@@ -316,6 +365,7 @@ pub fn convert_pieces(
     let mut source = pieces::Source::of(source, wanted, &extents)?;
     // A part holds some of the entries.
     source.entries.is_full &= parts.len() == 1;
+    let wanted = &source.wanted(wanted);
     let made = synthesis::synthesized(&source, &parts, wanted, &extents)?;
     Ok(Conversion { origin, ..made })
 }

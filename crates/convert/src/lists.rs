@@ -37,6 +37,20 @@ impl Synthesis<'_> {
         {
             return self.in_table(element, key, (function, parent), unknowns);
         }
+        if let Place::Block { first, many } = &place {
+            return match keys {
+                [key] if self.blocks.contains(&key.function) => {
+                    self.in_block(element, key, (first, *many), unknowns)
+                }
+                _ => {
+                    let name = self.destination.map.name(element);
+                    Err(refused(format!(
+                        "nothing says which places of a block have no `{name}`"
+                    ))
+                    .help("convert to a format whose segments are as long as they have entries"))
+                }
+            };
+        }
         let order = self.order(keys)?;
         let all = keys.iter().map(|key| self.key(key));
         let all = all.collect::<Result<Vec<Key>>>()?;
@@ -44,7 +58,7 @@ impl Synthesis<'_> {
             Place::Segment {
                 function, parent, ..
             } => self.parent_keys(function, parent)?,
-            Place::All => Some(Vec::new()),
+            Place::All | Place::Block { .. } => Some(Vec::new()),
         };
         let parents = match (&place, &parent_keys) {
             (_, Some(keys)) => keys.clone(),
@@ -57,7 +71,7 @@ impl Synthesis<'_> {
                 value: parent.clone(),
                 extent: self.n_parents(function)?,
             }],
-            (Place::All, None) => Vec::new(),
+            (Place::All | Place::Block { .. }, None) => Vec::new(),
         };
         let identity = [parents.clone(), all].concat();
         let is_entry = !self.adds && self.tell_apart(&identity)?;
@@ -160,6 +174,39 @@ impl Synthesis<'_> {
         self.numbered(element, keys, Value::Window(Window::Rank, sorted), true)
     }
 
+    /// The number of each entry by keys that tell entries apart, and a constant that says how
+    /// many there are.
+    pub(crate) fn in_order(
+        &mut self,
+        name: &str,
+        mut sorted: Vec<Key>,
+    ) -> Result<(Expression, String)> {
+        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
+        let n = sorted.len();
+        let first = (0..n).find(|first| rises(&sorted[*first..]));
+        sorted.truncate(first.unwrap_or(n));
+        let end = format!("{name}_entries");
+        self.add_number(&end);
+        self.count_entries(&end)?;
+        let grows = || {
+            self.visits()
+                .grows(StatementId::from_index(0), &self.entries.place)
+        };
+        if sorted.is_empty() && self.entries.is_full && grows() {
+            return Ok((self.entries.place.clone(), end));
+        }
+        let window = match sorted.is_empty() {
+            true => Window::Ordinal,
+            false => Window::Rank,
+        };
+        let array = format!("{name}_rank");
+        self.declare_numbers(&array, &Expression::Constant(end.clone()))?;
+        let target = (array.clone(), vec![self.entries.place.clone()]);
+        let value = (Update::Assign, Value::Window(window, sorted));
+        self.add(self.space.clone(), target, value);
+        Ok((self.number_at_entry(array)?, end))
+    }
+
     /// A computation that visits the entries.
     pub(crate) fn visits(&self) -> Computation {
         let mut visits = self.computation.clone();
@@ -224,7 +271,7 @@ impl Synthesis<'_> {
                 end
             }
         };
-        self.declare_numbers(&array, &end)?;
+        self.declare_numbers(&array, &Expression::Constant(end.clone()))?;
         let at = vec![self.entries.place.clone()];
         self.add(
             self.space.clone(),
@@ -248,9 +295,9 @@ impl Synthesis<'_> {
         self.number_at_entry(array)
     }
 
-    /// An array by places for numbers of elements below a constant; where no entry is, it
+    /// An array by places for numbers of elements below an end; where no entry is, it
     /// holds -1.
-    pub(crate) fn declare_numbers(&mut self, array: &str, end: &str) -> Result<()> {
+    pub(crate) fn declare_numbers(&mut self, array: &str, end: &Expression) -> Result<()> {
         self.computation.spaces.push(DataSpace {
             name: array.to_owned(),
             element: ElementType::I64,
@@ -265,7 +312,7 @@ impl Synthesis<'_> {
         self.computation.declarations.declare(Function {
             name: array.to_owned(),
             domain: places.clone(),
-            range: between("q", &from, &Expression::Constant(end.to_owned()))?,
+            range: between("q", &from, end)?,
             injective: false,
             monotone: None,
         });

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Parser, Relation,
-    Rewrite, Set,
+    Rewrite, Set, Variable,
 };
 
 use crate::refused;
@@ -51,6 +51,21 @@ impl Named {
             declarations: descriptor.declarations().rewritten(&names)?,
             constants: names.constants.into_inner(),
         })
+    }
+
+    /// Exchanges two modes in the map.
+    pub(crate) fn exchange(&mut self, [a, b]: [usize; 2]) {
+        let map = &self.map;
+        let inputs = map.inputs().map(|v| map.name(v).to_owned());
+        let outputs = map.outputs().map(|v| map.name(v).to_owned());
+        let mut outputs: Vec<String> = outputs.collect();
+        outputs.swap(a, b);
+        let mut exchanged = Conjunction::new(inputs.collect::<Vec<_>>(), outputs);
+        let (first, second) = (exchanged.inputs(), exchanged.outputs());
+        let mut outputs: Vec<Variable> = second.collect();
+        outputs.swap(a, b);
+        exchanged.conjoin_at(map, first.chain(outputs));
+        self.map = exchanged;
     }
 
     /// How long the arrays are: of a function and, without one, of the values.

@@ -1,6 +1,6 @@
-//! Sources of several pieces: unions of parts, and entries that stand for mirror images.
-//!
-//! The entries of all pieces are listed first, and the list is what is converted:
+//! Sources whose entries are listed first, and the list is what is converted: those of several
+//! pieces (unions of parts, entries that stand for mirror images), and those of which a place
+//! holds several entries.
 //!
 //! ```text
 //! csr, symmetric(i, j)      piece 1: each entry (i, j)      piece 2: (j, i), where i != j
@@ -12,118 +12,180 @@
 //! L_crd0(L_at2(p)) = j
 //! L(L_at2(p)) = A(p)
 //! ```
+//!
+//! Where a run of coordinates shares place `p`, `L_at1(p)` is the number of the first of them:
+//!
+//! ```text
+//! (i, j) -> (i : dense, j : run_length)      bounds(q + i) <= j < bounds(q + i + 1), place q
+//!
+//! L_n1 += bounds(q + i + 1) - bounds(q + i)            for each run
+//! L_len1(q) = bounds(q + i + 1) - bounds(q + i)
+//! L_at1(x + 1) = L_at1(x) + L_len1(x)
+//! L_crd1(L_at1(q) + j - bounds(q + i)) = j             for each coordinate of each run
+//! ```
+//!
+//! A destination that stores one triangle gets it from the list; see [`triangle`](crate::triangle).
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{Access, DataSpace, Operator, Role, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Function, Set, Variable};
+use sparsec_relation::{
+    Answer, Comparison, Constraint, Declarations, Expression, Function, Set, Variable,
+};
 
-use crate::entries::Entries;
-use crate::named::{Named, joined};
+use crate::entries::{Entries, Shared};
+use crate::listing::{ascending, list};
+use crate::named::Named;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, between, everywhere};
-use crate::{Piece, Places, Wanted, refused};
+use crate::terms::{below, between, everywhere, plus_one};
+use crate::triangle::Folded;
+use crate::{Image, Piece, Places, Wanted};
 
 /// A source: one piece, or a list of the entries of several.
 pub(crate) struct Source {
-    /// The one piece, or the list.
+    /// What is converted: the one piece, the list, or the triangle of it.
+    pub(crate) named: Named,
+    pub(crate) entries: Entries,
+    /// What becomes of values.
+    pub(crate) value: Image,
+    /// Whether entries of one coordinate are added up.
+    pub(crate) adds: bool,
+    list: Option<List>,
+    folded: Option<Folded>,
+    /// How many places the values of all pieces have.
+    n_places: Expression,
+    /// Extents that are the same, since modes are exchanged.
+    same: Option<[String; 2]>,
+}
+
+/// A list of the entries of all pieces.
+pub(crate) struct List {
     pub(crate) named: Named,
     pub(crate) entries: Entries,
     pieces: Vec<Listed>,
-    /// How many places the values of all pieces have.
-    n_places: Expression,
+    /// How many pieces are those of the triangle, where a destination stores one.
+    n_first: usize,
 }
 
 /// A piece whose entries are listed.
-struct Listed {
-    named: Named,
-    entries: Entries,
-    negates: bool,
-    /// Whether it has the arrays of the piece before it.
-    is_image: bool,
+#[derive(Clone)]
+pub(crate) struct Listed {
+    pub(crate) named: Named,
+    pub(crate) entries: Entries,
+    /// What becomes of its values, one after the other.
+    pub(crate) values: Vec<Image>,
+    /// Whether it has the arrays of a piece before it.
+    pub(crate) is_image: bool,
 }
 
 impl Source {
     pub(crate) fn of(pieces: &[Piece<'_>], wanted: &Wanted, extents: &[String]) -> Result<Self> {
-        if let [piece] = pieces
-            && piece.image.is_none()
-        {
-            let named = Named::new(piece.descriptor, "A", extents)?;
+        let same = |[a, b]: [usize; 2]| Some([a, b].map(|mode| extents[mode].clone()));
+        if let ([piece], None) = (pieces, &wanted.triangle) {
+            let mut named = Named::new(piece.descriptor, "A", extents)?;
+            if let Some(modes) = piece.image {
+                named.exchange(modes);
+            }
             let entries = Entries::of(&named, wanted)?;
-            return Ok(Self {
-                n_places: entries.n_places.clone(),
-                named,
-                entries,
-                pieces: Vec::new(),
-            });
-        }
-        let n_parts = pieces.iter().filter(|piece| piece.image.is_none()).count();
-        let mut listed: Vec<Listed> = Vec::new();
-        let mut before = Expression::Integer(0);
-        let mut offset = before.clone();
-        let mut number = 0;
-        for piece in pieces {
-            let is_image = piece.image.is_some();
-            if !is_image {
-                number += 1;
-                offset.clone_from(&before);
+            if entries.shared.is_none() {
+                return Ok(Self {
+                    n_places: entries.n_places.clone(),
+                    named,
+                    entries,
+                    value: piece.value,
+                    adds: wanted.adds,
+                    list: None,
+                    folded: None,
+                    same: piece.image.and_then(same),
+                });
             }
-            let prefix = match n_parts {
-                1 => "A".to_owned(),
-                _ => format!("A{number}"),
+        }
+        let (mut listed, n_places) = listed(pieces, wanted, extents)?;
+        let mut n_first = listed.len();
+        if let Some(triangle) = &wanted.triangle {
+            let mut known = Declarations::new();
+            for piece in &listed {
+                known.extend(piece.named.declarations.clone());
+            }
+            let is_empty = |piece: &Listed| {
+                let space = piece.entries.space.as_relation();
+                space.is_empty(&known) == Answer::Yes
             };
-            let named = Named::new(piece.descriptor, &prefix, extents)?;
-            let mut entries = Entries::of(
-                &named,
-                &Wanted {
-                    has_padding: false,
-                    ..wanted.clone()
-                },
-            )?;
-            if let Some([a, b]) = piece.image {
-                entries.coordinates.swap(a, b);
-                let [a, b] = [a, b].map(|mode| Expression::Variable(entries.coordinates[mode]));
-                entries.restrict(Constraint::new(a, Comparison::NotEqual, b))?;
-            }
-            entries.place = sum(&offset, &entries.place);
-            if wanted.has_padding {
-                let stored = Expression::Call("A_stored".to_owned(), vec![entries.place.clone()]);
-                entries.restrict(stored.equals(Expression::Integer(1)))?;
-            }
-            if !is_image {
-                before = sum(&before, &entries.n_places);
-            }
-            listed.push(Listed {
-                named,
-                entries,
-                negates: piece.negates,
-                is_image,
+            let both = triangle.both(listed)?.into_iter();
+            let both = both.map(|pieces| -> Vec<Listed> {
+                let pieces = pieces.into_iter();
+                pieces
+                    .filter(|piece| !piece.is_image || !is_empty(piece))
+                    .collect()
             });
+            let both: Vec<Vec<Listed>> = both.collect();
+            n_first = both[0].len();
+            listed = both.concat();
         }
-        let list = list(extents.len())?;
-        let named = Named::new(&list, "L", extents)?;
+        let order = ascending(&listed, wanted, extents);
+        let named = list("L", extents, order.as_deref(), "")?;
         let full = Wanted {
             places: Places::Full,
             has_padding: false,
             ..wanted.clone()
         };
-        Ok(Self {
+        let list = List {
             entries: Entries::of(&named, &full)?,
             named,
             pieces: listed,
-            n_places: before,
+            n_first,
+        };
+        let folded = wanted.triangle.as_ref();
+        let folded = folded.map(|triangle| Folded::of(triangle, extents, &full));
+        let folded = folded.transpose()?;
+        let (named, entries) = match &folded {
+            Some(folded) => (folded.named.clone(), folded.entries.clone()),
+            None => (list.named.clone(), list.entries.clone()),
+        };
+        let exchanged = wanted.triangle.as_ref().map(|triangle| triangle.modes);
+        Ok(Self {
+            named,
+            entries,
+            value: Image::Same,
+            adds: wanted.adds,
+            list: Some(list),
+            folded,
+            n_places,
+            same: exchanged.and_then(same),
         })
+    }
+
+    /// What is wanted of the conversion of the list.
+    pub(crate) fn wanted(&self, wanted: &Wanted) -> Wanted {
+        match self.folded {
+            // Repeated entries were added up.
+            Some(_) => Wanted {
+                adds: false,
+                is_unique: true,
+                ..wanted.clone()
+            },
+            None => wanted.clone(),
+        }
+    }
+
+    /// Notes what holds of extents.
+    pub(crate) fn assume(&self, known: &mut Declarations) {
+        if let Some(same) = &self.same {
+            let [a, b] = same.clone().map(Expression::Constant);
+            known.assume(a.equals(b));
+        }
     }
 
     /// Whether the source is one piece, which is converted as it is.
     pub(crate) fn is_one(&self) -> bool {
-        self.pieces.is_empty()
+        self.list.is_none()
     }
 
     /// The sides whose arrays are given, each once.
     pub(crate) fn sides(&self) -> impl Iterator<Item = &Named> {
-        let own = self.pieces.is_empty().then_some(&self.named);
-        let pieces = self.pieces.iter().filter(|piece| !piece.is_image);
+        let own = self.list.is_none().then_some(&self.named);
+        let pieces = self.list.iter().flat_map(|list| &list.pieces);
+        let pieces = pieces.filter(|piece| !piece.is_image);
         own.into_iter().chain(pieces.map(|piece| &piece.named))
     }
 
@@ -138,38 +200,20 @@ impl Source {
 
     /// Lists the entries of all pieces, where there are several.
     pub(crate) fn list(&self, synthesis: &mut Synthesis<'_>) -> Result<()> {
-        if self.pieces.is_empty() {
+        let Some(list) = &self.list else {
             return Ok(());
-        }
-        let list = &self.named;
-        let total = list.constants[0].0.clone();
-        synthesis.add_number(&total);
-        for function in list.declarations.functions() {
-            synthesis.computation.declarations.declare(function.clone());
-            synthesis.computation.spaces.push(DataSpace {
-                name: function.name.clone(),
-                element: ElementType::I64,
-                extents: list.lengths(Some(&function.name))?,
-                role: Role::Temporary,
-            });
-        }
-        let element = synthesis.computation.space("A").map(|space| space.element);
-        synthesis.computation.spaces.push(DataSpace {
-            name: list.name.clone(),
-            element: element.expect("the values of the source"),
-            extents: joined(&[list])?,
-            role: Role::Temporary,
-        });
+        };
+        synthesis.declare_list(&list.named)?;
+        let total = list.named.constants[0].0.clone();
         let mut counts: Vec<String> = Vec::new();
-        for (number, piece) in (1..).zip(&self.pieces) {
+        for (number, piece) in (1..).zip(&list.pieces) {
             let count = format!("L_n{number}");
             synthesis.add_number(&count);
-            let one = (Update::Add, Value::Integer(1));
-            synthesis.add(
-                piece.entries.space.clone(),
-                (count.clone(), Vec::new()),
-                one,
-            );
+            let (space, many) = match &piece.entries.shared {
+                None => (piece.entries.space.clone(), Value::Integer(1)),
+                Some(shared) => (shared.places.clone(), synthesis.integer(&shared.length())?),
+            };
+            synthesis.add(space, (count.clone(), Vec::new()), (Update::Add, many));
             counts.push(count);
         }
         let all = of_numbers(&counts);
@@ -178,82 +222,184 @@ impl Source {
             (total.clone(), Vec::new()),
             (Update::Assign, all),
         );
-        for (number, piece) in self.pieces.iter().enumerate() {
-            let place = piece.entries.place.clone();
+        for (number, piece) in list.pieces.iter().enumerate() {
             let array = format!("L_at{}", number + 1);
-            synthesis.computation.spaces.push(DataSpace {
-                name: array.clone(),
-                element: ElementType::I64,
-                extents: vec![self.n_places.clone()],
-                role: Role::Temporary,
-            });
-            let places = below("p", &self.n_places)?;
-            let end = Expression::Constant(total.clone());
-            synthesis.computation.declarations.declare(Function {
-                name: array.clone(),
-                domain: places.clone(),
-                range: between("q", &Expression::Integer(-1), &end)?,
-                injective: false,
-                monotone: None,
-            });
-            let every = vec![Expression::Variable(Variable::from_index(0))];
-            let none = (Update::Assign, Value::Integer(-1));
-            synthesis.add(places, (array.clone(), every), none);
-            let ordinal = Value::Window(Window::Ordinal, Vec::new());
-            let value = match number {
-                0 => ordinal,
-                _ => add(of_numbers(&counts[..number]), ordinal),
+            let at = match &piece.entries.shared {
+                None => {
+                    let ordinal = Value::Window(Window::Ordinal, Vec::new());
+                    let value = match number {
+                        0 => ordinal,
+                        _ => add(of_numbers(&counts[..number]), ordinal),
+                    };
+                    self.number(synthesis, piece, (array, value), &total)?
+                }
+                Some(shared) => {
+                    let before = of_numbers(&counts[..number]);
+                    self.number_shared(synthesis, piece, (shared, array, before))?
+                }
             };
-            let space = &piece.entries.space;
-            let target = (array.clone(), vec![place.clone()]);
-            synthesis.add(space.clone(), target, (Update::Assign, value));
-            let at = Expression::Call(array, vec![place.clone()]);
-            let listed = with(
-                space,
-                Constraint::new(Expression::Integer(0), Comparison::LessEqual, at.clone()),
-            )?;
-            for (function, coordinate) in
-                std::iter::zip(list.declarations.functions(), &piece.entries.coordinates)
-            {
+            let total = Expression::Constant(total.clone());
+            let within = Constraint {
+                first: Expression::Integer(0),
+                rest: match piece.entries.shared {
+                    None => vec![(Comparison::LessEqual, at.clone())],
+                    Some(_) => vec![
+                        (Comparison::LessEqual, at.clone()),
+                        (Comparison::Less, total),
+                    ],
+                },
+            };
+            let listed = with(&piece.entries.space, within)?;
+            for (function, coordinate) in std::iter::zip(
+                list.named.declarations.functions(),
+                &piece.entries.coordinates,
+            ) {
                 let target = (function.name.clone(), vec![at.clone()]);
                 let value = (Update::Assign, Value::Variable(*coordinate));
                 synthesis.add(listed.clone(), target, value);
             }
             let value = Value::Entry(Access {
                 space: "A".to_owned(),
-                indices: vec![place],
+                indices: vec![piece.entries.place.clone()],
             });
-            let value = match piece.negates {
-                true => Value::Negate(Box::new(value)),
-                false => value,
-            };
-            let target = (list.name.clone(), vec![at]);
+            let value = piece
+                .values
+                .iter()
+                .fold(value, |value, image| image.of(value));
+            let target = (list.named.name.clone(), vec![at]);
             synthesis.add(listed, target, (Update::Assign, value));
         }
-        Ok(())
+        match &self.folded {
+            Some(folded) => folded.fill(synthesis, list, of_numbers(&counts[..list.n_first])),
+            None => Ok(()),
+        }
+    }
+
+    /// Numbers the entries of a piece by an array; where no entry is, it holds -1.
+    fn number(
+        &self,
+        synthesis: &mut Synthesis<'_>,
+        piece: &Listed,
+        (array, value): (String, Value),
+        total: &str,
+    ) -> Result<Expression> {
+        let place = piece.entries.place.clone();
+        synthesis.computation.spaces.push(DataSpace {
+            name: array.clone(),
+            element: ElementType::I64,
+            extents: vec![self.n_places.clone()],
+            role: Role::Temporary,
+        });
+        let places = below("p", &self.n_places)?;
+        let end = Expression::Constant(total.to_owned());
+        synthesis.computation.declarations.declare(Function {
+            name: array.clone(),
+            domain: places.clone(),
+            range: between("q", &Expression::Integer(-1), &end)?,
+            injective: false,
+            monotone: None,
+        });
+        let every = vec![Expression::Variable(Variable::from_index(0))];
+        let none = (Update::Assign, Value::Integer(-1));
+        synthesis.add(places, (array.clone(), every), none);
+        let target = (array.clone(), vec![place.clone()]);
+        synthesis.add(piece.entries.space.clone(), target, (Update::Assign, value));
+        Ok(Expression::Call(array, vec![place]))
+    }
+
+    /// Numbers the first entry of each place, behind the numbers `before`.
+    fn number_shared(
+        &self,
+        synthesis: &mut Synthesis<'_>,
+        piece: &Listed,
+        (shared, array, before): (&Shared, String, Value),
+    ) -> Result<Expression> {
+        let place = piece.entries.place.clone();
+        let lengths = array.replace("_at", "_len");
+        for (name, length) in [
+            (&lengths, self.n_places.clone()),
+            (&array, plus_one(&self.n_places)),
+        ] {
+            synthesis.computation.spaces.push(DataSpace {
+                name: name.clone(),
+                element: ElementType::I64,
+                extents: vec![length],
+                role: Role::Temporary,
+            });
+        }
+        let length = synthesis.integer(&shared.length())?;
+        let target = (lengths.clone(), vec![shared.at_place(&place)]);
+        synthesis.add(shared.places.clone(), target, (Update::Assign, length));
+        let first = (array.clone(), vec![Expression::Integer(0)]);
+        synthesis.add(everywhere()?, first, (Update::Assign, before));
+        let x = Expression::Variable(Variable::from_index(0));
+        let entry = |space: &str| {
+            Value::Entry(Access {
+                space: space.to_owned(),
+                indices: vec![x.clone()],
+            })
+        };
+        let next = add(entry(&array), entry(&lengths));
+        let target = (array.clone(), vec![plus_one(&x)]);
+        synthesis.add(below("x", &self.n_places)?, target, (Update::Assign, next));
+        let first = Expression::Call(array, vec![place]);
+        Ok(Expression::Add(Box::new(first), Box::new(shared.offset())))
     }
 }
 
-/// A list of entries of so many modes.
-fn list(order: usize) -> Result<Descriptor> {
-    let modes: Vec<String> = (0..order).map(|mode| format!("i{mode}")).collect();
-    let each = |text: &dyn Fn(usize) -> String| -> Vec<String> { (0..order).map(text).collect() };
-    let extents = each(&|mode| format!("N{mode}")).join(", ");
-    let is = each(&|mode| format!(" && crd{mode}(n) = i{mode} && 0 <= i{mode} < N{mode}"));
-    let functions = each(&|mode| {
-        format!("function crd{mode} : {{[n] : 0 <= n < NZ}} -> {{[i] : 0 <= i < N{mode}}}\n")
-    });
-    if order == 0 {
-        return Err(refused("a scalar has one entry".to_owned()));
+/// The pieces as they are listed, and how many places there are in all.
+fn listed(
+    pieces: &[Piece<'_>],
+    wanted: &Wanted,
+    extents: &[String],
+) -> Result<(Vec<Listed>, Expression)> {
+    let is_whole = pieces.len() == 1;
+    let n_parts = pieces.iter().filter(|piece| piece.image.is_none()).count();
+    let mut listed: Vec<Listed> = Vec::new();
+    let mut before = Expression::Integer(0);
+    let mut offset = before.clone();
+    let mut number = 0;
+    for piece in pieces {
+        let is_image = piece.image.is_some() && !is_whole;
+        if !is_image {
+            number += 1;
+            offset.clone_from(&before);
+        }
+        let prefix = match n_parts {
+            0 | 1 => "A".to_owned(),
+            _ => format!("A{number}"),
+        };
+        let mut named = Named::new(piece.descriptor, &prefix, extents)?;
+        if let Some(modes) = piece.image {
+            named.exchange(modes);
+        }
+        let mut entries = Entries::of(
+            &named,
+            &Wanted {
+                has_padding: false,
+                ..wanted.clone()
+            },
+        )?;
+        if let Some([a, b]) = piece.image.filter(|_| !is_whole) {
+            let [a, b] = [a, b].map(|mode| Expression::Variable(entries.coordinates[mode]));
+            entries.restrict(Constraint::new(a, Comparison::NotEqual, b))?;
+        }
+        entries.place = sum(&offset, &entries.place);
+        if wanted.has_padding {
+            let stored = Expression::Call("A_stored".to_owned(), vec![entries.place.clone()]);
+            entries.restrict(stored.equals(Expression::Integer(1)))?;
+        }
+        if !is_image {
+            before = sum(&before, &entries.n_places);
+        }
+        listed.push(Listed {
+            named,
+            entries,
+            values: vec![piece.value],
+            is_image,
+        });
     }
-    let text = format!(
-        "format list\nextents {extents}\nmap {{[n] -> [{}] : 0 <= n < NZ{}}}\ndata {{[n] -> [n]}}\n\
-         values {{[n] : 0 <= n < NZ}}\n{}",
-        modes.join(", "),
-        is.concat(),
-        functions.concat(),
-    );
-    text.parse()
+    Ok((listed, before))
 }
 
 fn sum(a: &Expression, b: &Expression) -> Expression {
@@ -276,7 +422,7 @@ fn of_numbers(names: &[String]) -> Value {
 }
 
 /// The points of which one more thing holds.
-fn with(space: &Set, constraint: Constraint) -> Result<Set> {
+pub(crate) fn with(space: &Set, constraint: Constraint) -> Result<Set> {
     let mut part = space.parts()[0].clone();
     part.add(constraint);
     Set::new(vec![part])

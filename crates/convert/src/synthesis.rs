@@ -16,7 +16,7 @@ use crate::named::Named;
 use crate::pieces::Source;
 use crate::terms::{at_least_zero, below, value};
 use crate::unknown::{Place, Unknowns};
-use crate::{Conversion, Places, Wanted, refused};
+use crate::{Conversion, Image, Places, Wanted, refused};
 
 /// The value of entries that are not stored, where it is given.
 pub(crate) const FILL: &str = "A_fill";
@@ -63,6 +63,7 @@ pub(crate) fn synthesized(
     for name in extents {
         known.assume(at_least_zero(name));
     }
+    source.assume(&mut known);
     let mut synthesis = Synthesis {
         source: &source.named,
         destination: &destinations[0],
@@ -77,9 +78,12 @@ pub(crate) fn synthesized(
         copies: Vec::new(),
         is_last: true,
         adds: wanted.adds,
+        adds_repeated: source.adds,
         tables: wanted.tables.clone(),
+        blocks: wanted.blocks.clone(),
         has_counted: false,
         has_fill: wanted.has_fill,
+        value: source.value,
         computation: Computation {
             name: "convert".to_owned(),
             parameters: extents.to_vec(),
@@ -161,12 +165,18 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) is_last: bool,
     /// Whether entries of one coordinate are added up.
     pub(crate) adds: bool,
+    /// Whether those of the source are, where they are listed.
+    pub(crate) adds_repeated: bool,
     /// The arrays of the destination that hold the keys of hash tables.
     pub(crate) tables: BTreeSet<String>,
+    /// Those that hold the coordinates of blocks which are filled up.
+    pub(crate) blocks: BTreeSet<String>,
     /// Whether entries of the part at hand were counted.
     pub(crate) has_counted: bool,
     /// Whether places without an entry hold the given fill.
-    has_fill: bool,
+    pub(crate) has_fill: bool,
+    /// What becomes of the source's values.
+    value: Image,
     pub(crate) computation: Computation,
 }
 
@@ -329,6 +339,10 @@ impl Synthesis<'_> {
         if let Some(run) = unknowns.run(element) {
             return Ok((CaseKind::InRun, self.in_run(element, &run, unknowns)?));
         }
+        if let Some(stretch) = unknowns.stretch(element) {
+            let value = self.in_stretch(element, &stretch, unknowns)?;
+            return Ok((CaseKind::InStretch, value));
+        }
         if self.adds && unknowns.place(element).is_some() {
             let name = self.destination.map.name(element);
             return Err(
@@ -400,13 +414,18 @@ impl Synthesis<'_> {
             }
         }
         for (space, place) in std::mem::take(&mut self.copies) {
-            let value = Value::Entry(Access {
-                space: self.source.name.clone(),
-                indices: vec![self.entries.place.clone()],
-            });
+            let value = self.value_at_entry();
             self.add(space, ("B".to_owned(), vec![place]), (update, value));
         }
         Ok(())
+    }
+
+    /// The value of an entry.
+    pub(crate) fn value_at_entry(&self) -> Value {
+        self.value.of(Value::Entry(Access {
+            space: self.source.name.clone(),
+            indices: vec![self.entries.place.clone()],
+        }))
     }
 
     /// Notes that statements compute an array or a constant; returns whether this is new.

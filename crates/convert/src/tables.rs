@@ -33,10 +33,11 @@ impl Synthesis<'_> {
         let name = self.destination.map.name(element).to_owned();
         let n_parents = self.n_parents(starts)?;
         let own = self.key(key)?;
-        let parents = self.parent_keys(starts, parent)?.unwrap_or_default();
-        let keys = [parents, vec![own.clone()]].concat();
-        let keys = keys.iter().flat_map(|key| self.digits(&key.value));
-        let keys: Vec<Expression> = keys.collect();
+        let above = Key {
+            value: parent.clone(),
+            extent: n_parents.clone(),
+        };
+        let keys = self.told_by(&[above, own.clone()]);
         if self.adds || !self.is_told_apart(&self.coordinates(), &keys)? {
             return Err(refused(format!("several entries share a slot of `{name}`"))
                 .help("convert to tables of entries: the last level of the format"));
@@ -86,7 +87,7 @@ impl Synthesis<'_> {
         let known = self.computation.declarations.clone();
         self.mark(&key.function, &key.value, &known)?;
         let array = format!("{}_{name}", self.destination.name);
-        self.declare_numbers(&array, &end)?;
+        self.declare_numbers(&array, &Expression::Constant(end.clone()))?;
         let bound = plus_one(&Expression::Constant(end));
         let table = [parent.clone(), plus_one(parent)].map(|at| Key {
             value: Expression::Call(starts.to_owned(), vec![at]),

@@ -51,6 +51,19 @@ pub(crate) enum Place {
     },
     /// From 0 up to a constant.
     All,
+    /// As many places as are in each block: `first <= x < first + many`, and `parent` is the
+    /// number of the block.
+    Block { first: Expression, many: i64 },
+}
+
+/// Elements of neighbouring coordinates that have one value:
+/// `starts(parent) <= x < starts(parent + 1)`, `bounds(x + parent) <= value < bounds(x + parent + 1)`.
+#[derive(Clone, Debug)]
+pub(crate) struct Stretch {
+    pub(crate) starts: String,
+    pub(crate) bounds: String,
+    pub(crate) parent: Expression,
+    pub(crate) value: Expression,
 }
 
 /// Elements that follow one another: `x = starts(parent) + value - first(parent)`.
@@ -226,6 +239,7 @@ impl<'a> Unknowns<'a> {
         let itself = element;
         let element = Expression::Variable(element);
         let mut is_bounded = false;
+        let (mut from, mut end) = (None, None);
         for link in &self.comparisons {
             let (comparison, right) = &link.rest[0];
             match (comparison, &link.first, right) {
@@ -238,13 +252,29 @@ impl<'a> Unknowns<'a> {
                         end: self.end(itself).filter(|end| end != name),
                     });
                 }
+                (Comparison::LessEqual, first, e) if *e == element => {
+                    // That places are not negative says less than where a block begins.
+                    from = from
+                        .filter(|it| *it != Expression::Integer(0))
+                        .or(self.at_entry(first));
+                }
                 (Comparison::Less, e, bound) if *e == element => {
-                    is_bounded |= self.at_entry(bound).is_some();
+                    let bound = self.at_entry(bound);
+                    is_bounded |= bound.is_some();
+                    end = end.or(bound);
                 }
                 _ => {}
             }
         }
-        is_bounded.then_some(Place::All)
+        match (from, end) {
+            (Some(first), Some(end)) if first != Expression::Integer(0) => {
+                let many = number(&end).checked_sub(number(&first))?;
+                let by = Box::new(Expression::Integer(many));
+                let behind = Expression::Add(Box::new(first.clone()), by);
+                (collected(&behind) == end).then_some(Place::Block { first, many })
+            }
+            _ => is_bounded.then_some(Place::All),
+        }
     }
 
     /// The function that says where the segment of an element ends.
@@ -311,6 +341,68 @@ impl<'a> Unknowns<'a> {
         })
     }
 
+    /// The stretch of coordinates of one value that an element is.
+    pub(crate) fn stretch(&self, element: Variable) -> Option<Stretch> {
+        let Some(Place::Segment {
+            function, parent, ..
+        }) = self.place(element)
+        else {
+            return None;
+        };
+        let itself = Expression::Variable(element);
+        // The bounds are those of so many elements and parents: x + parent.
+        let is_place = |e: &Expression, more: i64| {
+            let mut terms = Vec::new();
+            add_terms(e, false, &mut terms);
+            let Some(at) = terms.iter().position(|term| *term == (false, &itself)) else {
+                return false;
+            };
+            terms.remove(at);
+            let rest = terms.iter().map(|(is_negative, term)| {
+                let term = self.at_entry(term)?;
+                Some((*is_negative, term))
+            });
+            let rest = rest.collect::<Option<Vec<_>>>();
+            let sum = rest.map(|rest| {
+                let sum = rest.into_iter().fold(
+                    Expression::Integer(-more),
+                    |sum, (is_negative, term)| match is_negative {
+                        true => Expression::Subtract(Box::new(sum), Box::new(term)),
+                        false => Expression::Add(Box::new(sum), Box::new(term)),
+                    },
+                );
+                collected(&sum)
+            });
+            sum == Some(collected(&parent))
+        };
+        let named = |e: &Expression, more: i64| match e {
+            Expression::Call(name, arguments) => {
+                let is_it = self.functions.contains(name)
+                    && *name != function
+                    && matches!(&arguments[..], [at] if is_place(at, more));
+                is_it.then(|| name.clone())
+            }
+            _ => None,
+        };
+        self.comparisons.iter().find_map(|link| {
+            let (comparison, right) = &link.rest[0];
+            let bounds = named(&link.first, 0).filter(|_| *comparison == Comparison::LessEqual)?;
+            let is_end = |other: &&Constraint| {
+                let (comparison, end) = &other.rest[0];
+                other.first == *right
+                    && *comparison == Comparison::Less
+                    && named(end, 1).as_ref() == Some(&bounds)
+            };
+            self.comparisons.iter().find(is_end)?;
+            Some(Stretch {
+                starts: function.clone(),
+                parent: parent.clone(),
+                value: self.at_entry(right)?,
+                bounds,
+            })
+        })
+    }
+
     /// What else says where the entries lie that only a free element keeps apart: the
     /// known terms of the sum that an element with an array is.
     pub(crate) fn others(&self, free: Variable) -> Vec<Expression> {
@@ -349,6 +441,18 @@ impl<'a> Unknowns<'a> {
         let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
     }
+}
+
+/// The number in a sum.
+fn number(sum: &Expression) -> i64 {
+    let mut terms = Vec::new();
+    add_terms(sum, false, &mut terms);
+    let numbers = terms.iter().map(|(is_negative, term)| match term {
+        Expression::Integer(n) if *is_negative => n.wrapping_neg(),
+        Expression::Integer(n) => *n,
+        _ => 0,
+    });
+    numbers.fold(0, i64::wrapping_add)
 }
 
 fn speaks_of(link: &Constraint, variable: Variable) -> bool {

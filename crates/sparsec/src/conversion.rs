@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
-    Case, CaseKind, Certificate, Conversion, Lemma, Line, Obligation, Piece, Places, Proof,
-    Question, Types, Wanted, convert, convert_pieces,
+    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Piece, Places, Proof,
+    Question, Triangle, Types, Wanted, convert, convert_pieces,
 };
-use sparsec_format::{Level, LevelKind, Mirrored};
+use sparsec_format::{Level, LevelKind, Mirrored, Side};
 use sparsec_relation::Descriptor;
 use sparsec_tensor::Format;
 
@@ -20,9 +20,6 @@ use crate::compute::{ComputeStage, Computed};
 mod converter;
 
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
-
-/// The kinds of levels whose fragments do not say where an entry goes.
-const OPEN: [&str; 2] = ["run_length", "structured"];
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -51,7 +48,6 @@ pub fn synthesized(
     all.extend(types.clone());
     let wanted = Wanted {
         types: all,
-        tables: tables(destination),
         ..wanted(source, element)
     };
     derive(source, destination, &wanted)
@@ -79,28 +75,153 @@ pub fn declared_types(format: &Format, side: &str) -> Types {
 /// The conversion of tensors between formats of levels.
 fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conversion> {
     let element = wanted.element;
-    let (parts, destination) = (described(source, false)?, described(destination, true)?);
-    convert_pieces(&pieces(source, &parts, element)?, &destination, wanted)
+    let (parts, whole) = (described(source, false)?, described(destination, true)?);
+    let wanted = &Wanted {
+        tables: tables(destination),
+        blocks: blocks(destination),
+        ..wanted.clone()
+    };
+    if let Some(triangle) = triangle(destination, element)?
+        && let Some(own) = self::triangle(source, element)
+            .ok()
+            .flatten()
+            .filter(|own| is_like(own, &triangle))
+    {
+        // Entries stand for the same images, in one triangle or the other.
+        let is_other = own.modes != triangle.modes;
+        let piece = Piece {
+            descriptor: &parts[0],
+            image: is_other.then_some(own.modes),
+            value: if is_other { own.image } else { Image::Same },
+        };
+        return convert_pieces(&[piece], &whole, wanted);
+    }
+    let wanted = into(destination, wanted.clone())?;
+    convert_pieces(&pieces(source, &parts, element)?, &whole, &wanted)
+}
+
+/// A conversion to a format of levels, with what the format says of where entries go beside its
+/// descriptors.
+///
+/// # Errors
+/// `E0830` where images of entries are not compared.
+///
+/// ```
+/// use sparsec::{ElementType, Format, conversion};
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
+/// let wanted = conversion::Wanted::of(ElementType::F64);
+/// assert!(conversion::into(&format, wanted)?.triangle.is_some());
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn into(destination: &Format, wanted: Wanted) -> Result<Wanted> {
+    let element = wanted.element;
+    let triangle = triangle(destination, element)?;
+    if triangle.is_some() && element != element.computed() {
+        let message = format!("no conversion compares mirror images of `{element}`");
+        return Err(Diagnostic::new(code::NO_CONVERSION, message)
+            .help("convert a tensor of `f32` or `f64`"));
+    }
+    Ok(Wanted {
+        tables: tables(destination),
+        blocks: blocks(destination),
+        triangle,
+        ..wanted
+    })
+}
+
+/// Whether entries of one triangle and the other stand for the same images.
+fn is_like(a: &Triangle, b: &Triangle) -> bool {
+    let [c, d] = a.modes;
+    a.image == b.image && [[c, d], [d, c]].contains(&b.modes)
+}
+
+/// The triangle that a format of one part stores, whose entries stand for their mirror images.
+fn triangle(format: &Format, element: ElementType) -> Result<Option<Triangle>> {
+    let parts = format.parts();
+    if parts.iter().all(|part| part.mirror().is_none()) {
+        return Ok(None);
+    }
+    let several = || {
+        let message = format!("`{format}` stores more than one triangle, or less");
+        Err(Diagnostic::new(code::NO_CONVERSION, message)
+            .help("convert to a format of one part that stores a triangle"))
+    };
+    let (Some(mirror), Some(region), 1) = (format.mirror(), format.region(), parts.len()) else {
+        return several();
+    };
+    let [a, b] = region.modes;
+    let modes = match region.side {
+        Side::Upper => [b, a],
+        Side::Lower | Side::Diagonal => [a, b],
+    };
+    let is_side = region.side != Side::Diagonal && [[a, b], [b, a]].contains(&mirror.modes);
+    if !is_side {
+        return several();
+    }
+    let mut order: Vec<usize> = Vec::new();
+    let levels = format.levels().iter();
+    for mode in levels
+        .filter_map(|level| level.coordinate.mode())
+        .chain(0..format.order())
+    {
+        if !order.contains(&mode) {
+            order.push(mode);
+        }
+    }
+    Ok(Some(Triangle {
+        modes,
+        image: image(mirror.of, element)?,
+        order,
+    }))
+}
+
+/// What the value at exchanged coordinates is.
+///
+/// # Errors
+/// `E0830` where computations do not compute it as packing does.
+fn image(of: Mirrored, element: ElementType) -> Result<Image> {
+    match of {
+        Mirrored::Skew if !is_added_up(element) => {
+            let message = format!("no conversion computes the mirror images of `{element}`");
+            Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .help("convert a tensor of `f64`, `f32` or `i64`"))
+        }
+        Mirrored::Skew => Ok(Image::Negative),
+        Mirrored::Hermitian if element.is_complex() => Ok(Image::Conjugate),
+        Mirrored::Hermitian | Mirrored::Symmetric => Ok(Image::Same),
+    }
 }
 
 /// The arrays of a destination that hold the keys of hash tables, by their names in a
 /// conversion.
-pub fn tables(destination: &Format) -> BTreeSet<String> {
-    let mut tables = BTreeSet::new();
+fn tables(destination: &Format) -> BTreeSet<String> {
+    coordinates(destination, |kind| kind == LevelKind::Hashed)
+}
+
+/// The arrays of a destination that hold the coordinates of as many entries in each block.
+fn blocks(destination: &Format) -> BTreeSet<String> {
+    coordinates(destination, |kind| {
+        matches!(kind, LevelKind::Structured { .. })
+    })
+}
+
+/// The arrays that hold the coordinates of levels of some kinds, by their names in a conversion.
+fn coordinates(destination: &Format, is_meant: impl Fn(LevelKind) -> bool) -> BTreeSet<String> {
+    let mut arrays = BTreeSet::new();
     for (prefix, part) in sides(destination, "B") {
         for (number, level) in part.levels().iter().enumerate() {
-            if level.kind == LevelKind::Hashed {
-                tables.insert(format!("{prefix}_crd{number}"));
+            if is_meant(level.kind) {
+                arrays.insert(format!("{prefix}_crd{number}"));
             }
         }
     }
-    tables
+    arrays
 }
 
 /// The parts of a source, each with the mirror image that its entries stand for.
 ///
 /// # Errors
-/// `E0830` for images whose values are not those of the entries or their negatives.
+/// `E0830` for images whose values computations do not compute as packing does.
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
@@ -119,22 +240,15 @@ pub fn pieces<'a>(
         pieces.push(Piece {
             descriptor,
             image: None,
-            negates: false,
+            value: Image::Same,
         });
         let Some(mirror) = part.mirror() else {
             continue;
         };
-        let negates = mirror.of == Mirrored::Skew;
-        let is_conjugate = mirror.of == Mirrored::Hermitian && element.is_complex();
-        if is_conjugate || (negates && !is_added_up(element)) {
-            let message = format!("no conversion computes the mirror images of `{element}`");
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert a tensor of `f64`, `f32` or `i64`"));
-        }
         pieces.push(Piece {
             descriptor,
             image: Some(mirror.modes),
-            negates,
+            value: image(mirror.of, element)?,
         });
     }
     Ok(pieces)
@@ -179,24 +293,12 @@ pub fn described(format: &Format, is_destination: bool) -> Result<Vec<Descriptor
         Err(Diagnostic::new(code::NO_CONVERSION, message).help(help))
     };
     let parts = format.parts();
-    let levels = || parts.iter().flat_map(Format::levels);
-    if is_destination && parts.iter().any(|part| part.mirror().is_some()) {
+    let is_block = |level: &Level| matches!(level.kind, LevelKind::Structured { .. });
+    let is_first = |part: &Format| part.levels().first().is_some_and(is_block);
+    if is_destination && parts.iter().any(is_first) {
         return refused(
-            "holds entries that stand for others",
-            "convert to a format without mirror images",
-        );
-    }
-    if !is_destination && levels().any(|level| level.kind == LevelKind::RunLength) {
-        return refused(
-            "holds several entries at one place",
-            "convert from a format whose places hold an entry each",
-        );
-    }
-    let open = levels().find(|level| OPEN.contains(&level.kind.spec().name));
-    if let Some(level) = open.filter(|_| is_destination) {
-        return refused(
-            &format!("leaves open where `{}` puts an entry", level.kind.text()),
-            "convert to a format of other levels",
+            "has one block",
+            "convert to a format with a level of blocks above the one that stores some of each",
         );
     }
     Ok(format.descriptors(match is_destination {

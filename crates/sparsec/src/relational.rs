@@ -26,7 +26,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
-use crate::conversion::{described, tables};
+use crate::conversion::{described, into};
 use crate::session::{Backend, Session};
 
 mod order;
@@ -160,11 +160,17 @@ impl Session {
         let (Some(destination), true) = (parts.pop(), parts.is_empty()) else {
             return Ok(None);
         };
+        if let Some(mirror) = format.mirror() {
+            let [a, b] = mirror.modes.map(|mode| tensor.extents()[mode]);
+            if a != b {
+                return Ok(None);
+            }
+        }
         let wanted = Wanted {
             types: side.types(),
-            tables: tables(format),
             ..side.wanted.clone()
         };
+        let wanted = into(format, wanted)?;
         let made = convert(&side.descriptor, &destination, &wanted)?;
         let compiled = compile_computation(&made.computation)?;
         let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();

@@ -1,7 +1,85 @@
-//! Places on curves and in hash tables, which computations compute: on every engine, beside
+//! Places on curves and in hash tables, comparisons and conjugates, which computations compute: on every engine, beside
 //! the evaluator.
 
-use sparsec::{Backend, Computation, Given, Options, Session, code, compile_computation};
+use sparsec::{
+    Array, Backend, Complex, Computation, Format, Given, Options, Scalar, Session, Tensor, code,
+    compile_computation,
+};
+
+#[test]
+fn comparisons_and_conjugates_are_those_of_the_evaluator() {
+    let text = "computation compare {
+      parameters N
+      given x : f64[N], k : i32[N], z : c128[N], b : bool[N]
+      out d : i64[N, N], s : i64[N, N], e : i64[N, N], c : i64[N, N], t : i64[N, N], w : c128[N], n : i64
+      s0: d(i, j) = differs(x(i), x(j)) over {[i, j] : 0 <= i < N && 0 <= j < N}
+      s1: s(i, j) = max(differs(x(i), x(j)), differs(1 / x(i), 1 / x(j)))
+        over {[i, j] : 0 <= i < N && 0 <= j < N}
+      s2: e(i, j) = differs(k(i), k(j)) + differs(k(i), 3) over {[i, j] : 0 <= i < N && 0 <= j < N}
+      s3: c(i, j) = differs(z(i), conj(z(j))) over {[i, j] : 0 <= i < N && 0 <= j < N}
+      s4: t(i, j) = differs(b(i), b(j)) over {[i, j] : 0 <= i < N && 0 <= j < N}
+      s5: w(i) = conj(z(i)) over {[i] : 0 <= i < N}
+      s6: n += differs(x(i), 0) over {[i] : 0 <= i < N}
+    }";
+    let computation: Computation = text.parse().expect("it is well formed");
+    let printed: Computation = computation.to_string().parse().expect("it reads back");
+    assert_eq!(printed, computation);
+    let compiled = compile_computation(&computation).expect("loops compare");
+    let x = [0.0, -0.0, f64::NAN, 1.0, f64::INFINITY].map(Scalar::F64);
+    let k = [3, -3, 3, 0, 7].map(Scalar::I32);
+    let z = [
+        (1.0, 2.0),
+        (1.0, -2.0),
+        (0.0, -0.0),
+        (f64::NAN, 1.0),
+        (0.0, 0.0),
+    ];
+    let z = z.map(|(re, im)| Scalar::C128(Complex::new(re, im)));
+    let b = [true, false, true, true, false].map(Scalar::Bool);
+    let mut evaluated = sparsec::computation::Given::default();
+    evaluated.parameters.insert("N".to_owned(), 5);
+    let mut tensors = Vec::new();
+    for (name, values) in [("x", x), ("k", k), ("z", z), ("b", b)] {
+        evaluated.data.insert(name.to_owned(), values.to_vec());
+        let mut array = Array::filled(values[0], 5).expect("memory");
+        (0..5).for_each(|at| array.set(at, values[at]));
+        let (element, zero) = (array.element(), array.element().zero());
+        let tensor = Tensor::new(Format::dense(1), vec![5], element, zero, vec![array]);
+        tensors.push((name, tensor.expect("a vector")));
+    }
+    let expected = computation
+        .evaluate(&evaluated, 0..5)
+        .expect("it has values");
+    let d = &expected["d"];
+    let of = |i: usize, j: usize| d[5 * i + j];
+    assert_eq!([of(0, 1), of(2, 2), of(3, 4)], [0, 1, 1].map(Scalar::I64));
+    assert_eq!(expected["s"][1], Scalar::I64(1));
+    for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
+        let session = Session::new(Options {
+            backend,
+            ..Options::default()
+        });
+        let mut given = Given::new().parameter("N", 5);
+        for (name, tensor) in &tensors {
+            given = given.data(*name, tensor);
+        }
+        let found = session.compute(&compiled, &given).expect("it runs");
+        for (name, expected) in &expected {
+            let found = found[name].entries().values;
+            let found: Vec<_> = (0..found.len()).map(|at| found.get(at)).collect();
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{name}");
+        }
+    }
+    for (line, code) in [
+        ("w(i) = conj(x(i))", code::COMPUTATION_TYPES),
+        ("n = differs(x(i), z(i))", code::COMPUTATION_TYPES),
+        ("n = differs(b(i), 1)", code::COMPUTATION_TYPES),
+    ] {
+        let text = text.replace("n += differs(x(i), 0)", line);
+        let error = text.parse::<Computation>().expect_err(line);
+        assert_eq!(error.code(), code, "{error}");
+    }
+}
 
 #[test]
 fn places_on_curves_and_in_tables_are_those_of_the_evaluator() {

@@ -203,6 +203,30 @@ fn assemblies_are_shown_and_checked() {
         .refused(1, &["error[E0830]", "computation assemble"]);
 }
 
+/// Nothing says which of the four places of a row an entry has, nor what the others hold.
+#[test]
+fn places_of_blocks_are_not_guessed() {
+    let place = Place::new();
+    for more in ["", "0 <= s && "] {
+        let four = format!(
+            "format four
+            extents NR, NC
+            map {{[r, s] -> [i, j] : r = i && 0 <= i < NR && {more}4 * i <= s < 4 * i + 4 && col(s) = j && 0 <= j < NC}}
+            data {{[r, s] -> [s]}}
+            values {{[s] : 0 <= s < 4 * NR}}
+            function col : {{[s] : 0 <= s < 4 * NR}} -> {{[j] : 0 <= j <= NC}}
+            forall i, s, t : 4 * i <= s < t < 4 * i + 4 => col(s) != col(t)"
+        );
+        place.write("four.fmt", &four);
+        let words = [
+            "convert", "--from", "csr", "--to", "four.fmt", "--emit", "cases",
+        ];
+        place
+            .call(&words)
+            .refused(1, &["error[E0830]", "places of a block"]);
+    }
+}
+
 #[test]
 fn calls_that_make_no_sense_are_refused() {
     let place = Place::new();
@@ -255,7 +279,7 @@ fn calls_that_make_no_sense_are_refused() {
             "--from",
             "csr",
             "--to",
-            "csr, symmetric(i, j)",
+            "(i, j) -> (i : hashed, j : compressed)",
             "--emit",
             "cases",
         ],

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use sparsec_base::Scalar;
 use sparsec_base::hash::first_slot;
 
 use crate::value::Operator;
@@ -65,6 +66,20 @@ macro_rules! floats {
 
 floats!(float_32, f32);
 floats!(float_64, f64);
+
+/// Whether two values of one type differ; a literal takes the other's type.
+pub(super) fn differ(a: Scalar, b: Scalar) -> bool {
+    let float = [a, b].map(|side| side.element()).into_iter();
+    let float = float.filter(|ty| ty.is_float()).min();
+    let [a, b] = [a, b].map(|side| float.and_then(|ty| side.cast(ty)).unwrap_or(side));
+    match (a, b) {
+        (Scalar::F32(a), Scalar::F32(b)) => a != b,
+        (Scalar::F64(a), Scalar::F64(b)) => a != b,
+        (Scalar::C64(a), Scalar::C64(b)) => a != b,
+        (Scalar::C128(a), Scalar::C128(b)) => a != b,
+        (a, b) => a != b,
+    }
+}
 
 /// All tuples of indices within extents, the last running fastest.
 pub(super) fn places(extents: &[i64]) -> Vec<Vec<i64>> {

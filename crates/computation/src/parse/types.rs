@@ -31,6 +31,14 @@ impl Type {
         }
     }
 
+    /// Whether it can be compared.
+    pub(super) fn is_compared(self) -> bool {
+        match self {
+            Self::Of(element) => element == element.computed(),
+            _ => true,
+        }
+    }
+
     /// The one type that both are, or become.
     pub(super) fn with(self, other: Self) -> Option<Self> {
         match (self, other) {

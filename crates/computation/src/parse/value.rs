@@ -173,6 +173,12 @@ impl Reader {
             if name == "power_of_two" {
                 return self.power_of_two(place);
             }
+            if name == "differs" {
+                return self.differs(place);
+            }
+            if name == "conj" {
+                return self.conjugate(place);
+            }
             if Parser::is_key(&name) {
                 return self.curve(name, place);
             }
@@ -299,6 +305,48 @@ impl Reader {
         Ok(Typed {
             value: Value::PowerOfTwo(Box::new(a.value)),
             ty: Type::Integer,
+            place,
+        })
+    }
+
+    fn differs(&mut self, begin: Span) -> Result<Typed> {
+        self.parser.tokens.expect("(")?;
+        let a = self.value()?;
+        self.parser.tokens.expect(",")?;
+        let b = self.value()?;
+        let end = self.parser.tokens.expect(")")?;
+        let source = self.parser.tokens.source();
+        if let Some(copied) = [&a, &b].into_iter().find(|side| !side.ty.is_compared()) {
+            return Err(self.only_copied(copied));
+        }
+        if a.ty.with(b.ty).is_none() {
+            let message = "`differs` of two types";
+            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
+                .at(source, b.place, b.ty.name())
+                .also(source, a.place, a.ty.name())
+                .help(way_out(a.ty, b.ty)));
+        }
+        Ok(Typed {
+            value: Value::Differs(Box::new(a.value), Box::new(b.value)),
+            ty: Type::Integer,
+            place: begin.to(end),
+        })
+    }
+
+    fn conjugate(&mut self, begin: Span) -> Result<Typed> {
+        self.parser.tokens.expect("(")?;
+        let a = self.value()?;
+        let end = self.parser.tokens.expect(")")?;
+        let place = begin.to(end);
+        if !matches!(a.ty, Type::Of(ty) if ty.is_complex()) {
+            let message = "`conj` of a number that is not complex";
+            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
+                .at(self.parser.tokens.source(), a.place, a.ty.name())
+                .help("leave `conj` out: a real number is its own conjugate"));
+        }
+        Ok(Typed {
+            value: Value::Conjugate(Box::new(a.value)),
+            ty: a.ty,
             place,
         })
     }
@@ -439,6 +487,8 @@ impl Reader {
                 Value::Window(*window, keys.collect())
             }
             Value::PowerOfTwo(a) => Value::PowerOfTwo(boxed(a)),
+            Value::Conjugate(a) => Value::Conjugate(boxed(a)),
+            Value::Differs(a, b) => Value::Differs(boxed(a), boxed(b)),
             Value::Curve(name, coordinates) => {
                 let coordinates = coordinates.iter().map(|e| e.rewritten(variables));
                 Value::Curve(name.clone(), coordinates.collect())

@@ -159,8 +159,14 @@ impl Computation {
                     });
                 }
             }
-            Value::Parameter(_) | Value::Cast(..) | Value::PowerOfTwo(_) => is_typed = true,
-            Value::Integer(_) | Value::Float(_) | Value::Negate(_) | Value::Binary(..) => {}
+            Value::Parameter(_) | Value::Cast(..) | Value::PowerOfTwo(_) | Value::Differs(..) => {
+                is_typed = true;
+            }
+            Value::Integer(_)
+            | Value::Float(_)
+            | Value::Negate(_)
+            | Value::Conjugate(_)
+            | Value::Binary(..) => {}
         });
         if !is_plain {
             let message = format!("`{name}` counts its points inside of a larger value");
@@ -414,8 +420,11 @@ fn to_index(value: &Value) -> Option<Expression> {
             }
         }
         Value::Curve(name, coordinates) => Expression::Call(name.clone(), coordinates.clone()),
-        Value::Float(_) | Value::Cast(..) | Value::Window(..) | Value::PowerOfTwo(_) => {
-            return None;
-        }
+        Value::Float(_)
+        | Value::Cast(..)
+        | Value::Window(..)
+        | Value::PowerOfTwo(_)
+        | Value::Differs(..)
+        | Value::Conjugate(_) => return None,
     })
 }

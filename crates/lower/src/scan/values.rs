@@ -129,6 +129,20 @@ impl Emitter<'_> {
                 let least = self.value(a, tuple, ElementType::I64);
                 self.power_of_two(least)
             }
+            Value::Differs(a, b) => {
+                let own = self.type_of(a).or_else(|| self.type_of(b));
+                let own = own.unwrap_or(ElementType::I64);
+                let [a, b] = [a, b].map(|side| self.value(side, tuple, own));
+                Expr::Select {
+                    condition: Box::new(a.binary(BinaryOp::Ne, b)),
+                    then: Box::new(Expr::int(1)),
+                    otherwise: Box::new(Expr::int(0)),
+                }
+            }
+            Value::Conjugate(a) => {
+                let a = self.value(a, tuple, wanted);
+                Expr::Unary(UnaryOp::Conj, Box::new(a))
+            }
             Value::Curve(name, coordinates) => {
                 let key = Expression::Call(name.clone(), coordinates.clone());
                 self.expr(&key.rewritten(&Point(tuple)))
@@ -172,9 +186,10 @@ impl Emitter<'_> {
             | Value::Parameter(_)
             | Value::Window(..)
             | Value::Curve(..)
-            | Value::PowerOfTwo(_) => Some(ElementType::I64),
+            | Value::PowerOfTwo(_)
+            | Value::Differs(..) => Some(ElementType::I64),
             Value::Entry(access) => Some(self.element(access)),
-            Value::Negate(a) => self.type_of(a),
+            Value::Negate(a) | Value::Conjugate(a) => self.type_of(a),
             Value::Binary(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),
             Value::Cast(element, _) => Some(*element),
         }

@@ -99,7 +99,11 @@ fn values(value: &Value) -> Vec<(String, Value)> {
                 }
             }
         }
-        Value::Variable(_) | Value::Parameter(_) | Value::Curve(..) | Value::PowerOfTwo(_) => {
+        Value::Variable(_)
+        | Value::Parameter(_)
+        | Value::Curve(..)
+        | Value::PowerOfTwo(_)
+        | Value::Differs(..) => {
             let one = Box::new(Value::Integer(1));
             let more = Value::Binary(Operator::Add, Box::new(value.clone()), one);
             all.push(("value +1".to_owned(), more));
@@ -132,7 +136,7 @@ fn values(value: &Value) -> Vec<(String, Value)> {
                 ));
             }
         }
-        Value::Float(_) | Value::Negate(_) | Value::Cast(..) => {}
+        Value::Float(_) | Value::Negate(_) | Value::Conjugate(_) | Value::Cast(..) => {}
     }
     all
 }
