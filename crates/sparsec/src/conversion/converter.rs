@@ -21,9 +21,10 @@ use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_comp
 use crate::session::{Backend, Session};
 use crate::widths;
 
-/// What it takes to make a kernel of a conversion, in nanoseconds: to synthesize and to
-/// lower it, and to generate its machine code. Source: 20 to 90 ms between `csr`, `csc`,
-/// `scoo`, `dcsr`, `bsr(4, 4)` and `ell`.
+/// What it takes to make a kernel of a conversion of matrices, in nanoseconds: to synthesize
+/// and to lower it, and to generate its machine code. Each further mode takes twice as long.
+/// Source: 20 to 90 ms between `csr`, `csc`, `scoo`, `dcsr`, `bsr(4, 4)` and `ell`; 70 to 250
+/// between lists and trees of three modes, 75 to 580 of four.
 const MAKING: f64 = 60e6;
 /// How much longer an entry takes to be unpacked, sorted and packed, in nanoseconds.
 /// Source: 2,000,000 entries between those formats, 30 to 50 ns beside 8 to 25.
@@ -321,7 +322,9 @@ impl Session {
         destination: &Format,
         padding: Padding,
     ) -> Option<Result<Tensor>> {
-        let is_large = tensor.most_entries() as f64 * PACKING > MAKING;
+        let n_more_modes = tensor.order().saturating_sub(2);
+        let making = MAKING * f64::powi(2.0, i32::try_from(n_more_modes).unwrap_or(i32::MAX));
+        let is_large = tensor.most_entries() as f64 * PACKING > making;
         if !is_large || self.options().backend == Backend::Interpreter {
             return None;
         }
