@@ -1,4 +1,4 @@
-//! Blocks that store as many entries each, and are filled up where they have fewer.
+//! Blocks that all store the same number of entries: those with fewer are filled up.
 //!
 //! ```text
 //! map  {[q0, q1, q2] -> [i, j] : … && 2 * q1 <= q2 < 2 * q1 + 2 && crd2(q2) = j mod 4 && …}
@@ -188,7 +188,7 @@ impl Synthesis<'_> {
     }
 }
 
-/// A product that has a number as a factor without it.
+/// A product divided by a number, if its constant factor is a multiple of the number.
 fn divided(product: &Expression, by: i64) -> Option<Expression> {
     let mut factors = vec![product];
     let mut number = 1_i64;

@@ -240,7 +240,7 @@ impl Shared {
             let called = sides.iter().position(|(bound, _)| has_call(bound));
             sides[called.unwrap_or(0)].clone()
         });
-        // All else that bounds the coordinate follows.
+        // The two bounds have to imply all others, or the length of the run is another.
         let names = |of: &dyn Fn(&Variable) -> bool| -> Vec<String> {
             let names = space.inputs().filter(of);
             names.map(|v| space.name(v).to_owned()).collect()

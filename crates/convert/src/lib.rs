@@ -98,8 +98,8 @@ pub struct Wanted {
     pub has_fill: bool,
     /// The arrays that hold the keys of hash tables, by their names in the computation.
     pub tables: BTreeSet<String>,
-    /// The arrays that hold the coordinates of as many entries in each block; where a block has
-    /// fewer, the least others fill it up.
+    /// The arrays that hold the coordinates of blocks of one length. Where a block has fewer
+    /// entries, the least coordinates without an entry fill it up.
     pub blocks: BTreeSet<String>,
     /// The triangle that the destination stores, if entries of it stand for their mirror
     /// images. Extents of the two modes are the same.

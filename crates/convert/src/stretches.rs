@@ -310,7 +310,7 @@ impl Synthesis<'_> {
 }
 
 impl Sorted {
-    /// The numbers of entries from one on of which more holds.
+    /// The numbers of entries, from `from` on, for which the constraints `more` hold.
     fn with(&self, from: &Expression, more: Vec<Constraint>) -> Result<Set> {
         let mut part = Conjunction::new(["x"], []);
         part.add(Constraint {

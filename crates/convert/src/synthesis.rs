@@ -165,7 +165,7 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) is_last: bool,
     /// Whether entries of one coordinate are added up.
     pub(crate) adds: bool,
-    /// Whether those of the source are, where they are listed.
+    /// Whether repeated entries of the source are added up when they are listed.
     pub(crate) adds_repeated: bool,
     /// The arrays of the destination that hold the keys of hash tables.
     pub(crate) tables: BTreeSet<String>,

@@ -184,7 +184,6 @@ impl<'a> Unknowns<'a> {
         if said.is_some() {
             return said;
         }
-        // Bounds that leave one value say that an element has no room, not which it is.
         let names = self.entries.names();
         let n = names.len();
         let unknown = self.destination.map.name(element).to_owned();
@@ -253,7 +252,7 @@ impl<'a> Unknowns<'a> {
                     });
                 }
                 (Comparison::LessEqual, first, e) if *e == element => {
-                    // That places are not negative says less than where a block begins.
+                    // Of two lower bounds, the one other than 0 says where a block begins.
                     from = from
                         .filter(|it| *it != Expression::Integer(0))
                         .or(self.at_entry(first));
@@ -350,7 +349,7 @@ impl<'a> Unknowns<'a> {
             return None;
         };
         let itself = Expression::Variable(element);
-        // The bounds are those of so many elements and parents: x + parent.
+        // Each parent has one bound more than it has elements, so bounds are at x + parent.
         let is_place = |e: &Expression, more: i64| {
             let mut terms = Vec::new();
             add_terms(e, false, &mut terms);

@@ -28,7 +28,7 @@ pub use converter::{Converter, Lent, Padding, PreparedConversion};
 /// declares, or 64 bits.
 ///
 /// # Errors
-/// `E0830` where there is none; to formats of mirror images, for instance.
+/// `E0830` if none is derived; to a union with mirror images, for instance.
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
@@ -104,7 +104,8 @@ fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conv
 /// descriptors.
 ///
 /// # Errors
-/// `E0830` where images of entries are not compared.
+/// `E0830` if the destination has mirror images that computations cannot compare: those of `f16`
+/// and `bf16`, and those of formats that do not store exactly one triangle.
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
@@ -285,8 +286,7 @@ pub fn wanted(source: &Format, element: ElementType) -> Wanted {
 /// a source or a destination of those that are synthesized.
 ///
 /// # Errors
-/// `E0830` for sources that hold several entries at one place, and for destinations of which
-/// the descriptor leaves open where an entry goes.
+/// `E0830` for destinations whose outermost level is `structured`, and so has a single block.
 pub fn described(format: &Format, is_destination: bool) -> Result<Vec<Descriptor>> {
     let refused = |why: &str, help: &str| {
         let message = format!("`{format}` {why}");
