@@ -178,6 +178,11 @@ impl Shared {
         Ok(())
     }
 
+    /// The coordinate that a run goes over.
+    pub(crate) fn coordinate(&self) -> Expression {
+        Expression::Variable(self.coordinate)
+    }
+
     /// How many of them come before an entry.
     pub(crate) fn offset(&self) -> Expression {
         let coordinate = Box::new(Expression::Variable(self.coordinate));

@@ -49,6 +49,17 @@ pub(crate) fn ascending(
             value: Value::Integer(0),
         }],
     };
+    if let Some(shared) = &piece.entries.shared {
+        // Entries of one place are numbered by place, then by the coordinate of the run.
+        let numbered = [piece.entries.place.clone(), shared.coordinate()];
+        let keys = numbered.map(|value| Key {
+            value,
+            extent: piece.entries.n_places.clone(),
+        });
+        if !visits.keys_ascend(StatementId::from_index(0), &keys) {
+            return None;
+        }
+    }
     let rises = |modes: &Vec<usize>| {
         let keys = modes.iter().map(|mode| Key {
             value: Expression::Variable(piece.entries.coordinates[*mode]),

@@ -39,7 +39,7 @@ use crate::named::Named;
 use crate::synthesis::Synthesis;
 use crate::terms::{below, between, everywhere, plus_one};
 use crate::triangle::Folded;
-use crate::{Image, Piece, Places, Wanted};
+use crate::{Image, Piece, Places, Wanted, refused};
 
 /// A source: one piece, or a list of the entries of several.
 pub(crate) struct Source {
@@ -99,6 +99,11 @@ impl Source {
                     same: piece.image.and_then(same),
                 });
             }
+        }
+        if wanted.triangle.is_some() && !wanted.is_unique && !wanted.adds {
+            let message = "the source may hold several entries of one coordinate";
+            return Err(refused(message.to_owned())
+                .help("convert to a format of all entries first, or add them up"));
         }
         let (mut listed, n_places) = listed(pieces, wanted, extents)?;
         let mut n_first = listed.len();
@@ -328,6 +333,9 @@ impl Source {
             });
         }
         let length = synthesis.integer(&shared.length())?;
+        // A run that ends before it begins has no entries.
+        let none = Box::new(Value::Integer(0));
+        let length = Value::Binary(Operator::Maximum, none, Box::new(length));
         let target = (lengths.clone(), vec![shared.at_place(&place)]);
         synthesis.add(shared.places.clone(), target, (Update::Assign, length));
         let first = (array.clone(), vec![Expression::Integer(0)]);

@@ -318,3 +318,24 @@ fn triangles_of_three_modes_repeated_entries_and_other_fills() {
         }
     }
 }
+
+/// Sums of 32-bit integers are not computed by conversions, so that repeated entries of them
+/// have to be packed.
+#[test]
+fn repeated_entries_that_are_not_added_up_become_no_triangle() {
+    let source = format_of("(i, j) -> (i : compressed(nonunique), j : singleton(nonunique))");
+    let arrays = vec![
+        Array::from_vec(vec![0, 4]),
+        Array::from_vec(vec![0, 0, 1, 1]),
+        Array::from_vec(vec![1, 1, 0, 0]),
+        Array::from_vec(vec![2i32, 3, 2, 3]),
+    ];
+    let zero = ElementType::I32.zero();
+    let given = Tensor::new(source, vec![2, 2], ElementType::I32, zero, arrays);
+    let given = given.expect("a tensor with repeated entries");
+    let triangle = format_of("csr, symmetric(i, j)");
+    let refused = Converter::new(&given, &triangle).expect_err("the last entry would remain");
+    assert_eq!(refused.code(), code::NO_CONVERSION);
+    let packed = machine().convert(&given, &triangle).expect("5 mirrors 5");
+    assert_eq!(packed.entries().values.get(0), Scalar::I32(5));
+}
