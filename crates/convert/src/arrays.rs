@@ -2,14 +2,14 @@
 //! is said of elements that coordinates determine, and marks where there is no entry.
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, DataSpace, Operator, Role, Update, Value};
+use sparsec_base::Result;
+use sparsec_computation::{Operator, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, collected, everywhere, plus_one};
+use crate::terms::{below, binary, collected, entry, everywhere, plus_one, scalar};
 use crate::unknown::{Run, Unknowns};
 
 impl Synthesis<'_> {
@@ -32,10 +32,7 @@ impl Synthesis<'_> {
     pub(crate) fn end_segments(&mut self, end: &str, starts: &str) -> Result<()> {
         let parents = below("x", &self.n_parents(starts)?)?;
         let x = Expression::Variable(Variable::from_index(0));
-        let next = Value::Entry(Access {
-            space: starts.to_owned(),
-            indices: vec![plus_one(&x)],
-        });
+        let next = entry(starts, &plus_one(&x));
         self.add(parents, (end.to_owned(), vec![x]), (Update::Assign, next));
         self.writes(end, CaseKind::Segments);
         Ok(())
@@ -45,10 +42,7 @@ impl Synthesis<'_> {
     pub(crate) fn add_up(&mut self, function: &str, update: Update) -> Result<()> {
         let parents = below("x", &self.n_parents(function)?)?;
         let x = Expression::Variable(Variable::from_index(0));
-        let before = Value::Entry(Access {
-            space: function.to_owned(),
-            indices: vec![x.clone()],
-        });
+        let before = entry(function, &x);
         let target = (function.to_owned(), vec![plus_one(&x)]);
         self.add(parents, target, (update, before));
         self.writes(function, CaseKind::Segments);
@@ -66,12 +60,7 @@ impl Synthesis<'_> {
         let (starts, first) = (&run.starts, &run.first);
         let n_parents = self.n_parents(starts)?;
         let behind = format!("{}_{name}_behind", self.destination.name);
-        self.computation.spaces.push(DataSpace {
-            name: behind.clone(),
-            element: ElementType::I64,
-            extents: vec![n_parents.clone()],
-            role: Role::Temporary,
-        });
+        self.add_array(&behind, n_parents.clone());
         let range = self.destination.declarations.function(first);
         let range = range.and_then(|function| function.range.as_box());
         let Some((_, above)) = range.and_then(|mut sides| sides.pop()) else {
@@ -82,14 +71,6 @@ impl Synthesis<'_> {
         let x = Expression::Variable(Variable::from_index(0));
         let value = self.integer(&run.value)?;
         let at = |name: &str, index: &Expression| (name.to_owned(), vec![index.clone()]);
-        let entry = |name: &str, index: &Expression| {
-            Value::Entry(Access {
-                space: name.to_owned(),
-                indices: vec![index.clone()],
-            })
-        };
-        let binary =
-            |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         use Operator::{Add, Maximum, Subtract};
         let most = self.integer(&collected(&most))?;
         self.add(parents.clone(), at(first, &x), (Update::Assign, most));
@@ -135,10 +116,7 @@ impl Synthesis<'_> {
         let Some((name, _)) = found else {
             return Ok(None);
         };
-        let last = Value::Entry(Access {
-            space: starts.to_owned(),
-            indices: vec![n_parents.clone()],
-        });
+        let last = entry(starts, n_parents);
         let target = (name.clone(), Vec::new());
         self.add(everywhere()?, target, (Update::Assign, last));
         self.writes(name, CaseKind::Count);
@@ -175,10 +153,7 @@ impl Synthesis<'_> {
                 && self.written.contains(&name)
                 && !self.written.contains(&function)
             {
-                let value = Value::Entry(Access {
-                    space: name,
-                    indices: Vec::new(),
-                });
+                let value = scalar(&name);
                 self.writes(&function, CaseKind::Segments);
                 unknowns.functions.remove(&function);
                 self.add(

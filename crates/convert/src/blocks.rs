@@ -15,16 +15,16 @@
 //! until the block is full, and entries from there on.
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
+use sparsec_base::Result;
 use sparsec_computation::{
-    Access, DataSpace, Key, Operator, Role, StatementId, Update, Value, Window,
+    Key, Operator, StatementId, Update, Value, Window,
 };
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Function, Set, Variable};
+use sparsec_relation::{Conjunction, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, plus_one};
+use crate::terms::{below, binary, entry, inside, plus_one};
 use crate::unknown::{ListKey, Unknowns};
 
 impl Synthesis<'_> {
@@ -33,7 +33,7 @@ impl Synthesis<'_> {
         &mut self,
         element: Variable,
         key: &ListKey,
-        (first, many): (&Expression, i64),
+        (first, n_stored): (&Expression, i64),
         unknowns: &mut Unknowns<'_>,
     ) -> Result<Expression> {
         let name = self.destination.map.name(element).to_owned();
@@ -42,7 +42,8 @@ impl Synthesis<'_> {
         let [length] = &length[..] else {
             return Err(refuse());
         };
-        let (Some(parent), Some(n_parents)) = (divided(first, many), divided(length, many)) else {
+        let (Some(parent), Some(n_parents)) = (divided(first, n_stored), divided(length, n_stored))
+        else {
             return Err(refuse());
         };
         let own = self.key(key)?;
@@ -58,30 +59,17 @@ impl Synthesis<'_> {
                     .help("convert to blocks of entries: the last level of the format"),
             );
         }
-        if matches!(parent, Expression::Call(..)) {
-            self.space = self.space_with(Constraint {
-                first: Expression::Integer(0),
-                rest: vec![
-                    (Comparison::LessEqual, parent.clone()),
-                    (Comparison::Less, n_parents.clone()),
-                ],
-            })?;
-        }
-        let count_of = self.counted(&name, &parent, &n_parents, many)?;
-        self.fill_blocks(&key.function, &n_parents, many)?;
+        self.bound_parent(&parent, &n_parents)?;
+        let count_of = self.counted(&name, &parent, &n_parents, n_stored)?;
+        self.fill_blocks(&key.function, &n_parents, n_stored)?;
         let ordinal = self.ordinal_in_block(&name, keys, &count_of)?;
         let integer = |n| Box::new(Value::Integer(n));
-        let binary =
-            |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
-        let entry = Value::Entry(Access {
-            space: count_of.clone(),
-            indices: vec![parent.clone()],
-        });
+        let entry = entry(&count_of, &parent);
         use Operator::{Add, Minimum, Subtract};
         let behind = binary(
             Add,
             ordinal,
-            Value::Binary(Subtract, integer(many), Box::new(entry)),
+            Value::Binary(Subtract, integer(n_stored), Box::new(entry)),
         );
         let place = binary(Minimum, behind, self.integer(&own.value)?);
         let place = binary(Add, self.integer(first)?, place);
@@ -92,11 +80,7 @@ impl Synthesis<'_> {
         self.add(self.space.clone(), target, (Update::Assign, place));
         self.writes(&array, CaseKind::Listed);
         let number = self.number_at_entry(array)?;
-        let target = (key.function.clone(), vec![number.clone()]);
-        let value = (Update::Assign, self.integer(&key.value)?);
-        self.add(self.space.clone(), target, value);
-        self.writes(&key.function, CaseKind::Keys);
-        unknowns.functions.remove(&key.function);
+        self.keep_keys(std::slice::from_ref(key), &number, unknowns)?;
         Ok(number)
     }
 
@@ -106,14 +90,14 @@ impl Synthesis<'_> {
         name: &str,
         parent: &Expression,
         n_parents: &Expression,
-        many: i64,
+        n_stored: i64,
     ) -> Result<String> {
         let count = format!("{}_{name}_count", self.destination.name);
         self.add_array(&count, n_parents.clone());
         self.computation.declarations.declare(Function {
             name: count.clone(),
             domain: below("p", n_parents)?,
-            range: below("n", &Expression::Integer(many + 1))?,
+            range: below("n", &Expression::Integer(n_stored + 1))?,
             injective: false,
             monotone: None,
         });
@@ -124,19 +108,13 @@ impl Synthesis<'_> {
     }
 
     /// Places hold their numbers in the block.
-    fn fill_blocks(&mut self, function: &str, n_parents: &Expression, many: i64) -> Result<()> {
+    fn fill_blocks(&mut self, function: &str, n_parents: &Expression, n_stored: i64) -> Result<()> {
         let [p, s] = [0, 1].map(|at| Expression::Variable(Variable::from_index(at)));
         let mut places = Conjunction::new(["p", "s"], []);
-        for (variable, end) in [(&p, n_parents), (&s, &Expression::Integer(many))] {
-            places.add(Constraint {
-                first: Expression::Integer(0),
-                rest: vec![
-                    (Comparison::LessEqual, variable.clone()),
-                    (Comparison::Less, end.clone()),
-                ],
-            });
+        for (variable, end) in [(&p, n_parents), (&s, &Expression::Integer(n_stored))] {
+            places.add(inside(variable, end));
         }
-        let block = Expression::Multiply(Box::new(p), Box::new(Expression::Integer(many)));
+        let block = Expression::Multiply(Box::new(p), Box::new(Expression::Integer(n_stored)));
         let place = Expression::Add(Box::new(block), Box::new(s));
         let value = Value::Variable(Variable::from_index(1));
         let target = (function.to_owned(), vec![place]);
@@ -158,14 +136,6 @@ impl Synthesis<'_> {
         let starts = format!("{}_{name}_start", self.destination.name);
         self.add_array(&starts, plus_one(&parent.extent));
         let x = Expression::Variable(Variable::from_index(0));
-        let entry = |space: &str, at: &Expression| {
-            Value::Entry(Access {
-                space: space.to_owned(),
-                indices: vec![at.clone()],
-            })
-        };
-        let binary =
-            |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         let next = binary(Operator::Add, entry(&starts, &x), entry(count, &x));
         let target = (starts.clone(), vec![plus_one(&x)]);
         self.add(below("x", &parent.extent)?, target, (Update::Assign, next));
@@ -175,16 +145,6 @@ impl Synthesis<'_> {
             rank,
             entry(&starts, &parent.value),
         ))
-    }
-
-    /// An array of integers that is needed on the way.
-    pub(crate) fn add_array(&mut self, name: &str, length: Expression) {
-        self.computation.spaces.push(DataSpace {
-            name: name.to_owned(),
-            element: ElementType::I64,
-            extents: vec![length],
-            role: Role::Temporary,
-        });
     }
 }
 

@@ -27,7 +27,7 @@ pub enum CaseKind {
     /// An element of consecutive ones.
     InRun,
     /// An element of neighbouring coordinates that have one value.
-    InStretch,
+    InValueRun,
     /// An element that only keeps entries apart.
     Free,
     /// An array that says where the elements of each parent begin.
@@ -50,7 +50,7 @@ impl Display for CaseKind {
             Self::Determined => "follows from coordinates",
             Self::Listed => "listed",
             Self::InRun => "in a run",
-            Self::InStretch => "in a run of one value",
+            Self::InValueRun => "in a run of one value",
             Self::Free => "keeps entries apart",
             Self::Segments => "segments",
             Self::Keys => "keys of a list",

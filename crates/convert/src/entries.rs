@@ -15,7 +15,7 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use crate::named::Named;
-use crate::terms::plus_one;
+use crate::terms::{has_part, plus_one};
 use crate::{Places, Wanted, refused};
 
 /// For each variable the first of `tuple` that is always equal to it.
@@ -117,12 +117,6 @@ impl Rewrite for Without {
     }
 }
 
-fn speaks_of(e: &Expression, name: &Expression) -> bool {
-    let mut speaks = false;
-    e.visit(&mut |e| speaks |= e == name);
-    speaks
-}
-
 /// The entries of a tensor.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries {
@@ -166,7 +160,7 @@ impl Shared {
 
     fn restrict(&mut self, constraint: &Constraint) -> Result<()> {
         let itself = Expression::Variable(self.coordinate);
-        if constraint.expressions().any(|e| speaks_of(e, &itself)) {
+        if constraint.expressions().any(|e| has_part(e, &itself)) {
             return Err(
                 refused("part of the entries of a place is taken".to_owned())
                     .help("convert to a format that lists all entries first: `scoo`"),
@@ -193,7 +187,7 @@ impl Shared {
     fn of(source: &Named, space: &Conjunction, place: &Expression) -> Result<Option<Self>> {
         let links = space.constraints().iter().flat_map(Constraint::split);
         let links: Vec<Constraint> = links.collect();
-        let speaks = |e: &Expression, v: Variable| speaks_of(e, &Expression::Variable(v));
+        let speaks = |e: &Expression, v: Variable| has_part(e, &Expression::Variable(v));
         // The coordinate of a run has bounds, and is nowhere else.
         let bounds = |variable: Variable| -> Option<[Vec<(Expression, Constraint)>; 2]> {
             let itself = Expression::Variable(variable);

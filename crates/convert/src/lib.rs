@@ -23,7 +23,7 @@
 //! | **determined**  | follows from coordinates and elements before               | that expression                    |
 //! | **listed**      | `f(a) <= x < f(a + 1)` or `0 <= x < n`, and keys `g(x) = e` | the rank of the keys: dense where entries share them |
 //! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
-//! | **in a stretch** | `f(a) <= x < f(a + 1)`, and `g(x + a) <= e < g(x + a + 1)`   | the number of changes of the value before it |
+//! | **in a run of one value** | `f(a) <= x < f(a + 1)`, and `g(x + a) <= e < g(x + a + 1)`   | the number of changes of the value before it |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
 //!
 //! A source may have places that hold no entry: empty slots, and padding, of which a given
@@ -55,13 +55,13 @@ mod listing;
 mod lists;
 mod named;
 mod pieces;
-mod stretches;
 mod sweeps;
 mod synthesis;
 mod tables;
 mod terms;
 mod triangle;
 mod unknown;
+mod value_runs;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,9 @@
 //! Listed elements: their numbers, the arrays that speak of them, and how many they are.
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
+use sparsec_base::Result;
 use sparsec_computation::{
-    Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
+    Access, Computation, Key, Operator, Statement, StatementId, Update, Value,
     Window,
 };
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
@@ -11,7 +11,7 @@ use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variab
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, between, everywhere, plus_one};
+use crate::terms::{below, between, entry, everywhere, plus_one};
 use crate::unknown::{ListKey, Place, Unknowns};
 
 impl Synthesis<'_> {
@@ -37,10 +37,10 @@ impl Synthesis<'_> {
         {
             return self.in_table(element, key, (function, parent), unknowns);
         }
-        if let Place::Block { first, many } = &place {
+        if let Place::Block { first, n_stored } = &place {
             return match keys {
                 [key] if self.blocks.contains(&key.function) => {
-                    self.in_block(element, key, (first, *many), unknowns)
+                    self.in_block(element, key, (first, *n_stored), unknowns)
                 }
                 _ => {
                     let name = self.destination.map.name(element);
@@ -96,13 +96,7 @@ impl Synthesis<'_> {
                 number
             }
         };
-        for key in keys {
-            let target = (key.function.clone(), vec![number.clone()]);
-            let value = (Update::Assign, self.integer(&key.value)?);
-            self.add(self.space.clone(), target, value);
-            self.writes(&key.function, CaseKind::Keys);
-            unknowns.functions.remove(&key.function);
-        }
+        self.keep_keys(keys, &number, unknowns)?;
         if let Place::Segment {
             function,
             parent,
@@ -117,6 +111,23 @@ impl Synthesis<'_> {
             }
         }
         Ok(number)
+    }
+
+    /// Stores the keys of the elements of a list.
+    pub(crate) fn keep_keys(
+        &mut self,
+        keys: &[ListKey],
+        number: &Expression,
+        unknowns: &mut Unknowns<'_>,
+    ) -> Result<()> {
+        for key in keys {
+            let target = (key.function.clone(), vec![number.clone()]);
+            let value = (Update::Assign, self.integer(&key.value)?);
+            self.add(self.space.clone(), target, value);
+            self.writes(&key.function, CaseKind::Keys);
+            unknowns.functions.remove(&key.function);
+        }
+        Ok(())
     }
 
     /// The elements of a list that has one for each entry.
@@ -163,10 +174,7 @@ impl Synthesis<'_> {
             self.add(self.space.clone(), at, one);
             self.add_up(function, Update::Add)?;
             unknowns.functions.remove(function);
-            let start = Value::Entry(Access {
-                space: function.clone(),
-                indices: vec![parent.clone()],
-            });
+            let start = entry(function, parent);
             let ordinal = Value::Window(Window::Ordinal, sorted);
             let value = Value::Binary(Operator::Add, Box::new(start), Box::new(ordinal));
             return self.numbered(element, keys, value, true);
@@ -298,17 +306,21 @@ impl Synthesis<'_> {
     /// An array by places for numbers of elements below an end; where no entry is, it
     /// holds -1.
     pub(crate) fn declare_numbers(&mut self, array: &str, end: &Expression) -> Result<()> {
-        self.computation.spaces.push(DataSpace {
-            name: array.to_owned(),
-            element: ElementType::I64,
-            extents: vec![self.entries.n_places.clone()],
-            role: Role::Temporary,
-        });
-        let places = below("p", &self.entries.n_places)?;
-        let from = match self.entries.is_full {
-            true => Expression::Integer(0),
-            false => Expression::Integer(-1),
-        };
+        let places = (self.entries.n_places.clone(), self.entries.is_full);
+        self.declare_numbers_at(array, places, end)
+    }
+
+    /// As [`declare_numbers`](Self::declare_numbers), for so many places, and whether each holds
+    /// an entry.
+    pub(crate) fn declare_numbers_at(
+        &mut self,
+        array: &str,
+        (n_places, is_full): (Expression, bool),
+        end: &Expression,
+    ) -> Result<()> {
+        let places = below("p", &n_places)?;
+        self.add_array(array, n_places);
+        let from = Expression::Integer(if is_full { 0 } else { -1 });
         self.computation.declarations.declare(Function {
             name: array.to_owned(),
             domain: places.clone(),
@@ -316,7 +328,7 @@ impl Synthesis<'_> {
             injective: false,
             monotone: None,
         });
-        if !self.entries.is_full {
+        if !is_full {
             let all = vec![Expression::Variable(Variable::from_index(0))];
             let none = (Update::Assign, Value::Integer(-1));
             self.add(places, (array.to_owned(), all), none);

@@ -27,17 +27,17 @@
 //! A destination that stores one triangle gets it from the list; see [`triangle`](crate::triangle).
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, DataSpace, Operator, Role, Update, Value, Window};
+use sparsec_base::Result;
+use sparsec_computation::{Operator, Update, Value, Window};
 use sparsec_relation::{
-    Answer, Comparison, Constraint, Declarations, Expression, Function, Set, Variable,
+    Answer, Comparison, Constraint, Declarations, Expression, Variable,
 };
 
 use crate::entries::{Entries, Shared};
 use crate::listing::{ascending, list};
 use crate::named::Named;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, between, everywhere, plus_one};
+use crate::terms::{add, below, entry, everywhere, plus_one, scalar, with};
 use crate::triangle::Folded;
 use crate::{Image, Piece, Places, Wanted, refused};
 
@@ -263,10 +263,7 @@ impl Source {
                 let value = (Update::Assign, Value::Variable(*coordinate));
                 synthesis.add(listed.clone(), target, value);
             }
-            let value = Value::Entry(Access {
-                space: "A".to_owned(),
-                indices: vec![piece.entries.place.clone()],
-            });
+            let value = entry("A", &piece.entries.place);
             let value = piece
                 .values
                 .iter()
@@ -289,24 +286,8 @@ impl Source {
         total: &str,
     ) -> Result<Expression> {
         let place = piece.entries.place.clone();
-        synthesis.computation.spaces.push(DataSpace {
-            name: array.clone(),
-            element: ElementType::I64,
-            extents: vec![self.n_places.clone()],
-            role: Role::Temporary,
-        });
-        let places = below("p", &self.n_places)?;
         let end = Expression::Constant(total.to_owned());
-        synthesis.computation.declarations.declare(Function {
-            name: array.clone(),
-            domain: places.clone(),
-            range: between("q", &Expression::Integer(-1), &end)?,
-            injective: false,
-            monotone: None,
-        });
-        let every = vec![Expression::Variable(Variable::from_index(0))];
-        let none = (Update::Assign, Value::Integer(-1));
-        synthesis.add(places, (array.clone(), every), none);
+        synthesis.declare_numbers_at(&array, (self.n_places.clone(), false), &end)?;
         let target = (array.clone(), vec![place.clone()]);
         synthesis.add(piece.entries.space.clone(), target, (Update::Assign, value));
         Ok(Expression::Call(array, vec![place]))
@@ -325,12 +306,7 @@ impl Source {
             (&lengths, self.n_places.clone()),
             (&array, plus_one(&self.n_places)),
         ] {
-            synthesis.computation.spaces.push(DataSpace {
-                name: name.clone(),
-                element: ElementType::I64,
-                extents: vec![length],
-                role: Role::Temporary,
-            });
+            synthesis.add_array(name, length);
         }
         let length = synthesis.integer(&shared.length())?;
         // A run that ends before it begins has no entries.
@@ -341,12 +317,7 @@ impl Source {
         let first = (array.clone(), vec![Expression::Integer(0)]);
         synthesis.add(everywhere()?, first, (Update::Assign, before));
         let x = Expression::Variable(Variable::from_index(0));
-        let entry = |space: &str| {
-            Value::Entry(Access {
-                space: space.to_owned(),
-                indices: vec![x.clone()],
-            })
-        };
+        let entry = |space: &str| entry(space, &x);
         let next = add(entry(&array), entry(&lengths));
         let target = (array.clone(), vec![plus_one(&x)]);
         synthesis.add(below("x", &self.n_places)?, target, (Update::Assign, next));
@@ -414,24 +385,8 @@ fn sum(a: &Expression, b: &Expression) -> Expression {
     Expression::Add(Box::new(a.clone()), Box::new(b.clone())).simplified()
 }
 
-fn add(a: Value, b: Value) -> Value {
-    Value::Binary(Operator::Add, Box::new(a), Box::new(b))
-}
-
 /// The sum of integers without extents.
 fn of_numbers(names: &[String]) -> Value {
-    let entries = names.iter().map(|name| {
-        Value::Entry(Access {
-            space: name.clone(),
-            indices: Vec::new(),
-        })
-    });
+    let entries = names.iter().map(|name| scalar(name));
     entries.reduce(add).unwrap_or(Value::Integer(0))
-}
-
-/// The points of which one more thing holds.
-pub(crate) fn with(space: &Set, constraint: Constraint) -> Result<Set> {
-    let mut part = space.parts()[0].clone();
-    part.add(constraint);
-    Set::new(vec![part])
 }

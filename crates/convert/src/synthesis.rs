@@ -14,7 +14,7 @@ use crate::declare::unknown_constants;
 use crate::entries::Entries;
 use crate::named::Named;
 use crate::pieces::Source;
-use crate::terms::{at_least_zero, below, value};
+use crate::terms::{at_least_zero, below, entry, inside, scalar, value, with};
 use crate::unknown::{Place, Unknowns};
 use crate::{Conversion, Image, Places, Wanted, refused};
 
@@ -287,6 +287,16 @@ impl Synthesis<'_> {
         self.computation.declarations.assume(at_least_zero(name));
     }
 
+    /// A temporary array of integers.
+    pub(crate) fn add_array(&mut self, name: &str, length: Expression) {
+        self.computation.spaces.push(DataSpace {
+            name: name.to_owned(),
+            element: ElementType::I64,
+            extents: vec![length],
+            role: Role::Temporary,
+        });
+    }
+
     /// Keeps to entries that the destination can hold, and refuses others when it runs.
     pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>, known: &Declarations) -> Result<()> {
         let demands = unknowns.demands().into_iter();
@@ -320,9 +330,20 @@ impl Synthesis<'_> {
 
     /// The entries of which one more thing holds.
     pub(crate) fn space_with(&self, constraint: Constraint) -> Result<Set> {
-        let mut part = self.space.parts()[0].clone();
-        part.add(constraint);
-        Set::new(vec![part])
+        with(&self.space, constraint)
+    }
+
+    /// Says of entries that their parent is one of so many: it holds of all, and proofs of places
+    /// below a listed parent begin with it.
+    pub(crate) fn bound_parent(
+        &mut self,
+        parent: &Expression,
+        n_parents: &Expression,
+    ) -> Result<()> {
+        if matches!(parent, Expression::Call(..)) {
+            self.space = self.space_with(inside(parent, n_parents))?;
+        }
+        Ok(())
     }
 
     /// Finds an element of the destination's tuple that coordinates do not determine.
@@ -339,9 +360,9 @@ impl Synthesis<'_> {
         if let Some(run) = unknowns.run(element) {
             return Ok((CaseKind::InRun, self.in_run(element, &run, unknowns)?));
         }
-        if let Some(stretch) = unknowns.stretch(element) {
-            let value = self.in_stretch(element, &stretch, unknowns)?;
-            return Ok((CaseKind::InStretch, value));
+        if let Some(run) = unknowns.value_run(element) {
+            let value = self.in_value_run(element, &run, unknowns)?;
+            return Ok((CaseKind::InValueRun, value));
         }
         if self.adds && unknowns.place(element).is_some() {
             let name = self.destination.map.name(element);
@@ -406,10 +427,7 @@ impl Synthesis<'_> {
             if let Some([length]) = values {
                 let places = below("x", length)?;
                 let x = vec![Expression::Variable(Variable::from_index(0))];
-                let fill = Value::Entry(Access {
-                    space: FILL.to_owned(),
-                    indices: Vec::new(),
-                });
+                let fill = scalar(FILL);
                 self.add(places, ("B".to_owned(), x), (Update::Assign, fill));
             }
         }
@@ -422,10 +440,7 @@ impl Synthesis<'_> {
 
     /// The value of an entry.
     pub(crate) fn value_at_entry(&self) -> Value {
-        self.value.of(Value::Entry(Access {
-            space: self.source.name.clone(),
-            indices: vec![self.entries.place.clone()],
-        }))
+        self.value.of(entry(&self.source.name, &self.entries.place))
     }
 
     /// Notes that statements compute an array or a constant; returns whether this is new.

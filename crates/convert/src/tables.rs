@@ -11,14 +11,14 @@
 //! ```
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, DataSpace, Key, Operator, Role, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression, Variable};
+use sparsec_base::Result;
+use sparsec_computation::{Key, Operator, Update, Value, Window};
+use sparsec_relation::{Expression, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, plus_one};
+use crate::terms::{below, binary, entry, plus_one};
 use crate::unknown::{ListKey, Unknowns};
 
 impl Synthesis<'_> {
@@ -43,22 +43,8 @@ impl Synthesis<'_> {
                 .help("convert to tables of entries: the last level of the format"));
         }
         let count = format!("{}_{name}_count", self.destination.name);
-        self.computation.spaces.push(DataSpace {
-            name: count.clone(),
-            element: ElementType::I64,
-            extents: vec![n_parents.clone()],
-            role: Role::Temporary,
-        });
-        if matches!(parent, Expression::Call(..)) {
-            // It holds of all entries; proofs of places in tables begin with it.
-            self.space = self.space_with(Constraint {
-                first: Expression::Integer(0),
-                rest: vec![
-                    (Comparison::LessEqual, parent.clone()),
-                    (Comparison::Less, n_parents.clone()),
-                ],
-            })?;
-        }
+        self.add_array(&count, n_parents.clone());
+        self.bound_parent(parent, &n_parents)?;
         let one = (Update::Add, Value::Integer(1));
         self.add(
             self.space.clone(),
@@ -66,14 +52,6 @@ impl Synthesis<'_> {
             one,
         );
         let x = Expression::Variable(Variable::from_index(0));
-        let entry = |space: &str, at: &Expression| {
-            Value::Entry(Access {
-                space: space.to_owned(),
-                indices: vec![at.clone()],
-            })
-        };
-        let binary =
-            |operator, a: Value, b: Value| Value::Binary(operator, Box::new(a), Box::new(b));
         let twice = binary(Operator::Multiply, Value::Integer(2), entry(&count, &x));
         let slots = Value::PowerOfTwo(Box::new(twice));
         let next = binary(Operator::Add, entry(starts, &x), slots);
@@ -98,11 +76,7 @@ impl Synthesis<'_> {
         let target = (array.clone(), vec![self.entries.place.clone()]);
         self.add(self.space.clone(), target, (Update::Assign, slot));
         let number = self.number_at_entry(array)?;
-        let target = (key.function.clone(), vec![number.clone()]);
-        let value = (Update::Assign, self.integer(&key.value)?);
-        self.add(self.space.clone(), target, value);
-        self.writes(&key.function, CaseKind::Keys);
-        unknowns.functions.remove(&key.function);
+        self.keep_keys(std::slice::from_ref(key), &number, unknowns)?;
         Ok(number)
     }
 }

@@ -54,6 +54,55 @@ pub(crate) fn plus_one(e: &Expression) -> Expression {
     Expression::Add(Box::new(e.clone()), one).simplified()
 }
 
+/// The entry of an array of one mode.
+pub(crate) fn entry(array: &str, at: &Expression) -> Value {
+    Value::Entry(Access {
+        space: array.to_owned(),
+        indices: vec![at.clone()],
+    })
+}
+
+/// The value of data without extents.
+pub(crate) fn scalar(name: &str) -> Value {
+    Value::Entry(Access {
+        space: name.to_owned(),
+        indices: Vec::new(),
+    })
+}
+
+pub(crate) fn binary(operator: Operator, a: Value, b: Value) -> Value {
+    Value::Binary(operator, Box::new(a), Box::new(b))
+}
+
+pub(crate) fn add(a: Value, b: Value) -> Value {
+    binary(Operator::Add, a, b)
+}
+
+/// `0 <= e < end`.
+pub(crate) fn inside(e: &Expression, end: &Expression) -> Constraint {
+    Constraint {
+        first: Expression::Integer(0),
+        rest: vec![
+            (Comparison::LessEqual, e.clone()),
+            (Comparison::Less, end.clone()),
+        ],
+    }
+}
+
+/// The points of a set at which a constraint holds too.
+pub(crate) fn with(space: &Set, constraint: Constraint) -> Result<Set> {
+    let mut part = space.parts()[0].clone();
+    part.add(constraint);
+    Set::new(vec![part])
+}
+
+/// Whether an expression has another as a part.
+pub(crate) fn has_part(e: &Expression, part: &Expression) -> bool {
+    let mut found = false;
+    e.visit(&mut |e| found |= e == part);
+    found
+}
+
 /// `{[x] : 0 <= x < end}`.
 pub(crate) fn below(name: &str, end: &Expression) -> Result<Set> {
     between(name, &Expression::Integer(0), end)

@@ -26,17 +26,17 @@
 //! is converted then.
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, DataSpace, Key, Operator, Role, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
+use sparsec_base::Result;
+use sparsec_computation::{Key, Operator, Update, Value, Window};
+use sparsec_relation::{Comparison, Constraint, Expression, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::entries::Entries;
 use crate::listing::list;
 use crate::named::{Named, joined};
-use crate::pieces::{List, Listed, with};
+use crate::pieces::{List, Listed};
 use crate::synthesis::{FILL, Synthesis};
-use crate::terms::{below, everywhere};
+use crate::terms::{below, binary, entry, everywhere, scalar, with};
 use crate::{Image, Triangle, Wanted};
 
 /// The triangle as a list.
@@ -112,25 +112,11 @@ impl Folded {
         });
         let rank = Value::Window(Window::DenseRank, keys.collect());
         let n = all.place.clone();
-        synthesis.computation.spaces.push(DataSpace {
-            name: array.clone(),
-            element: ElementType::I64,
-            extents: vec![all.n_places.clone()],
-            role: Role::Temporary,
-        });
-        synthesis.computation.declarations.declare(Function {
-            name: array.clone(),
-            domain: below("n", &all.n_places)?,
-            range: below("q", &Expression::Constant(end.clone()))?,
-            injective: false,
-            monotone: None,
-        });
+        let places = (all.n_places.clone(), true);
+        synthesis.declare_numbers_at(&array, places, &Expression::Constant(end.clone()))?;
         let target = (array.clone(), vec![n.clone()]);
         synthesis.add(all.space.clone(), target, (Update::Assign, rank));
-        let number = Value::Entry(Access {
-            space: array.clone(),
-            indices: vec![n.clone()],
-        });
+        let number = entry(&array, &n);
         let more = Value::Binary(Operator::Add, Box::new(number), Box::new(Value::Integer(1)));
         let target = (end.clone(), Vec::new());
         synthesis.add(all.space.clone(), target, (Update::Maximum, more));
@@ -153,10 +139,7 @@ impl Folded {
             (&image, Comparison::GreaterEqual),
         ] {
             let side = Constraint::new(n.clone(), comparison, first.clone());
-            let value = Value::Entry(Access {
-                space: list.named.name.clone(),
-                indices: vec![n.clone()],
-            });
+            let value = entry(&list.named.name, &n);
             let target = (name.clone(), vec![at.clone()]);
             synthesis.add(with(&all.space, side)?, target, (update, value));
         }
@@ -168,10 +151,7 @@ impl Folded {
         if !synthesis.has_fill {
             return Ok(());
         }
-        let fill = Value::Entry(Access {
-            space: FILL.to_owned(),
-            indices: Vec::new(),
-        });
+        let fill = scalar(FILL);
         let places = below("x", &Expression::Constant(end.to_owned()))?;
         for (name, value) in [
             (self.named.name.as_str(), fill.clone()),
@@ -190,12 +170,7 @@ impl Folded {
         synthesis.add_number(&count);
         let none = Expression::Constant(count.clone()).equals(Expression::Integer(0));
         synthesis.computation.declarations.assume(none);
-        let entry = |name: &str| {
-            Box::new(Value::Entry(Access {
-                space: name.to_owned(),
-                indices: vec![self.entries.place.clone()],
-            }))
-        };
+        let entry = |name: &str| Box::new(entry(name, &self.entries.place));
         let sides = [self.named.name.as_str(), image];
         let [a, b] = sides.map(entry);
         let differ = Value::Differs(a, b);
@@ -235,8 +210,4 @@ impl Folded {
             }
         }
     }
-}
-
-fn binary(operator: Operator, a: Value, b: Value) -> Value {
-    Value::Binary(operator, Box::new(a), Box::new(b))
 }

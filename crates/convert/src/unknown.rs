@@ -13,7 +13,7 @@ use sparsec_relation::{
 
 use crate::entries::{Entries, same_variables};
 use crate::named::Named;
-use crate::terms::{add_terms, collected};
+use crate::terms::{add_terms, collected, has_part};
 
 /// The destination, as far as it is solved.
 pub(crate) struct Unknowns<'a> {
@@ -53,13 +53,13 @@ pub(crate) enum Place {
     All,
     /// As many places as are in each block: `first <= x < first + many`, and `parent` is the
     /// number of the block.
-    Block { first: Expression, many: i64 },
+    Block { first: Expression, n_stored: i64 },
 }
 
 /// Elements of neighbouring coordinates that have one value:
 /// `starts(parent) <= x < starts(parent + 1)`, `bounds(x + parent) <= value < bounds(x + parent + 1)`.
 #[derive(Clone, Debug)]
-pub(crate) struct Stretch {
+pub(crate) struct ValueRun {
     pub(crate) starts: String,
     pub(crate) bounds: String,
     pub(crate) parent: Expression,
@@ -267,10 +267,10 @@ impl<'a> Unknowns<'a> {
         }
         match (from, end) {
             (Some(first), Some(end)) if first != Expression::Integer(0) => {
-                let many = number(&end).checked_sub(number(&first))?;
-                let by = Box::new(Expression::Integer(many));
+                let n_stored = number(&end).checked_sub(number(&first))?;
+                let by = Box::new(Expression::Integer(n_stored));
                 let behind = Expression::Add(Box::new(first.clone()), by);
-                (collected(&behind) == end).then_some(Place::Block { first, many })
+                (collected(&behind) == end).then_some(Place::Block { first, n_stored })
             }
             _ => is_bounded.then_some(Place::All),
         }
@@ -340,8 +340,8 @@ impl<'a> Unknowns<'a> {
         })
     }
 
-    /// The stretch of coordinates of one value that an element is.
-    pub(crate) fn stretch(&self, element: Variable) -> Option<Stretch> {
+    /// The run of neighbouring coordinates with one value that an element is.
+    pub(crate) fn value_run(&self, element: Variable) -> Option<ValueRun> {
         let Some(Place::Segment {
             function, parent, ..
         }) = self.place(element)
@@ -393,7 +393,7 @@ impl<'a> Unknowns<'a> {
                     && named(end, 1).as_ref() == Some(&bounds)
             };
             self.comparisons.iter().find(is_end)?;
-            Some(Stretch {
+            Some(ValueRun {
                 starts: function.clone(),
                 parent: parent.clone(),
                 value: self.at_entry(right)?,
@@ -455,11 +455,8 @@ fn number(sum: &Expression) -> i64 {
 }
 
 fn speaks_of(link: &Constraint, variable: Variable) -> bool {
-    let mut speaks = false;
-    for e in link.expressions() {
-        e.visit(&mut |e| speaks |= *e == Expression::Variable(variable));
-    }
-    speaks
+    let variable = Expression::Variable(variable);
+    link.expressions().any(|e| has_part(e, &variable))
 }
 
 /// One variable for all that are equal.

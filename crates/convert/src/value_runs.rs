@@ -28,14 +28,14 @@
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
-use sparsec_computation::{Access, Key, Operator, Update, Value};
+use sparsec_computation::{Key, Operator, Update, Value};
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::{FILL, Synthesis};
-use crate::terms::{below, collected, plus_one};
-use crate::unknown::{Stretch, Unknowns};
+use crate::terms::{add, below, collected, entry, inside, plus_one, scalar};
+use crate::unknown::{Unknowns, ValueRun};
 
 /// The arrays of entries in their order, and the constant that says how many there are.
 struct Sorted {
@@ -49,29 +49,29 @@ struct Sorted {
 
 impl Synthesis<'_> {
     /// The runs of entries.
-    pub(crate) fn in_stretch(
+    pub(crate) fn in_value_run(
         &mut self,
         element: Variable,
-        stretch: &Stretch,
+        value_run: &ValueRun,
         unknowns: &mut Unknowns<'_>,
     ) -> Result<Expression> {
         let name = self.destination.map.name(element).to_owned();
         let prefix = format!("{}_{name}", self.destination.name);
-        let n_parents = self.n_parents(&stretch.starts)?;
-        let Some((_, above)) = self.range(&stretch.bounds) else {
-            return Err(refused(format!("nothing bounds `{}`", stretch.bounds)));
+        let n_parents = self.n_parents(&value_run.starts)?;
+        let Some((_, above)) = self.range(&value_run.bounds) else {
+            return Err(refused(format!("nothing bounds `{}`", value_run.bounds)));
         };
         let last = Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1)));
         let extent = collected(&last);
         let own = Key {
-            value: stretch.value.clone(),
+            value: value_run.value.clone(),
             extent: extent.clone(),
         };
         let parent = Key {
-            value: stretch.parent.clone(),
+            value: value_run.parent.clone(),
             extent: n_parents.clone(),
         };
-        let parents = self.parent_keys(&stretch.starts, &stretch.parent)?;
+        let parents = self.parent_keys(&value_run.starts, &value_run.parent)?;
         let keys = [
             parents.unwrap_or_else(|| vec![parent.clone()]),
             vec![own.clone()],
@@ -85,27 +85,21 @@ impl Synthesis<'_> {
             );
         }
         let (number, end) = self.in_order(&prefix, keys)?;
-        let sorted = self.sort(&prefix, stretch, (&number, end), [&n_parents, &extent])?;
+        let sorted = self.sort(&prefix, value_run, (&number, end), [&n_parents, &extent])?;
         self.mark_changes(&sorted, &extent)?;
-        let end = self.begin_runs(&prefix, &sorted, stretch, [&n_parents, &extent])?;
+        let end = self.begin_runs(&prefix, &sorted, value_run, [&n_parents, &extent])?;
         let run = self.number_runs(&prefix, &sorted, &end)?;
-        self.bound_runs(&run, &sorted, stretch, [&n_parents, &extent])?;
+        self.bound_runs(&run, &sorted, value_run, [&n_parents, &extent])?;
         for array in [&sorted.before, &sorted.after, &run] {
             self.writes(array, CaseKind::Runs);
         }
-        for function in [&stretch.starts, &stretch.bounds] {
+        for function in [&value_run.starts, &value_run.bounds] {
             self.writes(function, CaseKind::Runs);
             unknowns.functions.remove(function);
         }
         let value = Expression::Call(run, vec![number]);
         // It holds of all entries; proofs of places begin with it.
-        self.space = self.space_with(Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, value.clone()),
-                (Comparison::Less, end),
-            ],
-        })?;
+        self.space = self.space_with(inside(&value, &end))?;
         Ok(value)
     }
 
@@ -113,7 +107,7 @@ impl Synthesis<'_> {
     fn sort(
         &mut self,
         prefix: &str,
-        stretch: &Stretch,
+        value_run: &ValueRun,
         (number, end): (&Expression, String),
         [n_parents, extent]: [&Expression; 2],
     ) -> Result<Sorted> {
@@ -144,8 +138,8 @@ impl Synthesis<'_> {
             });
         }
         for (array, value) in [
-            (&sorted.parent, self.integer(&stretch.parent)?),
-            (&sorted.at, self.integer(&stretch.value)?),
+            (&sorted.parent, self.integer(&value_run.parent)?),
+            (&sorted.at, self.integer(&value_run.value)?),
             (&sorted.value, self.value_at_entry()),
         ] {
             let target = (array.clone(), vec![number.clone()]);
@@ -192,7 +186,7 @@ impl Synthesis<'_> {
         &mut self,
         prefix: &str,
         sorted: &Sorted,
-        stretch: &Stretch,
+        value_run: &ValueRun,
         [n_parents, extent]: [&Expression; 2],
     ) -> Result<Expression> {
         let (x, zero) = (x(), Expression::Integer(0));
@@ -202,7 +196,7 @@ impl Synthesis<'_> {
         let changes = add(entry(&sorted.before, &x), entry(&sorted.after, &x));
         let space = sorted.with(&zero, Vec::new())?;
         self.add(space, target, (Update::Add, changes));
-        let starts = &stretch.starts;
+        let starts = &value_run.starts;
         let mut parents = below("x", n_parents)?.parts()[0].clone();
         parents.add(Constraint::new(zero, Comparison::Less, extent.clone()));
         let runs = add(entry(&count, &x), Value::Integer(1));
@@ -247,7 +241,7 @@ impl Synthesis<'_> {
         &mut self,
         run: &str,
         sorted: &Sorted,
-        stretch: &Stretch,
+        value_run: &ValueRun,
         [n_parents, extent]: [&Expression; 2],
     ) -> Result<()> {
         let (x, zero) = (x(), Expression::Integer(0));
@@ -260,11 +254,11 @@ impl Synthesis<'_> {
         ] {
             let begins = call(array, &x).equals(Expression::Integer(1));
             let space = sorted.with(&zero, vec![begins])?;
-            let target = (stretch.bounds.clone(), vec![place]);
+            let target = (value_run.bounds.clone(), vec![place]);
             self.add(space, target, (Update::Assign, value));
         }
-        let last = sum(call(&stretch.starts, &plus_one(&x)), x);
-        let target = (stretch.bounds.clone(), vec![last]);
+        let last = sum(call(&value_run.starts, &plus_one(&x)), x);
+        let target = (value_run.bounds.clone(), vec![last]);
         let value = (Update::Assign, self.integer(extent)?);
         self.add(below("x", n_parents)?, target, value);
         Ok(())
@@ -274,10 +268,7 @@ impl Synthesis<'_> {
     fn fill_value(&self) -> Value {
         let zero = Box::new(Value::Integer(0));
         match (self.has_fill, self.element()) {
-            (true, _) => Value::Entry(Access {
-                space: FILL.to_owned(),
-                indices: Vec::new(),
-            }),
+            (true, _) => scalar(FILL),
             (false, element) if element.is_float() => Value::Cast(element, zero),
             (false, _) => *zero,
         }
@@ -288,7 +279,7 @@ impl Synthesis<'_> {
         values.expect("the values of the source").element
     }
 
-    /// Whether two values are not the same, bit for bit.
+    /// Whether two values differ, zeros of two signs too. Each `NaN` differs from all values.
     fn another(&self, a: Value, b: Value) -> Result<Value> {
         let differ = |a: Value, b: Value| Value::Differs(Box::new(a), Box::new(b));
         let inverse = |a: &Value| {
@@ -315,10 +306,7 @@ impl Sorted {
         let mut part = Conjunction::new(["x"], []);
         part.add(Constraint {
             first: from.clone(),
-            rest: vec![
-                (Comparison::LessEqual, x()),
-                (Comparison::Less, self.end.clone()),
-            ],
+            ..inside(&x(), &self.end)
         });
         more.into_iter().for_each(|constraint| part.add(constraint));
         Set::new(vec![part])
@@ -335,15 +323,4 @@ fn minus_one(e: &Expression) -> Expression {
 
 fn call(array: &str, at: &Expression) -> Expression {
     Expression::Call(array.to_owned(), vec![at.clone()])
-}
-
-fn entry(array: &str, at: &Expression) -> Value {
-    Value::Entry(Access {
-        space: array.to_owned(),
-        indices: vec![at.clone()],
-    })
-}
-
-fn add(a: Value, b: Value) -> Value {
-    Value::Binary(Operator::Add, Box::new(a), Box::new(b))
 }
