@@ -12,8 +12,8 @@ use serde_json::{Map, json};
 use sparsec::computation::Script;
 use sparsec::compute::Computed;
 use sparsec::conversion::{
-    Conversion, ConversionStage, Image, Piece, Types, Wanted, convert_pieces, declared_types,
-    described, into, pieces, synthesized, wanted,
+    Conversion, ConversionStage, Image, Piece, Types, Wanted, convert_pieces, described, into,
+    pieces, synthesized, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
@@ -132,15 +132,8 @@ fn conversion(
         return made.map_err(|error| error.or_at(call.source(), place, "named here"));
     }
     // Nothing is known of the tensors of a user's format.
-    let (pieces, mut wanted) = match from.storage(order)? {
-        Storage::Levels(format) => {
-            let types = declared_types(&format, "A");
-            let wanted = wanted(&format, element);
-            (
-                pieces(&format, &parts, element)?,
-                Wanted { types, ..wanted },
-            )
-        }
+    let (pieces, wanted) = match from.storage(order)? {
+        Storage::Levels(format) => (pieces(&format, &parts, element)?, wanted(&format, element)),
         Storage::Relation(_) => {
             let piece = Piece {
                 descriptor: &parts[0],
@@ -151,10 +144,7 @@ fn conversion(
         }
     };
     let wanted = match to.storage(order)? {
-        Storage::Levels(format) => {
-            wanted.types.extend(declared_types(&format, "B"));
-            into(&format, wanted)?
-        }
+        Storage::Levels(format) => into(&format, wanted)?,
         Storage::Relation(_) => wanted,
     };
     convert_pieces(&pieces, &destination, &wanted)

@@ -29,7 +29,7 @@ impl Screen {
         self.json
     }
 
-    /// Says on stderr, in one line, what the user did not ask for.
+    /// Prints a note on stderr: one line, or one JSON object with `--json`.
     pub(crate) fn note(&self, text: &str) {
         complain(&match self.json {
             true => json!({ "severity": "note", "message": text }).to_string(),

@@ -1,8 +1,8 @@
 //! Arrays of the destination that are no keys of lists: where segments and runs begin, what
 //! is said of elements that coordinates determine, and marks where there is no entry.
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 

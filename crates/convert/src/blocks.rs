@@ -14,11 +14,9 @@
 //! are `K - n`: it stands behind `o + min(K - n, c - o)` places. So each place holds its own number
 //! until the block is full, and entries from there on.
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
-use sparsec_computation::{
-    Key, Operator, StatementId, Update, Value, Window,
-};
+use sparsec_base::arena::Id;
+use sparsec_computation::{Key, Operator, StatementId, Update, Value, Window};
 use sparsec_relation::{Conjunction, Expression, Function, Set, Variable};
 
 use crate::cases::CaseKind;

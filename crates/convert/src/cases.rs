@@ -38,7 +38,7 @@ pub enum CaseKind {
     Runs,
     /// An array with one value for each element that coordinates determine.
     Stored,
-    /// An array of the triangle, which is compared with what it mirrors.
+    /// An array of the triangle, which is compared with the mirror images.
     Mirrored,
     /// How many elements there are.
     Count,

@@ -137,7 +137,7 @@ pub(crate) struct Entries {
 /// Entries that have one place: a run of coordinates.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared {
-    /// A point for each place: that of an entry without the coordinate.
+    /// A point for each place: the variables of an entry, without the coordinate.
     pub(crate) places: Set,
     /// The coordinate at an entry.
     coordinate: Variable,

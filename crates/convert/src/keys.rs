@@ -228,8 +228,8 @@ impl Synthesis<'_> {
         vec![e.clone()]
     }
 
-    /// What is the same at all entries at which keys are: the digits of places, and the keys
-    /// of the lists that they number.
+    /// The expressions that are equal at all entries with equal keys: the digits of the keys, and
+    /// the keys of the lists that these digits number.
     pub(crate) fn told_by(&self, keys: &[Key]) -> Vec<Expression> {
         let digits = keys.iter().flat_map(|key| self.digits(&key.value));
         let told = digits.flat_map(|digit| match &digit {

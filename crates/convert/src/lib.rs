@@ -278,9 +278,8 @@ pub fn convert(
 
 /// A piece of a source: a part of a union, or a mirror image of one.
 ///
-/// The image of a part stands behind the part, and entries at equal coordinates have none in
-/// it. Alone, an image is that of all entries: the other triangle in place of the one that is
-/// stored.
+/// An image follows its part, and has no image of an entry at equal coordinates. An image without
+/// its part has those too: it is the other triangle in place of the stored one.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     /// What the part is, or the part whose image this is.
@@ -313,7 +312,7 @@ impl Image {
     }
 }
 
-/// The entries on one side of a diagonal, which stand for those on the other side, too.
+/// The entries on one side of a diagonal, each of which stands for its mirror image too.
 #[derive(Clone, Debug)]
 pub struct Triangle {
     /// The two modes: the first coordinate is not smaller than the second.

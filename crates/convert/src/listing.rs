@@ -1,11 +1,11 @@
-//! Lists of entries that are made on the way: a coordinate of each mode and a value each.
+//! Temporary lists of entries: one array of coordinates for each mode, and one of values.
 //!
 //! ```text
 //! map {[n] -> [i0, i1] : 0 <= n < L_NZ && L_crd0(n) = i0 && L_crd1(n) = i1 && …}      data [n]
 //! ```
 //!
-//! What is known of the order of entries is declared of the list, so that what is made of it need
-//! not sort.
+//! A list declares the order in which its entries are known to come, so that a conversion of the
+//! list need not sort.
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
@@ -19,8 +19,7 @@ use crate::pieces::Listed;
 use crate::synthesis::Synthesis;
 use crate::{Wanted, refused};
 
-/// The modes in the order in which entries ascend by them, if there is one piece and it is
-/// known of it.
+/// An order of modes by which the entries of a single piece ascend, if one is proved.
 pub(crate) fn ascending(
     pieces: &[Listed],
     wanted: &Wanted,
@@ -72,8 +71,8 @@ pub(crate) fn ascending(
     orders.into_iter().find(rises)
 }
 
-/// A list of entries by the name of its side, in an order of modes if one is given, of which
-/// `more` holds.
+/// A list of entries for one side of a conversion. Entries are sorted by the modes `sorted`, if
+/// these are given, and meet the constraints `more`.
 pub(crate) fn list(
     side: &str,
     extents: &[String],

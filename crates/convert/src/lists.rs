@@ -1,10 +1,9 @@
 //! Listed elements: their numbers, the arrays that speak of them, and how many they are.
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 use sparsec_computation::{
-    Access, Computation, Key, Operator, Statement, StatementId, Update, Value,
-    Window,
+    Access, Computation, Key, Operator, Statement, StatementId, Update, Value, Window,
 };
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
@@ -310,8 +309,8 @@ impl Synthesis<'_> {
         self.declare_numbers_at(array, places, end)
     }
 
-    /// As [`declare_numbers`](Self::declare_numbers), for so many places, and whether each holds
-    /// an entry.
+    /// As [`declare_numbers`](Self::declare_numbers), for `n_places` places. If `is_full`, each
+    /// place holds an entry.
     pub(crate) fn declare_numbers_at(
         &mut self,
         array: &str,

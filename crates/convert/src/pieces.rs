@@ -1,6 +1,6 @@
-//! Sources whose entries are listed first, and the list is what is converted: those of several
-//! pieces (unions of parts, entries that stand for mirror images), and those of which a place
-//! holds several entries.
+//! Sources whose entries are first copied into a list, which is then converted. A source has
+//! several pieces if it is a union of parts, or if its entries stand for mirror images. A source
+//! whose places hold several entries each is listed as well.
 //!
 //! ```text
 //! csr, symmetric(i, j)      piece 1: each entry (i, j)      piece 2: (j, i), where i != j
@@ -26,12 +26,10 @@
 //!
 //! A destination that stores one triangle gets it from the list; see [`triangle`](crate::triangle).
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Update, Value, Window};
-use sparsec_relation::{
-    Answer, Comparison, Constraint, Declarations, Expression, Variable,
-};
+use sparsec_relation::{Answer, Comparison, Constraint, Declarations, Expression, Variable};
 
 use crate::entries::{Entries, Shared};
 use crate::listing::{ascending, list};
@@ -43,7 +41,7 @@ use crate::{Image, Piece, Places, Wanted, refused};
 
 /// A source: one piece, or a list of the entries of several.
 pub(crate) struct Source {
-    /// What is converted: the one piece, the list, or the triangle of it.
+    /// The descriptor that is converted: of the only piece, of the list, or of its triangle.
     pub(crate) named: Named,
     pub(crate) entries: Entries,
     /// What becomes of values.
@@ -54,7 +52,7 @@ pub(crate) struct Source {
     folded: Option<Folded>,
     /// How many places the values of all pieces have.
     n_places: Expression,
-    /// Extents that are the same, since modes are exchanged.
+    /// Two extents that are equal, since their modes are exchanged.
     same: Option<[String; 2]>,
 }
 
@@ -63,7 +61,7 @@ pub(crate) struct List {
     pub(crate) named: Named,
     pub(crate) entries: Entries,
     pieces: Vec<Listed>,
-    /// How many pieces are those of the triangle, where a destination stores one.
+    /// How many pieces lie in the triangle, if the destination stores one.
     n_first: usize,
 }
 
@@ -173,7 +171,7 @@ impl Source {
         }
     }
 
-    /// Notes what holds of extents.
+    /// Assumes that extents of exchanged modes are equal.
     pub(crate) fn assume(&self, known: &mut Declarations) {
         if let Some(same) = &self.same {
             let [a, b] = same.clone().map(Expression::Constant);

@@ -328,13 +328,13 @@ impl Synthesis<'_> {
         Ok(())
     }
 
-    /// The entries of which one more thing holds.
+    /// The entries at which a constraint holds too.
     pub(crate) fn space_with(&self, constraint: Constraint) -> Result<Set> {
         with(&self.space, constraint)
     }
 
-    /// Says of entries that their parent is one of so many: it holds of all, and proofs of places
-    /// below a listed parent begin with it.
+    /// Restricts entries to those with `0 <= parent < n_parents`, which are all of them. Proofs of
+    /// places below a listed parent need this bound.
     pub(crate) fn bound_parent(
         &mut self,
         parent: &Expression,

@@ -10,8 +10,8 @@
 //! B_crd1(B_q1(p)) = j
 //! ```
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 use sparsec_computation::{Key, Operator, Update, Value, Window};
 use sparsec_relation::{Expression, Variable};
 

@@ -1,8 +1,8 @@
 //! Triangles: the entries on one side of a diagonal, which stand for those on the other side.
 //!
-//! An entry of the source is in the triangle, or it is the image of one that has to be there
-//! with the value that it mirrors. The list `L` has both, at the coordinates in the triangle;
-//! those in the triangle come first:
+//! An entry of the source lies in the triangle, or it is the mirror image of an entry there. The
+//! list `L` has all entries, images at the coordinates of the entry that they mirror. The entries
+//! in the triangle come first:
 //!
 //! ```text
 //! csr ──► csr, symmetric(i, j)
@@ -17,16 +17,16 @@
 //! T_unmirrored += differs(T(n), T_image(n))            where i != j
 //! ```
 //!
-//! `T_unmirrored` is 0, or the tensor is refused. Where no entry is, both sides hold the fill, so
-//! that a fill which is stored on one side is stored in the triangle. A `NaN` mirrors a `NaN`.
-//! Images of other kinds concern the diagonal as well: there `L` has each entry twice, and skew
-//! tensors have zeros.
+//! A tensor with `T_unmirrored > 0` is refused. A side without an entry has the fill, so an entry
+//! of the fill may be stored on one side alone; the triangle stores it. A `NaN` mirrors a `NaN`.
+//! Negated and conjugated images restrict the diagonal as well: `L` has each entry of it twice, and
+//! a skew tensor has zeros there.
 //!
-//! The triangle is a list in order, without repeated entries, whatever the source is. It is what
-//! is converted then.
+//! The triangle is a sorted list without repeated entries, whatever the source is. The destination
+//! is converted from this list.
 
-use sparsec_base::arena::Id;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 use sparsec_computation::{Key, Operator, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression, Set, Variable};
 
@@ -47,7 +47,7 @@ pub(crate) struct Folded {
 }
 
 impl Triangle {
-    /// The pieces in the triangle, and those of which the triangle has the image.
+    /// The entries of each piece that lie in the triangle, and the images of all others.
     pub(crate) fn both(&self, pieces: Vec<Listed>) -> Result<[Vec<Listed>; 2]> {
         let [a, b] = self.modes;
         let mut images = pieces.clone();
@@ -88,7 +88,7 @@ impl Folded {
         })
     }
 
-    /// Fills the triangle from the list of all entries, of which so many are in the triangle.
+    /// Fills the triangle from the list of all entries. The first `n_first` lie in the triangle.
     pub(crate) fn fill(
         &self,
         synthesis: &mut Synthesis<'_>,
@@ -146,7 +146,7 @@ impl Folded {
         self.compare(synthesis, &image)
     }
 
-    /// Fills both sides with what is where no entry is.
+    /// Gives both sides the fill, and its image.
     fn fill_with(&self, synthesis: &mut Synthesis<'_>, end: &str, image: &str) -> Result<()> {
         if !synthesis.has_fill {
             return Ok(());
@@ -164,7 +164,7 @@ impl Folded {
         Ok(())
     }
 
-    /// Counts the entries that are not mirrored, of which there must be none.
+    /// Counts the entries that differ from their mirror images. A tensor with one is refused.
     fn compare(&self, synthesis: &mut Synthesis<'_>, image: &str) -> Result<()> {
         let count = "T_unmirrored".to_owned();
         synthesis.add_number(&count);

@@ -148,7 +148,7 @@ impl Synthesis<'_> {
         Ok(sorted)
     }
 
-    /// Marks the entries at which the value changes, and those behind which it does.
+    /// Marks the entries that begin a run, and the entries behind which a run of the fill begins.
     fn mark_changes(&mut self, sorted: &Sorted, extent: &Expression) -> Result<()> {
         let (x, zero) = (x(), Expression::Integer(0));
         let at = call(&sorted.at, &x);
@@ -301,7 +301,7 @@ impl Synthesis<'_> {
 }
 
 impl Sorted {
-    /// The numbers of entries, from `from` on, for which the constraints `more` hold.
+    /// The numbers of entries from `from` on that meet the constraints `more`.
     fn with(&self, from: &Expression, more: Vec<Constraint>) -> Result<Set> {
         let mut part = Conjunction::new(["x"], []);
         part.add(Constraint {

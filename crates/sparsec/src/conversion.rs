@@ -43,65 +43,36 @@ pub fn synthesized(
     element: ElementType,
     types: &Types,
 ) -> Result<Conversion> {
-    let mut all = declared_types(source, "A");
-    all.extend(declared_types(destination, "B"));
-    all.extend(types.clone());
-    let wanted = Wanted {
-        types: all,
-        ..wanted(source, element)
-    };
+    let mut wanted = wanted(source, element);
+    wanted.types.extend(types.clone());
     derive(source, destination, &wanted)
-}
-
-/// The types of the index arrays whose widths a format declares, by their names in a conversion
-/// where it is the side `A` or `B`.
-///
-/// ```
-/// use sparsec::{ElementType, Format, conversion};
-/// let format: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
-/// let types = conversion::declared_types(&format, "B");
-/// assert_eq!(types.into_iter().collect::<Vec<_>>(), [("B_crd1".to_owned(), ElementType::I32)]);
-/// # Ok::<(), sparsec::Diagnostic>(())
-/// ```
-pub fn declared_types(format: &Format, side: &str) -> Types {
-    let specs = format.arrays().into_iter();
-    let widths = specs.zip(names(format, side)).filter_map(|(spec, name)| {
-        let width = format.declared_width(spec.role)?;
-        Some((name, width.element()))
-    });
-    widths.collect()
 }
 
 /// The conversion of tensors between formats of levels.
 fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conversion> {
     let element = wanted.element;
     let (parts, whole) = (described(source, false)?, described(destination, true)?);
-    let wanted = &Wanted {
-        tables: tables(destination),
-        blocks: blocks(destination),
-        ..wanted.clone()
-    };
     if let Some(triangle) = triangle(destination, element)?
         && let Some(own) = self::triangle(source, element)
             .ok()
             .flatten()
             .filter(|own| is_like(own, &triangle))
     {
-        // Entries stand for the same images, in one triangle or the other.
+        // Both triangles describe the same tensors: nothing has to be compared.
         let is_other = own.modes != triangle.modes;
         let piece = Piece {
             descriptor: &parts[0],
             image: is_other.then_some(own.modes),
             value: if is_other { own.image } else { Image::Same },
         };
-        return convert_pieces(&[piece], &whole, wanted);
+        return convert_pieces(&[piece], &whole, &with_levels(destination, wanted.clone()));
     }
     let wanted = into(destination, wanted.clone())?;
     convert_pieces(&pieces(source, &parts, element)?, &whole, &wanted)
 }
 
-/// A conversion to a format of levels, with what the format says of where entries go beside its
-/// descriptors.
+/// A conversion to a format of levels: its hash tables, blocks and triangle, and the widths of its
+/// index arrays, none of which its descriptors say.
 ///
 /// # Errors
 /// `E0830` if the destination has mirror images that computations cannot compare: those of `f16`
@@ -109,9 +80,10 @@ fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conv
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
-/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
-/// let wanted = conversion::Wanted::of(ElementType::F64);
-/// assert!(conversion::into(&format, wanted)?.triangle.is_some());
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j), crd = 32".parse()?;
+/// let wanted = conversion::into(&format, conversion::Wanted::of(ElementType::F64))?;
+/// assert!(wanted.triangle.is_some());
+/// assert_eq!(wanted.types["B_crd1"], ElementType::I32);
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn into(destination: &Format, wanted: Wanted) -> Result<Wanted> {
@@ -123,14 +95,36 @@ pub fn into(destination: &Format, wanted: Wanted) -> Result<Wanted> {
             .help("convert a tensor of `f32` or `f64`"));
     }
     Ok(Wanted {
-        tables: tables(destination),
-        blocks: blocks(destination),
         triangle,
-        ..wanted
+        ..with_levels(destination, wanted)
     })
 }
 
-/// Whether entries of one triangle and the other stand for the same images.
+/// A conversion with the levels of its destination: the arrays that hold keys of hash tables and
+/// coordinates of blocks, and the declared widths of arrays that have no wanted type.
+fn with_levels(destination: &Format, wanted: Wanted) -> Wanted {
+    let mut types = declared_types(destination, "B");
+    types.extend(wanted.types);
+    Wanted {
+        types,
+        tables: tables(destination),
+        blocks: blocks(destination),
+        ..wanted
+    }
+}
+
+/// The types of the index arrays whose widths a format declares, by their names in a conversion
+/// in which the format is the side `A` or `B`.
+fn declared_types(format: &Format, side: &str) -> Types {
+    let specs = format.arrays().into_iter();
+    let widths = specs.zip(names(format, side)).filter_map(|(spec, name)| {
+        let width = format.declared_width(spec.role)?;
+        Some((name, width.element()))
+    });
+    widths.collect()
+}
+
+/// Whether two triangles store the same entries, or one stores the images of the other's.
 fn is_like(a: &Triangle, b: &Triangle) -> bool {
     let [c, d] = a.modes;
     a.image == b.image && [[c, d], [d, c]].contains(&b.modes)
@@ -261,15 +255,21 @@ fn is_added_up(element: ElementType) -> bool {
     [F32, F64, I64].contains(&element)
 }
 
-/// A conversion of `element`s from a format of levels, with what the format says of its places.
+/// A conversion of `element`s from a format of levels: whether its places hold an entry each, and
+/// the widths of its index arrays.
 ///
 /// ```
 /// use sparsec::{ElementType, Format, conversion};
 /// let wanted = conversion::wanted(&Format::dense(2), ElementType::F64);
 /// assert!(wanted.is_unique && wanted.has_padding);
+/// let narrow: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
+/// let wanted = conversion::wanted(&narrow, ElementType::F64);
+/// assert_eq!(wanted.types["A_crd1"], ElementType::I32);
+/// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn wanted(source: &Format, element: ElementType) -> Wanted {
     Wanted {
+        types: declared_types(source, "A"),
         is_unique: source.is_unique(),
         adds: !source.is_unique() && is_added_up(element),
         places: match source.lists_entries() {
@@ -412,6 +412,12 @@ impl ConversionStage {
             }
         }
     }
+}
+
+/// The extents of two modes that a format has mirror each other, if they differ.
+pub(crate) fn unequal_mirrored(format: &Format, extents: &[u64]) -> Option<[u64; 2]> {
+    let [a, b] = format.mirror()?.modes.map(|mode| extents[mode]);
+    (a != b).then_some([a, b])
 }
 
 /// The parts of a format with the names of their sides in a conversion: `B`, or `B1` and so on

@@ -26,7 +26,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
-use crate::conversion::{described, into};
+use crate::conversion::{described, into, unequal_mirrored};
 use crate::session::{Backend, Session};
 
 mod order;
@@ -160,11 +160,8 @@ impl Session {
         let (Some(destination), true) = (parts.pop(), parts.is_empty()) else {
             return Ok(None);
         };
-        if let Some(mirror) = format.mirror() {
-            let [a, b] = mirror.modes.map(|mode| tensor.extents()[mode]);
-            if a != b {
-                return Ok(None);
-            }
+        if unequal_mirrored(format, tensor.extents()).is_some() {
+            return Ok(None);
         }
         let wanted = Wanted {
             types: side.types(),

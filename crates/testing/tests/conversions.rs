@@ -175,6 +175,39 @@ fn conversions_of_outermost_runs_and_segments_are_those_of_unpacking_and_packing
     check(&of, DESTINATIONS, &MATRICES);
 }
 
+/// How conversions ended that were compared with packing.
+#[derive(Default)]
+struct Tally {
+    held: usize,
+    refused: usize,
+    failed: Vec<String>,
+}
+
+impl Tally {
+    fn count(&mut self, outcome: Result<bool, String>) {
+        match outcome {
+            Ok(true) => self.held += 1,
+            Ok(false) => self.refused += 1,
+            Err(why) => self.failed.push(why),
+        }
+    }
+
+    /// Fails if one differs from packing, or if too few were held or refused for a meaningful test.
+    fn finish(self, least_held: usize, least_refused: usize) {
+        let Self {
+            held,
+            refused,
+            failed,
+        } = self;
+        let first = failed[..failed.len().min(12)].join("\n");
+        assert!(failed.is_empty(), "{} fail\n{first}", failed.len());
+        assert!(
+            held > least_held && refused > least_refused,
+            "{held} held, {refused} refused"
+        );
+    }
+}
+
 /// Converts a tensor, and compares with packing; both may refuse it.
 fn compare(
     session: &Session,

@@ -1,4 +1,4 @@
-//! Parameters that follow from what is given.
+//! Values of parameters that a call leaves out, found from the given arrays.
 //!
 //! ```text
 //! given crd : i32[NZ]                  a list of 5 entries       NZ = 5
@@ -17,8 +17,8 @@ use sparsec_tensor::Format;
 use super::given::Given;
 use super::run::integer;
 
-/// What is given, with the parameters that follow from extents, and those that assumptions
-/// say are entries of given arrays.
+/// The given data with values for missing parameters: those that extents state, and those that an
+/// assumption equates with an entry of a given array.
 pub(super) fn completed<'t>(
     computation: &Computation,
     known: &Declarations,

@@ -16,7 +16,7 @@ use sparsec_format::Holds;
 use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
-use super::{Types, Wanted, derive, names, sides, synthesized, wanted};
+use super::{Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
 use crate::widths;
@@ -206,14 +206,11 @@ impl Converter {
         lent: &'a Lent<'_>,
     ) -> Result<PreparedConversion<'a>> {
         let tensor = lent.tensor;
-        if let Some(mirror) = self.destination.mirror() {
-            let [a, b] = mirror.modes.map(|mode| tensor.extents()[mode]);
-            if a != b {
-                let message = format!("modes of extents {a} and {b} cannot mirror each other");
-                return Err(Diagnostic::new(code::NOT_MIRRORED, message)
-                    .note(format!("the format is `{}`", self.destination))
-                    .help("store all entries, without this clause"));
-            }
+        if let Some([a, b]) = unequal_mirrored(&self.destination, tensor.extents()) {
+            let message = format!("modes of extents {a} and {b} cannot mirror each other");
+            return Err(Diagnostic::new(code::NOT_MIRRORED, message)
+                .note(format!("the format is `{}`", self.destination))
+                .help("store all entries, without this clause"));
         }
         let mut given = Given::new();
         for (name, array) in &lent.arrays {
