@@ -4,11 +4,11 @@
 //! [`Expr::Cast`], and what it is worth where nothing is stored follows from
 //! the fills of its tensors ([`Expr::fill`]).
 
-use sparsec_base::{Arena, ElementType, Kind, Scalar, Span};
+use sparsec_base::{ElementType, Kind, Scalar, Span};
 
 use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
-use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
+use crate::program::{IndexVar, TensorVar, Tensors, Vars};
 
 /// One use of a tensor, such as `A(i,k)`.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ pub enum Expr {
 
 impl Expr {
     /// The type of the value.
-    pub fn element(&self, tensors: &Arena<TensorVar, TensorData>) -> ElementType {
+    pub fn element(&self, tensors: &Tensors) -> ElementType {
         match self {
             Self::Literal(value) => value.element(),
             Self::Access(access) => tensors[access.tensor].element,
@@ -267,8 +267,8 @@ impl Expr {
     /// leave with an error.
     pub fn fill(
         &self,
-        tensors: &Arena<TensorVar, TensorData>,
-        vars: &Arena<IndexVar, IndexVarData>,
+        tensors: &Tensors,
+        vars: &Vars,
     ) -> Option<Scalar> {
         match self {
             Self::Literal(value) => Some(*value),
@@ -314,8 +314,8 @@ impl Expr {
     /// ```
     pub fn fill_of_temporary(
         &self,
-        tensors: &Arena<TensorVar, TensorData>,
-        vars: &Arena<IndexVar, IndexVarData>,
+        tensors: &Tensors,
+        vars: &Vars,
     ) -> Scalar {
         let element = self.element(tensors);
         let none = || match element.kind() {
@@ -329,7 +329,7 @@ impl Expr {
 
 /// How many points variables run over; `None` where an extent is not known, or
 /// 128 bits do not count them.
-pub fn points(vars: &Arena<IndexVar, IndexVarData>, bound: &[IndexVar]) -> Option<u128> {
+pub fn points(vars: &Vars, bound: &[IndexVar]) -> Option<u128> {
     let mut extents = bound.iter().map(|var| vars[*var].extent);
     extents.try_fold(1u128, |n, extent| n.checked_mul(extent?.into()))
 }
