@@ -198,7 +198,9 @@ impl Names {
         // The numbers of as many digits are one range behind those of the base.
         let mut first = first;
         loop {
-            let end = first.checked_ilog10().map_or(1, |digits| 10u64.pow(digits + 1));
+            let end = first
+                .checked_ilog10()
+                .map_or(1, |digits| 10u64.pow(digits + 1));
             let offset = start.checked_mul(end).filter(|offset| offset + end <= MOST);
             let Some(offset) = offset else {
                 // Too long for a number of its own.
@@ -348,11 +350,23 @@ mod tests {
 
     #[test]
     fn free_names_are_those_that_trying_finds() {
-        let stems = ["t", "t0", "t1", "", "0", "x_", "t00", "999999999999999", "ß"];
+        let stems = [
+            "t",
+            "t0",
+            "t1",
+            "",
+            "0",
+            "x_",
+            "t00",
+            "999999999999999",
+            "ß",
+        ];
         let mut names: Vec<String> = Vec::new();
         let mut state = 7u64;
         for round in 0..600 {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state = state
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
             let stem = stems[(state >> 33) as usize % stems.len()];
             let name = match round % 4 {
                 0 => format!("{stem}{}", (state >> 40) % 130),

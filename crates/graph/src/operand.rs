@@ -110,6 +110,26 @@ impl Formats {
     }
 }
 
+/// How loops walk an operand, to be asked of each of them.
+#[derive(Debug)]
+pub struct Walk<'a> {
+    access: &'a Access,
+    format: &'a Format,
+    /// The levels that loops walk, of an operand with other indices than plain variables.
+    walks: Option<BTreeMap<IndexVar, usize>>,
+}
+
+impl Walk<'_> {
+    /// As [`Operands::is_sparse_at`].
+    pub fn is_sparse_at(&self, var: IndexVar) -> Option<bool> {
+        if let Some(walks) = &self.walks {
+            return self.access.uses(var).then_some(walks.contains_key(&var));
+        }
+        let (_, level) = level_at(self.access, var, self.format)?;
+        Some(!level.kind.capabilities().full)
+    }
+}
+
 /// The distinct accesses of a statement.
 #[derive(Clone, Debug)]
 pub struct Operands {
@@ -214,12 +234,17 @@ impl Operands {
     /// Whether the level of `access` at `var` holds only stored coordinates,
     /// so that a loop over `var` walks it; `None` where no level is at `var`.
     pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
+        self.walk(access, formats).is_sparse_at(var)
+    }
+
+    /// How loops walk what `access` reads.
+    pub fn walk<'a>(&self, access: &'a Access, formats: &'a Formats) -> Walk<'a> {
         let operand = self.find(access);
-        if let Some(walks) = operand.and_then(|operand| self.walks(operand, formats)) {
-            return access.uses(var).then_some(walks.contains_key(&var));
+        Walk {
+            access,
+            format: formats.of(access.tensor),
+            walks: operand.and_then(|operand| self.walks(operand, formats)),
         }
-        let (_, level) = level_at(access, var, formats.of(access.tensor))?;
-        Some(!level.kind.capabilities().full)
     }
 
     /// The operand's name and level at `var`, such as `B1`.

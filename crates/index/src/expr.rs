@@ -265,11 +265,7 @@ impl Expr {
     /// an annihilating one annihilating, reduced as often as the extents say.
     /// `None` where an extent matters and is not known, or where a kernel would
     /// leave with an error.
-    pub fn fill(
-        &self,
-        tensors: &Tensors,
-        vars: &Vars,
-    ) -> Option<Scalar> {
+    pub fn fill(&self, tensors: &Tensors, vars: &Vars) -> Option<Scalar> {
         match self {
             Self::Literal(value) => Some(*value),
             Self::Access(access) => Some(tensors[access.tensor].fill),
@@ -312,11 +308,7 @@ impl Expr {
     /// ```text
     /// y(i) = c(i) + t, t += c(j) * j      t is stored always, and may be NaN
     /// ```
-    pub fn fill_of_temporary(
-        &self,
-        tensors: &Tensors,
-        vars: &Vars,
-    ) -> Scalar {
+    pub fn fill_of_temporary(&self, tensors: &Tensors, vars: &Vars) -> Scalar {
         let element = self.element(tensors);
         let none = || match element.kind() {
             Kind::Float | Kind::Complex => Scalar::F64(f64::NAN).cast(element),

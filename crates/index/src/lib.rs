@@ -60,8 +60,8 @@ pub use index_expr::IndexExpr;
 pub use notation::Notation;
 pub use operator::{Decision, Operator};
 pub use program::{
-    IndexVar, IndexVarData, LevelsOf, Program, Statement, TensorData, TensorRole, TensorVar, Tensors,
-    Vars,
+    IndexVar, IndexVarData, LevelsOf, Program, Statement, TensorData, TensorRole, TensorVar,
+    Tensors, Vars,
 };
 pub use resolve::{Declaration, Declarations};
 pub use schedule::{Command, ProgramSchedule, Schedule};

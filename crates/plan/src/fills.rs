@@ -38,7 +38,8 @@ use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
 use sparsec_index::expr::points;
 use sparsec_index::{
-    Access, Concrete, Expr, IndexExpr, IndexVar, Operator, Program, Stmt, TensorData, TensorRole, Vars,
+    Access, Concrete, Expr, IndexExpr, IndexVar, Operator, Program, Stmt, TensorData, TensorRole,
+    Vars,
 };
 
 use crate::draft::walked;

@@ -32,6 +32,8 @@ pub struct Compiled {
     pub(crate) program: Program,
     pub(crate) formats: Formats,
     pub(crate) statements: Vec<CompiledStatement>,
+    /// The number of the statement that computes each result.
+    numbers: BTreeMap<TensorVar, usize>,
 }
 
 /// The results of a run by name.
@@ -192,7 +194,11 @@ pub(crate) fn compile_for(
             division,
         });
     }
+    let results = planned.program.statements.iter().enumerate();
     let mut compiled = Compiled {
+        numbers: results
+            .map(|(number, it)| (it.lhs.tensor, number))
+            .collect(),
         notation,
         resolved,
         program: planned.program,
@@ -356,6 +362,12 @@ impl Compiled {
     /// The statements, in the order in which they run.
     pub fn statements(&self) -> &[CompiledStatement] {
         &self.statements
+    }
+
+    /// The number of the statement that computes the tensor `name`.
+    pub(crate) fn computed_by(&self, name: &str) -> Option<usize> {
+        let tensor = self.program.tensors.named(name)?;
+        self.numbers.get(&tensor).copied()
     }
 
     /// The names of the tensors that statements compute, in order.

@@ -88,9 +88,7 @@ fn too_much(compiled: &Compiled, number: usize, work: &Work) -> Diagnostic {
 /// The index variable of a loop: kernels number those that stand in several loops.
 fn name_of(statement: &CompiledStatement, var: Var) -> &str {
     let name = &statement.untiled.vars[var].name;
-    let is_known = |name: &str| {
-        statement.plan.concrete.vars.named(name).is_some()
-    };
+    let is_known = |name: &str| statement.plan.concrete.vars.named(name).is_some();
     match name.rsplit_once('_') {
         Some((base, _)) if !is_known(name) && is_known(base) => base,
         _ => name,

@@ -129,11 +129,7 @@ impl Size {
 
     /// How many parts a call with these arguments has, and how many of them lie
     /// inside one another.
-    pub(crate) fn of_call(
-        &self,
-        args: &[Expr],
-        tensors: &Tensors,
-    ) -> (u64, u64) {
+    pub(crate) fn of_call(&self, args: &[Expr], tensors: &Tensors) -> (u64, u64) {
         let args: Vec<Self> = args.iter().map(|arg| Self::of(arg, tensors, 0)).collect();
         self.with(&args, 0).whole()
     }

@@ -22,9 +22,7 @@
 //! operations it took: `f16` is what [`Typed::element`] says and the type of a
 //! result that nobody declared, while the expression is of `f32`.
 
-use sparsec_base::{
-    Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code,
-};
+use sparsec_base::{Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code};
 
 use crate::expr::Expr;
 use crate::notation::{Node, NodeKind, Number};

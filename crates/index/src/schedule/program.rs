@@ -210,8 +210,9 @@ impl ProgramSchedule {
             _ => self.deal_unnamed(program, &mut said)?,
         }
         let results = program.statements.iter().enumerate();
-        let numbers: BTreeMap<TensorVar, usize> =
-            results.map(|(number, it)| (it.lhs.tensor, number)).collect();
+        let numbers: BTreeMap<TensorVar, usize> = results
+            .map(|(number, it)| (it.lhs.tensor, number))
+            .collect();
         let mut parts: Vec<Section> = Vec::new();
         for section in &self.sections {
             let name = &section.statement.word.text;
