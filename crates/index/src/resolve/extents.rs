@@ -8,7 +8,7 @@
 //! What changes has only those equations looked at again that it is in: an extent that
 //! goes back through a chain of statements would take a pass over all for each.
 
-use std::collections::BTreeSet;
+mod equations;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -18,6 +18,7 @@ use super::{Declarations, parts};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, TensorUse};
 use crate::program::{IndexVar, Program, Statement, TensorVar};
+use equations::{Due, Equation, Equations, Learnt};
 
 /// What the accesses of a program say of extents.
 #[derive(Debug, Default)]
@@ -95,7 +96,7 @@ pub(crate) fn unify(program: &mut Program, declarations: &Declarations, uses: &U
         declarations,
         uses,
     };
-    unifier.due = unifier.equations.all(uses);
+    unifier.due = unifier.equations.all_due(uses);
     unifier.count_parts()?;
     while unifier.spread()? || unifier.deduce() {}
     unifier.check_bound()?;
@@ -110,113 +111,6 @@ struct Unifier<'a> {
     learnt: Vec<Option<(usize, usize)>>,
     equations: Equations,
     due: Due,
-}
-
-/// That some extents are one, in the order in which a pass looks at them.
-#[derive(Clone, Copy)]
-enum Equation {
-    /// Of a value of which a part is assigned, by its statement, and the value before.
-    Before(usize),
-    /// Of the modes of an access and its variables.
-    Access(usize),
-    /// Of a pair of variables.
-    Same(usize),
-}
-
-/// All equations of a program, and those that each tensor and each variable is in.
-struct Equations {
-    all: Vec<Equation>,
-    of_tensor: Vec<Vec<usize>>,
-    of_var: Vec<Vec<usize>>,
-}
-
-/// What has to be looked at: what it depends on has changed since it was.
-#[derive(Default)]
-struct Due {
-    equations: BTreeSet<usize>,
-    /// Variables in affine forms, which may tell their extents.
-    vars: BTreeSet<IndexVar>,
-    /// Accesses on the left, which may tell how far their modes have to reach.
-    left: BTreeSet<usize>,
-}
-
-impl Equations {
-    fn of(program: &Program, uses: &Uses) -> Self {
-        let before = program.statements.iter().enumerate();
-        let before = before.filter(|(_, statement)| statement.before.is_some());
-        let before = before.map(|(number, _)| Equation::Before(number));
-        let accesses = (0..uses.accesses.len()).map(Equation::Access);
-        let same = (0..program.same_extent.len()).map(Equation::Same);
-        let mut equations = Self {
-            all: before.chain(accesses).chain(same).collect(),
-            of_tensor: vec![Vec::new(); program.tensors.len()],
-            of_var: vec![Vec::new(); program.vars.len()],
-        };
-        for (number, equation) in equations.all.iter().enumerate() {
-            let (tensors, mut vars) = match equation {
-                Equation::Before(statement) => {
-                    let statement = &program.statements[*statement];
-                    let before = statement.before.into_iter();
-                    (before.chain([statement.lhs.tensor]).collect(), Vec::new())
-                }
-                Equation::Access(access) => {
-                    let access = &uses.accesses[*access];
-                    let vars = access.indices.iter().flat_map(IndexExpr::vars);
-                    (vec![access.tensor], vars.collect())
-                }
-                Equation::Same(pair) => {
-                    let (first, other) = program.same_extent[*pair];
-                    (Vec::new(), vec![first, other])
-                }
-            };
-            vars.sort();
-            vars.dedup();
-            for tensor in tensors {
-                equations.of_tensor[tensor.index()].push(number);
-            }
-            for var in vars {
-                equations.of_var[var.index()].push(number);
-            }
-        }
-        equations
-    }
-
-    /// The accesses with a variable, in order.
-    fn accesses(&self, var: IndexVar) -> impl Iterator<Item = usize> + Clone {
-        let equations = self.of_var[var.index()].iter();
-        equations.filter_map(|number| match self.all[*number] {
-            Equation::Access(access) => Some(access),
-            Equation::Before(_) | Equation::Same(_) => None,
-        })
-    }
-
-    fn all(&self, uses: &Uses) -> Due {
-        let mut due = Due::default();
-        for number in 0..self.all.len() {
-            due.add(self, uses, number);
-        }
-        due
-    }
-}
-
-impl Due {
-    fn add(&mut self, equations: &Equations, uses: &Uses, number: usize) {
-        self.equations.insert(number);
-        if let Equation::Access(number) = equations.all[number] {
-            let access = &uses.accesses[number];
-            let affine = access.indices.iter();
-            let affine = affine.filter(|index| index.as_var().is_none());
-            self.vars.extend(affine.flat_map(IndexExpr::vars));
-            self.left.extend(access.is_left.then_some(number));
-        }
-    }
-}
-
-/// Whose extent was learnt.
-#[derive(Clone, Copy)]
-enum Learnt {
-    Tensor(TensorVar),
-    Var(IndexVar),
 }
 
 impl Unifier<'_> {
@@ -239,11 +133,7 @@ impl Unifier<'_> {
 
     /// Has everything looked at again that depends on what was learnt.
     fn note(&mut self, learnt: Learnt) {
-        let dependent = match learnt {
-            Learnt::Tensor(tensor) => &self.equations.of_tensor[tensor.index()],
-            Learnt::Var(var) => &self.equations.of_var[var.index()],
-        };
-        for number in dependent {
+        for number in self.equations.with(learnt) {
             self.due.add(&self.equations, self.uses, *number);
         }
     }
