@@ -89,13 +89,19 @@ impl<I: Id, T: Named> Table<I, T> {
 
     /// As [`fresh`](Self::fresh), of names that are not taken otherwise.
     pub fn fresh_beside(&self, base: &str, is_taken: impl Fn(&str) -> bool) -> String {
-        let mut number = 0;
+        self.fresh_from(base, 1, is_taken)
+    }
+
+    /// As [`fresh_beside`](Self::fresh_beside), with numbers from `first` on.
+    pub fn fresh_from(&self, base: &str, first: u64, is_taken: impl Fn(&str) -> bool) -> String {
+        let mut number = first;
         loop {
-            number = self.names.free(base, number + 1);
+            number = self.names.free(base, number);
             let name = format!("{base}{number}");
             if !is_taken(&name) {
                 return name;
             }
+            number += 1;
         }
     }
 }
@@ -388,6 +394,7 @@ mod tests {
         assert_eq!(table.named("none"), None);
         let taken = |name: &str| name == "y1" || name == "y2";
         assert_eq!(table.fresh_beside("y", taken), "y3");
+        assert_eq!(table.fresh_from("y", 5, taken), "y5");
     }
 
     #[test]
