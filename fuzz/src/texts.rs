@@ -7,9 +7,7 @@
 use std::fmt::Display;
 
 use sparsec::compute::{ComputeStage, Transformations, compute};
-use sparsec::index::{
-    Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, TensorVar,
-};
+use sparsec::index::{Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, Tensors};
 use sparsec::mlir::{Dialect, Module};
 use sparsec::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
 use sparsec::{
