@@ -7,16 +7,13 @@
 use std::fmt::Display;
 
 use sparsec::compute::{ComputeStage, Transformations, compute};
-use sparsec::index::{
-    Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, TensorVar,
-};
+use sparsec::index::{Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, Tensors};
 use sparsec::mlir::{Dialect, Module};
 use sparsec::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
 use sparsec::{
     Computation, ElementType, Entries, Format, FormatSpec, Function, Notation, Result, Scalar,
     Source, Span, Tensor, UserFunction, codegen_c, generate, generated_entries,
 };
-use sparsec_base::Arena;
 use sparsec_loop::{passes, verify};
 use sparsec_tensor::{Array, PackOptions};
 
@@ -89,8 +86,8 @@ pub fn concrete(input: &[u8]) {
 }
 
 /// The tensors of a text: each name before a parenthesis, with a mode for each comma inside.
-fn named_tensors(text: &str) -> Arena<TensorVar, TensorData> {
-    let mut tensors: Arena<TensorVar, TensorData> = Arena::new();
+fn named_tensors(text: &str) -> Tensors {
+    let mut tensors = Tensors::new();
     for (at, _) in text.match_indices('(') {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let name = text[..at].rsplit(|c| !is_name(c)).next().unwrap_or("");
@@ -100,7 +97,7 @@ fn named_tensors(text: &str) -> Arena<TensorVar, TensorData> {
             inside => inside.split(',').count(),
         };
         let starts_well = name.starts_with(|c: char| c.is_ascii_alphabetic());
-        if !starts_well || tensors.iter().any(|(_, known)| known.name == name) {
+        if !starts_well || tensors.named(name).is_some() {
             continue;
         }
         tensors.push(TensorData {

@@ -17,6 +17,8 @@ use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 use std::sync::Arc;
 
+use crate::list::List;
+
 /// What an [`Arena`] needs of an id. Implemented by [`define_id!`](crate::define_id).
 pub trait Id: Copy + Eq {
     /// The id of the `n`th entry.
@@ -58,12 +60,12 @@ macro_rules! define_id {
 
 /// A list that only grows and is indexed by ids of type `I`.
 ///
-/// Clones share their entries until one of them changes, and then all but those that
-/// change: each statement of a program has the tensors of all statements, and planning
-/// clones a statement many times and adds workspaces to it.
+/// Clones share their entries, and once one of them changes all but those that change:
+/// each statement of a program has the tensors of all statements, and planning clones a
+/// statement many times and adds workspaces to it ([`List`]).
 #[derive(Debug, PartialEq)]
 pub struct Arena<I, T> {
-    entries: Arc<Vec<Arc<T>>>,
+    entries: List<Arc<T>>,
     ids: PhantomData<I>,
 }
 
@@ -80,14 +82,14 @@ impl<I: Id, T> Arena<I, T> {
     /// An arena without entries.
     pub fn new() -> Self {
         Self {
-            entries: Arc::default(),
+            entries: List::default(),
             ids: PhantomData,
         }
     }
 
     /// Adds an entry and returns its id.
     pub fn push(&mut self, entry: T) -> I {
-        Arc::make_mut(&mut self.entries).push(Arc::new(entry));
+        self.entries.push(Arc::new(entry));
         I::from_index(self.entries.len() - 1)
     }
 
@@ -135,13 +137,15 @@ impl<I: Id, T> Default for Arena<I, T> {
 impl<I: Id, T> Index<I> for Arena<I, T> {
     type Output = T;
     fn index(&self, id: I) -> &T {
-        &self.entries[id.index()]
+        let entry = self.entries.get(id.index());
+        entry.expect("an id is of an entry of its arena")
     }
 }
 
 impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        Arc::make_mut(&mut Arc::make_mut(&mut self.entries)[id.index()])
+        let entry = self.entries.get_mut(id.index());
+        Arc::make_mut(entry.expect("an id is of an entry of its arena"))
     }
 }
 

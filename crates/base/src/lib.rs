@@ -8,10 +8,12 @@
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`hash`]       | where tables keep a number                                   |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`list`]       | lists whose clones share what does not change                |
 //! | [`recent`]     | a map that keeps what was used last                          |
 //! | [`mark`]       | how loops may run: unrolled, in parallel                     |
 //! | [`scalar`]     | one value of an element type                                 |
 //! | [`suggest`]    | "did you mean …?"                                            |
+//! | [`table`]      | arenas whose entries are found by name                       |
 //! | [`types`]      | element types, index widths                                  |
 //!
 //! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.
@@ -21,11 +23,13 @@ pub mod code;
 pub mod diagnostic;
 pub mod hash;
 pub mod lex;
+pub mod list;
 pub mod mark;
 pub mod recent;
 pub mod scalar;
 pub mod source;
 pub mod suggest;
+pub mod table;
 pub mod types;
 
 pub use arena::Arena;
@@ -36,4 +40,5 @@ pub use num_complex::Complex;
 pub use recent::Recent;
 pub use scalar::Scalar;
 pub use source::{Source, Span};
+pub use table::Table;
 pub use types::{Bool8, ElementType, IndexWidth, Kind};

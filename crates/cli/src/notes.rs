@@ -165,8 +165,10 @@ impl Costs<'_> {
     fn dense_result(&self, statement: &CompiledStatement, name: &str) -> Option<String> {
         // A temporary has a name that the source does not have.
         let tensors = &self.compiled.resolved().tensors;
-        let tensor =
-            &tensors[tensors.find(|data| data.name == name && data.earlier_of.is_none())?];
+        let tensor = &tensors[tensors.named(name)?];
+        if tensor.earlier_of.is_some() {
+            return None;
+        }
         let extents: Option<Vec<u64>> = tensor.extents.iter().copied().collect();
         let (extents, format) = (extents?, self.compiled.format(name)?);
         let values = extents

@@ -1,6 +1,6 @@
 //! Tensors from files (`-i`) and generators (`-g`).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sparsec::io::{self, Content, FileTensor, ReadOptions};
@@ -70,8 +70,10 @@ impl Operands {
                     .help(format!("to write it, say `-o {}=FILE`", pair.name)));
             }
         }
+        let files = self.files.iter().map(|file| (file.name.as_str(), file));
+        let files: BTreeMap<&str, &Pair> = files.collect();
         for pair in &self.generators {
-            if let Some(first) = self.files.iter().find(|file| file.name == pair.name) {
+            if let Some(first) = files.get(pair.name.as_str()) {
                 return Err(call.said_twice(first, pair));
             }
         }
@@ -84,14 +86,11 @@ impl Operands {
     /// `E0314`.
     pub(crate) fn check_complete(&self, problem: &Problem) -> Result<()> {
         let wanted = problem.operands();
-        let given = |name: &str| {
-            let mut all = self.files.iter().chain(&self.generators);
-            all.any(|pair| pair.name == name)
-        };
-        let missing = problem
-            .names
-            .iter()
-            .find(|tensor| wanted.contains(tensor.name.as_str()) && !given(&tensor.name));
+        let given = self.files.iter().chain(&self.generators);
+        let given: BTreeSet<&str> = given.map(|pair| pair.name.as_str()).collect();
+        let is_missing = |name: &str| wanted.contains(name) && !given.contains(name);
+        let mut names = problem.names.iter();
+        let missing = names.find(|tensor| is_missing(&tensor.name));
         match missing {
             None => Ok(()),
             Some(tensor) => {

@@ -7,6 +7,8 @@
 //! -o -            the only result there
 //! ```
 
+use std::collections::BTreeMap;
+
 use sparsec::{Diagnostic, Result, Span, code};
 
 use crate::call::Call;
@@ -102,6 +104,7 @@ impl Call {
         other: &dyn Fn(&str, Span) -> Result<Option<Pair>>,
     ) -> Result<Vec<Pair>> {
         let mut pairs: Vec<Pair> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (n, text) in values.iter().enumerate() {
             let part = |from, to| self.part_of_value(long, n, text, from..to);
             let at = text.find('=').filter(|at| *at > 0 && *at + 1 < text.len());
@@ -116,8 +119,8 @@ impl Call {
                 },
                 (None, None) => return Err(self.not_a_pair(option, text, part(0, text.len()))),
             };
-            if let Some(first) = pairs.iter().find(|first| first.name == pair.name) {
-                return Err(self.said_twice(first, &pair));
+            if let Some(first) = places.insert(pair.name.clone(), pairs.len()) {
+                return Err(self.said_twice(&pairs[first], &pair));
             }
             pairs.push(pair);
         }

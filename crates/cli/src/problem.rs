@@ -4,7 +4,7 @@
 //! opened: names that the expression does not have, formats and types that
 //! there are not.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use sparsec::notation::TensorUse;
@@ -29,6 +29,8 @@ pub(crate) struct Problem {
     pub(crate) notation: Notation,
     /// The tensors that it names.
     pub(crate) names: Vec<TensorName>,
+    /// The place of each of them by its name.
+    places: BTreeMap<String, usize>,
 }
 
 impl Problem {
@@ -47,9 +49,12 @@ impl Problem {
             request.functions.push(function);
         }
         let notation = request.notation()?;
+        let names = notation.tensor_names();
+        let places = names.iter().enumerate();
         let mut problem = Self {
             request,
-            names: notation.tensor_names(),
+            places: places.map(|(at, known)| (known.name.clone(), at)).collect(),
+            names,
             notation,
         };
         problem.request.strict = arguments.strict;
@@ -63,8 +68,9 @@ impl Problem {
         for pair in call.pairs("-t", "type", &arguments.types)? {
             problem.set_type(call, &pair)?;
         }
+        let vars = problem.notation.index_variables();
         for pair in call.pairs("-d", "extent", &arguments.extents)? {
-            problem.set_extent(call, &pair)?;
+            set_extent(&mut problem.request, call, &pair, &vars)?;
         }
         Ok(problem)
     }
@@ -74,7 +80,7 @@ impl Problem {
         let name = format!("format of {}", pair.name);
         let format = format_spec(call, name, &pair.value, pair.value_span)?;
         format.storage(order).map_err(|error| {
-            let named = self.names.iter().find(|known| known.name == pair.name);
+            let named = self.named(&pair.name);
             let span = named.map(|known| known.span).unwrap_or_default();
             let uses = format!("`{}` has order {order} here", pair.name);
             error.also(&self.request.expression, span, uses)
@@ -90,42 +96,12 @@ impl Problem {
         Ok(())
     }
 
-    fn set_extent(&mut self, call: &Call, pair: &Pair) -> Result<()> {
-        let vars = self.index_variables();
-        if !vars.contains(pair.name.as_str()) {
-            let message = format!("the expression has no index variable `{}`", pair.name);
-            let error = unused(call, pair, message);
-            let vars: Vec<&str> = vars.into_iter().collect();
-            return Err(match vars.is_empty() {
-                true => error.help("it has none at all: leave this out"),
-                false => suggest(error, &pair.name, &vars),
-            });
-        }
-        let extent = pair
-            .value
-            .parse()
-            .ok()
-            .filter(|extent| i64::try_from(*extent).is_ok());
-        let extent = extent.ok_or_else(|| {
-            let error = bad_value(call, pair, format!("`{}` is no extent", pair.value));
-            match listed(pair) {
-                Some(options) => error.help(format!("give each an option of its own: `{options}`")),
-                None => error.help("an extent is an integer from 0 to 2^63 - 1"),
-            }
-        })?;
-        self.request.extents.insert(pair.name.clone(), extent);
-        let place = (call.source().clone(), pair.value_span);
-        self.request.extent_places.insert(pair.name.clone(), place);
-        Ok(())
-    }
-
     /// The tensor that an option is about.
     ///
     /// # Errors
     /// `E0207` if the expression has none of this name.
     pub(crate) fn tensor(&self, call: &Call, pair: &Pair) -> Result<&TensorName> {
-        let found = self.names.iter().find(|known| known.name == pair.name);
-        found.ok_or_else(|| {
+        self.named(&pair.name).ok_or_else(|| {
             let message = format!("the expression has no tensor `{}`", pair.name);
             let names: Vec<&str> = self.names.iter().map(|known| known.name.as_str()).collect();
             suggest(unused(call, pair, message), &pair.name, &names)
@@ -162,9 +138,43 @@ impl Problem {
         operands.map(|name| name.name.as_str()).collect()
     }
 
-    fn index_variables(&self) -> BTreeSet<&str> {
-        self.notation.index_variables()
+    fn named(&self, name: &str) -> Option<&TensorName> {
+        Some(&self.names[*self.places.get(name)?])
     }
+}
+
+/// Sets the extent of one of `vars`, the index variables of the expression.
+fn set_extent(
+    request: &mut Request,
+    call: &Call,
+    pair: &Pair,
+    vars: &BTreeSet<&str>,
+) -> Result<()> {
+    if !vars.contains(pair.name.as_str()) {
+        let message = format!("the expression has no index variable `{}`", pair.name);
+        let error = unused(call, pair, message);
+        let vars: Vec<&str> = vars.iter().copied().collect();
+        return Err(match vars.is_empty() {
+            true => error.help("it has none at all: leave this out"),
+            false => suggest(error, &pair.name, &vars),
+        });
+    }
+    let extent = pair
+        .value
+        .parse()
+        .ok()
+        .filter(|extent| i64::try_from(*extent).is_ok());
+    let extent = extent.ok_or_else(|| {
+        let error = bad_value(call, pair, format!("`{}` is no extent", pair.value));
+        match listed(pair) {
+            Some(options) => error.help(format!("give each an option of its own: `{options}`")),
+            None => error.help("an extent is an integer from 0 to 2^63 - 1"),
+        }
+    })?;
+    request.extents.insert(pair.name.clone(), extent);
+    let place = (call.source().clone(), pair.value_span);
+    request.extent_places.insert(pair.name.clone(), place);
+    Ok(())
 }
 
 /// Refuses a file in the place of the expression.

@@ -7,7 +7,7 @@
 //! Nothing is half-written: every file is complete beside its name before the
 //! first one takes its name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -116,9 +116,10 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         complain(&format!("note: {note}"));
     }
     notes.extend(lost);
+    let printed = printed_names(&problem);
     let report = Report {
+        printed: printed.into_iter().collect(),
         notes: &notes,
-        problem: &problem,
         outcome: &outcome,
         stored: &stored,
         is_walked: run.is_walked,
@@ -268,7 +269,8 @@ fn printed_names(problem: &Problem) -> Vec<&str> {
 /// What is printed of a run.
 struct Report<'a> {
     notes: &'a [String],
-    problem: &'a Problem,
+    /// The names of the tensors that answer the program.
+    printed: BTreeSet<&'a str>,
     outcome: &'a Outcome,
     /// Results that are stored as relations.
     stored: &'a BTreeMap<String, RelationTensor>,
@@ -336,6 +338,6 @@ impl Report<'_> {
     fn is_printed(&self, name: &str) -> bool {
         let ResultArguments { print, quiet, .. } = self.arguments.results;
         let has_file = self.outputs.iter().any(|pair| pair.name == name);
-        !quiet && (print || !has_file && printed_names(self.problem).contains(&name))
+        !quiet && (print || !has_file && self.printed.contains(name))
     }
 }

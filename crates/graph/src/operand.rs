@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use sparsec_base::arena::Id;
+use sparsec_base::list::List;
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Clause, Stmt};
@@ -21,12 +23,19 @@ define_id!(
 /// Kernels cannot walk every format, nor assemble every one that they can walk.
 /// For tensors of the others there is a format that kernels use instead: what
 /// stands between the two is a conversion.
-/// Clones share their maps until one of them changes.
+/// Clones share all but what changes ([`List`]).
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
-    formats: Arc<BTreeMap<TensorVar, Arc<Format>>>,
-    /// What kernels use in place of formats that they cannot assemble.
-    native: Arc<BTreeMap<TensorVar, Format>>,
+    /// By the number of the tensor.
+    stored: List<Stored>,
+}
+
+/// How a tensor is stored, as far as it was said.
+#[derive(Clone, Debug, Default)]
+struct Stored {
+    format: Option<Arc<Format>>,
+    /// What kernels use in place of a format that they cannot assemble.
+    native: Option<Arc<Format>>,
 }
 
 impl Formats {
@@ -37,20 +46,30 @@ impl Formats {
 
     /// Says how `tensor` is stored.
     pub fn set(&mut self, tensor: TensorVar, format: Format) {
-        if format.is_assembled() {
-            if self.native.contains_key(&tensor) {
-                Arc::make_mut(&mut self.native).remove(&tensor);
-            }
-        } else {
-            self.set_native(tensor, format.nearest());
-        }
-        Arc::make_mut(&mut self.formats).insert(tensor, format.into());
+        let is_assembled = format.is_assembled();
+        let native = (!is_assembled).then(|| format.nearest().into());
+        *self.stored(tensor) = Stored {
+            format: Some(format.into()),
+            native,
+        };
     }
 
     /// Says what kernels use in place of the format of `tensor`, in place of the
     /// nearest that there is.
     pub fn set_native(&mut self, tensor: TensorVar, format: Format) {
-        Arc::make_mut(&mut self.native).insert(tensor, format);
+        self.stored(tensor).native = Some(format.into());
+    }
+
+    fn stored(&mut self, tensor: TensorVar) -> &mut Stored {
+        while self.stored.len() <= tensor.index() {
+            self.stored.push(Stored::default());
+        }
+        let stored = self.stored.get_mut(tensor.index());
+        stored.expect("was added if it was missing")
+    }
+
+    fn native(&self, tensor: TensorVar) -> Option<&Format> {
+        self.stored.get(tensor.index())?.native.as_deref()
     }
 
     /// The format in which kernels read `tensor`, where its own was said.
@@ -59,17 +78,17 @@ impl Formats {
         if own.is_native() {
             return Some(own);
         }
-        self.native.get(&tensor)
+        self.native(tensor)
     }
 
     /// The format in which kernels write `tensor`, where its own was said.
     pub fn assembled(&self, tensor: TensorVar) -> Option<&Format> {
-        self.native.get(&tensor).or_else(|| self.get(tensor))
+        self.native(tensor).or_else(|| self.get(tensor))
     }
 
     /// How `tensor` is stored, where it was said.
     pub fn get(&self, tensor: TensorVar) -> Option<&Format> {
-        self.formats.get(&tensor).map(AsRef::as_ref)
+        self.stored.get(tensor.index())?.format.as_deref()
     }
 
     /// As [`Formats::of`], to share with tensors.
@@ -77,9 +96,9 @@ impl Formats {
     /// # Panics
     /// As there.
     pub fn shared(&self, tensor: TensorVar) -> &Arc<Format> {
-        self.formats
-            .get(&tensor)
-            .expect("every tensor has a format")
+        let stored = self.stored.get(tensor.index());
+        let format = stored.and_then(|stored| stored.format.as_ref());
+        format.expect("every tensor has a format")
     }
 
     /// How `tensor` is stored.
@@ -88,6 +107,26 @@ impl Formats {
     /// If it was not said; every tensor of a planned statement has a format.
     pub fn of(&self, tensor: TensorVar) -> &Format {
         self.get(tensor).expect("every tensor has a format")
+    }
+}
+
+/// How loops walk an operand, to be asked of each of them.
+#[derive(Debug)]
+pub struct Walk<'a> {
+    access: &'a Access,
+    format: &'a Format,
+    /// The levels that loops walk, of an operand with other indices than plain variables.
+    walks: Option<BTreeMap<IndexVar, usize>>,
+}
+
+impl Walk<'_> {
+    /// As [`Operands::is_sparse_at`].
+    pub fn is_sparse_at(&self, var: IndexVar) -> Option<bool> {
+        if let Some(walks) = &self.walks {
+            return self.access.uses(var).then_some(walks.contains_key(&var));
+        }
+        let (_, level) = level_at(self.access, var, self.format)?;
+        Some(!level.kind.capabilities().full)
     }
 }
 
@@ -195,12 +234,17 @@ impl Operands {
     /// Whether the level of `access` at `var` holds only stored coordinates,
     /// so that a loop over `var` walks it; `None` where no level is at `var`.
     pub fn is_sparse_at(&self, access: &Access, var: IndexVar, formats: &Formats) -> Option<bool> {
+        self.walk(access, formats).is_sparse_at(var)
+    }
+
+    /// How loops walk what `access` reads.
+    pub fn walk<'a>(&self, access: &'a Access, formats: &'a Formats) -> Walk<'a> {
         let operand = self.find(access);
-        if let Some(walks) = operand.and_then(|operand| self.walks(operand, formats)) {
-            return access.uses(var).then_some(walks.contains_key(&var));
+        Walk {
+            access,
+            format: formats.of(access.tensor),
+            walks: operand.and_then(|operand| self.walks(operand, formats)),
         }
-        let (_, level) = level_at(access, var, formats.of(access.tensor))?;
-        Some(!level.kind.capabilities().full)
     }
 
     /// The operand's name and level at `var`, such as `B1`.

@@ -119,35 +119,48 @@ impl<'a> Derivation<'a> {
     }
 
     fn of_expr(&self, expr: &Expr) -> Support {
+        self.with_fill(expr).0
+    }
+
+    /// The support of an expression and its fill, which has one only where all that is
+    /// inside has: asked of each part anew, nested parts would be looked at again and again.
+    fn with_fill(&self, expr: &Expr) -> (Support, Option<Scalar>) {
+        let Concrete { tensors, vars, .. } = self.scope.concrete;
+        let fill = || expr.fill(tensors, vars);
         match expr {
-            Expr::Literal(value) => Support {
-                space: Space::Nothing,
-                fill: Some(*value),
-            },
-            Expr::Access(access) => self.of_access(access),
-            Expr::Index(_) => Support::unknown(Space::Nothing),
+            Expr::Literal(value) => {
+                let support = Support {
+                    space: Space::Nothing,
+                    fill: Some(*value),
+                };
+                (support, fill())
+            }
+            Expr::Access(access) => (self.of_access(access), fill()),
+            Expr::Index(_) => (Support::unknown(Space::Nothing), fill()),
             Expr::Cast(element, body) => {
-                let body = self.of_expr(body);
-                match body.fill.and_then(|fill| fill.cast(*element)) {
+                let (body, fill) = self.with_fill(body);
+                let support = match body.fill.and_then(|fill| fill.cast(*element)) {
                     Some(fill) => Support {
                         space: body.space,
                         fill: Some(fill),
                     },
                     None => Support::unknown(body.space),
-                }
+                };
+                (support, fill.and_then(|fill| fill.cast(*element)))
             }
             Expr::Apply { op, args } => {
-                let supports: Vec<Support> = args.iter().map(|arg| self.of_expr(arg)).collect();
+                let parts = args.iter().map(|arg| self.with_fill(arg));
+                let (supports, fills): (Vec<Support>, Vec<Option<Scalar>>) = parts.unzip();
                 let Operator::Defined(function) = op else {
-                    let Concrete { tensors, vars, .. } = self.scope.concrete;
-                    let fills = args.iter().map(|arg| arg.fill(tensors, vars));
-                    return apply(op, &fills.collect::<Vec<_>>(), &supports);
+                    let decided = op.decisions(&fills).into_iter().next();
+                    let fill = decided.map(|decision| decision.value);
+                    return (apply(op, &fills, &supports), fill);
                 };
                 // What its body says, and what is declared beside that.
-                let body = function.expand(args, &self.scope.concrete.tensors);
-                self.of_expr(&body).annihilated_by(op, &supports)
+                let body = function.expand(args, tensors);
+                (self.of_expr(&body).annihilated_by(op, &supports), fill())
             }
-            Expr::Reduce { body, .. } => Support::unknown(self.of_expr(body).space),
+            Expr::Reduce { body, .. } => (Support::unknown(self.of_expr(body).space), fill()),
         }
     }
 

@@ -23,7 +23,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sparsec_base::{Arena, Source};
+use sparsec_base::Source;
 
 mod clause;
 mod parse;
@@ -37,7 +37,7 @@ pub use words::{AssembleStrategy, BoundKind, MergeStrategy};
 
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;
-use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
+use crate::program::{IndexVar, TensorVar, Tensors, Vars};
 use crate::workspace::WorkspaceKind;
 
 /// One statement of a program as loops.
@@ -46,9 +46,9 @@ pub struct Concrete {
     /// The text that spans of accesses point into.
     pub source: Source,
     /// The program's tensors, and the temporaries added by rewriting.
-    pub tensors: Arena<TensorVar, TensorData>,
+    pub tensors: Tensors,
     /// The program's index variables, and those added by rewriting.
-    pub vars: Arena<IndexVar, IndexVarData>,
+    pub vars: Vars,
     /// The tensor that the statement computes.
     pub result: TensorVar,
     /// How workspaces are kept, where that is said.
@@ -239,15 +239,11 @@ impl Concrete {
     /// A name that no tensor and no index variable has: `base`, else `base1`,
     /// `base2` and so on.
     pub fn fresh_name(&self, base: &str) -> String {
-        let taken = |name: &str| {
-            self.tensors.iter().any(|(_, data)| data.name == name)
-                || self.vars.iter().any(|(_, data)| data.name == name)
-        };
-        let numbered = (1..).map(|n| format!("{base}{n}"));
-        std::iter::once(base.to_owned())
-            .chain(numbered)
-            .find(|name| !taken(name))
-            .expect("there are more names than tensors")
+        let is_var = |name: &str| self.vars.named(name).is_some();
+        match self.tensors.named(base).is_some() || is_var(base) {
+            true => self.tensors.fresh_beside(base, is_var),
+            false => base.to_owned(),
+        }
     }
 
     /// The tensors that the statement assigns or reads, of all that its program has.
@@ -262,7 +258,7 @@ impl Concrete {
 
     /// The tensor with this name.
     pub fn tensor(&self, name: &str) -> Option<TensorVar> {
-        self.tensors.find(|data| data.name == name)
+        self.tensors.named(name)
     }
 
     /// The index variable with this name that a loop of this statement is over.
@@ -274,14 +270,14 @@ impl Concrete {
 
 #[cfg(test)]
 mod tests {
-    use sparsec_base::{Arena, ElementType, Source, Span};
+    use sparsec_base::{ElementType, Source, Span};
 
     use super::*;
-    use crate::program::TensorRole;
+    use crate::program::{TensorData, TensorRole};
 
     /// `y x` are vectors, `A` is a matrix of extents 3 and 4.
-    fn tensors() -> Arena<TensorVar, TensorData> {
-        let mut tensors = Arena::new();
+    fn tensors() -> Tensors {
+        let mut tensors = Tensors::new();
         for (name, extents, role) in [
             ("y", vec![None], TensorRole::Result),
             ("A", vec![Some(3), Some(4)], TensorRole::Input),

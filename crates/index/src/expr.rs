@@ -4,11 +4,11 @@
 //! [`Expr::Cast`], and what it is worth where nothing is stored follows from
 //! the fills of its tensors ([`Expr::fill`]).
 
-use sparsec_base::{Arena, ElementType, Kind, Scalar, Span};
+use sparsec_base::{ElementType, Kind, Scalar, Span};
 
 use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
-use crate::program::{IndexVar, IndexVarData, TensorData, TensorVar};
+use crate::program::{IndexVar, TensorVar, Tensors, Vars};
 
 /// One use of a tensor, such as `A(i,k)`.
 #[derive(Clone, Debug)]
@@ -125,7 +125,7 @@ pub enum Expr {
 
 impl Expr {
     /// The type of the value.
-    pub fn element(&self, tensors: &Arena<TensorVar, TensorData>) -> ElementType {
+    pub fn element(&self, tensors: &Tensors) -> ElementType {
         match self {
             Self::Literal(value) => value.element(),
             Self::Access(access) => tensors[access.tensor].element,
@@ -265,11 +265,7 @@ impl Expr {
     /// an annihilating one annihilating, reduced as often as the extents say.
     /// `None` where an extent matters and is not known, or where a kernel would
     /// leave with an error.
-    pub fn fill(
-        &self,
-        tensors: &Arena<TensorVar, TensorData>,
-        vars: &Arena<IndexVar, IndexVarData>,
-    ) -> Option<Scalar> {
+    pub fn fill(&self, tensors: &Tensors, vars: &Vars) -> Option<Scalar> {
         match self {
             Self::Literal(value) => Some(*value),
             Self::Access(access) => Some(tensors[access.tensor].fill),
@@ -312,11 +308,7 @@ impl Expr {
     /// ```text
     /// y(i) = c(i) + t, t += c(j) * j      t is stored always, and may be NaN
     /// ```
-    pub fn fill_of_temporary(
-        &self,
-        tensors: &Arena<TensorVar, TensorData>,
-        vars: &Arena<IndexVar, IndexVarData>,
-    ) -> Scalar {
+    pub fn fill_of_temporary(&self, tensors: &Tensors, vars: &Vars) -> Scalar {
         let element = self.element(tensors);
         let none = || match element.kind() {
             Kind::Float | Kind::Complex => Scalar::F64(f64::NAN).cast(element),
@@ -329,7 +321,7 @@ impl Expr {
 
 /// How many points variables run over; `None` where an extent is not known, or
 /// 128 bits do not count them.
-pub fn points(vars: &Arena<IndexVar, IndexVarData>, bound: &[IndexVar]) -> Option<u128> {
+pub fn points(vars: &Vars, bound: &[IndexVar]) -> Option<u128> {
     let mut extents = bound.iter().map(|var| vars[*var].extent);
     extents.try_fold(1u128, |n, extent| n.checked_mul(extent?.into()))
 }

@@ -181,16 +181,12 @@ impl Assigned<'_> {
         if is_dense && vars.is_empty() && zero.is_empty() {
             zero.push(IndexExpr::constant(0));
         }
-        let units = zero.iter().map(|_| {
-            program.vars.push(IndexVarData {
-                name: "u".to_owned(),
-                extent: Some(1),
-            })
+        let units = (0..zero.len()).map(|number| {
+            let name = fresh_var(program, &vars, &format!("u{number}"));
+            let extent = Some(1);
+            program.vars.push(IndexVarData { name, extent })
         });
         let units: Vec<IndexVar> = units.collect();
-        for (number, unit) in units.iter().enumerate() {
-            program.vars[*unit].name = fresh_var(program, &vars, &format!("u{number}"));
-        }
         // Loops over the result know its coordinates one after the other, and so the
         // temporary has its modes in the order in which theirs are known.
         let values = vars.iter().map(|var| of_var(program, var));
@@ -339,10 +335,7 @@ fn apply(op: Operator, left: Expr, right: Expr) -> Expr {
 }
 
 fn fresh_tensor(program: &Program) -> String {
-    (1..)
-        .map(|n| format!("t{n}"))
-        .find(|name| program.tensors.find(|data| data.name == *name).is_none())
-        .expect("there are more names than tensors")
+    program.tensors.fresh("t")
 }
 
 /// A name that none of `vars` has.

@@ -61,6 +61,7 @@ pub use notation::Notation;
 pub use operator::{Decision, Operator};
 pub use program::{
     IndexVar, IndexVarData, LevelsOf, Program, Statement, TensorData, TensorRole, TensorVar,
+    Tensors, Vars,
 };
 pub use resolve::{Declaration, Declarations};
 pub use schedule::{Command, ProgramSchedule, Schedule};

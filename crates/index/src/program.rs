@@ -1,6 +1,7 @@
 //! A resolved program: tensors, index variables, typed statements.
 
-use sparsec_base::{Arena, ElementType, Scalar, Source, Span, define_id};
+use sparsec_base::table::Named;
+use sparsec_base::{ElementType, Scalar, Source, Span, Table, define_id};
 
 use crate::expr::{Access, Expr};
 use crate::operator::{Operator, assignment_symbol};
@@ -15,16 +16,33 @@ define_id!(
     pub struct IndexVar, "x"
 );
 
+/// Tensors, found by name.
+pub type Tensors = Table<TensorVar, TensorData>;
+/// Index variables. Several may have one name, and the first is found by it.
+pub type Vars = Table<IndexVar, IndexVarData>;
+
+impl Named for TensorData {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for IndexVarData {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
 /// One or more statements over named tensors.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// The text that the program was read from.
     pub source: Source,
     /// Every tensor, in the order in which the source first names them.
-    pub tensors: Arena<TensorVar, TensorData>,
+    pub tensors: Tensors,
     /// The index variables of all statements. Each belongs to one statement:
     /// `i` of one and `i` of another are different variables.
-    pub vars: Arena<IndexVar, IndexVarData>,
+    pub vars: Vars,
     /// Variables that have one extent: the implied sums of a statement over one name,
     /// as those of `s = a(i) + b(i)`.
     pub same_extent: Vec<(IndexVar, IndexVar)>,

@@ -26,7 +26,7 @@
 //! declarations.declare("A", Declaration::with_extents(&[3, 4]));
 //! declarations.declare("x", Declaration::with_order(1));
 //! let program = notation.resolve(&declarations)?;
-//! let x = program.tensors.find(|tensor| tensor.name == "x").unwrap();
+//! let x = program.tensors.named("x").unwrap();
 //! assert_eq!(program.tensors[x].extents, [Some(4)]);
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
@@ -183,11 +183,15 @@ impl Notation {
     /// * `E0208`, `E0219`, `E0222` for types and constants;
     /// * `E0218` for a declared fill that differs.
     pub fn resolve(&self, declarations: &Declarations) -> Result<Program> {
-        let (mut program, named) = tensors::collect(self, declarations)?;
+        let (mut program, named, firsts) = tensors::collect(self, declarations)?;
         let mut uses = extents::Uses::default();
         for (assignment, named) in std::iter::zip(&self.statements, &named) {
-            let statement =
-                statement::resolve(&mut program, declarations, &mut uses, assignment, named)?;
+            let known = statement::Known {
+                named,
+                firsts: &firsts,
+                declarations,
+            };
+            let statement = statement::resolve(&mut program, known, &mut uses, assignment)?;
             program.statements.push(statement);
         }
         tensors::check_all_used(self, declarations, &program)?;

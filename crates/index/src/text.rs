@@ -2,19 +2,19 @@
 
 use std::fmt;
 
-use sparsec_base::{Arena, ElementType, Scalar, Span};
+use sparsec_base::{ElementType, Scalar, Span};
 
 use crate::expr::{Access, Expr};
 use crate::function::UserFunction;
 use crate::notation::{Index, IndexKind, Node, NodeKind, Number, Place, TensorUse, Word};
 use crate::operator::Operator;
-use crate::program::{IndexVar, IndexVarData, Program, TensorData, TensorVar};
+use crate::program::{Program, Tensors, Vars};
 
 /// The names of tensors and index variables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names<'a> {
-    pub(crate) tensors: &'a Arena<TensorVar, TensorData>,
-    pub(crate) vars: &'a Arena<IndexVar, IndexVarData>,
+    pub(crate) tensors: &'a Tensors,
+    pub(crate) vars: &'a Vars,
 }
 
 impl Names<'_> {

@@ -21,7 +21,7 @@
 
 use std::collections::HashMap;
 
-use sparsec_base::{Arena, ElementType};
+use sparsec_base::{ElementType, Table};
 
 use crate::ir::{
     Access, Argument, BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var,
@@ -47,8 +47,8 @@ impl Builder {
             function: Function {
                 name: name.to_owned(),
                 arguments: Vec::new(),
-                buffers: Arena::new(),
-                vars: Arena::new(),
+                buffers: Table::new(),
+                vars: Table::new(),
                 body: Block::new(),
             },
             blocks: vec![Block::new()],

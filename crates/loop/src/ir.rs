@@ -6,7 +6,8 @@
 //!    └─ body: statements ── expressions ── operators (`operator`)
 //! ```
 
-use sparsec_base::{Arena, ElementType, Scalar, define_id};
+use sparsec_base::table::Named;
+use sparsec_base::{ElementType, Scalar, Table, define_id};
 
 use crate::mark::Mark;
 
@@ -31,11 +32,23 @@ pub struct Function {
     /// The arguments, in the order in which the source names them.
     pub arguments: Vec<Argument>,
     /// Buffers of arguments and workspaces.
-    pub buffers: Arena<Buffer, BufferData>,
+    pub buffers: Table<Buffer, BufferData>,
     /// Every variable: extents, locals, loop variables.
-    pub vars: Arena<Var, VarData>,
+    pub vars: Table<Var, VarData>,
     /// What the kernel does.
     pub body: Block,
+}
+
+impl Named for BufferData {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for VarData {
+    fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 /// Statements in the order in which they run.

@@ -286,20 +286,11 @@ impl Function {
 
     /// A name like `name` that no variable and no buffer has.
     pub fn fresh_name(&self, name: &str) -> String {
-        let taken = |candidate: &str| {
-            crate::text::is_reserved(candidate)
-                || self.vars.iter().any(|(_, var)| var.name == candidate)
-                || self
-                    .buffers
-                    .iter()
-                    .any(|(_, buffer)| buffer.name == candidate)
-        };
-        let mut candidate = name.to_owned();
-        let mut uses = 1;
-        while taken(&candidate) {
-            uses += 1;
-            candidate = format!("{name}_{uses}");
+        let is_reserved = |name: &str| crate::text::is_reserved(name);
+        let taken = |name: &str| is_reserved(name) || self.buffers.named(name).is_some();
+        match taken(name) || self.vars.named(name).is_some() {
+            true => self.vars.fresh_from(&format!("{name}_"), 2, taken),
+            false => name.to_owned(),
         }
-        candidate
     }
 }

@@ -68,34 +68,28 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn aliases(&mut self) {
         let aliases = &self.module.aliases;
-        for (n, (name, value)) in aliases.attributes.iter().enumerate() {
-            // The text of an alias must not use the alias itself or a later one.
-            let above = crate::spell::Aliases {
-                attributes: aliases.attributes[..n].to_vec(),
-                types: Vec::new(),
-            };
+        // The text of an alias must not use the alias itself or a later one.
+        let mut above = crate::spell::Aliases::default();
+        for (name, value) in &aliases.attributes {
             let spell = Spell {
                 dialect: self.spell.dialect,
                 aliases: &above,
             };
-            self.out
-                .push_str(&format!("{name} = {}\n", spell.whole(value)));
+            let text = spell.whole(value);
+            self.out.push_str(&format!("{name} = {text}\n"));
+            above.attributes.push((name.clone(), value.clone()));
         }
+        let spell = Spell {
+            dialect: self.spell.dialect,
+            aliases: &above,
+        };
+        let word = match self.spell.dialect.release() {
+            ..=14 => "type ",
+            _ => "",
+        };
         for (name, ty) in &aliases.types {
-            let above = crate::spell::Aliases {
-                attributes: aliases.attributes.clone(),
-                types: Vec::new(),
-            };
-            let spell = Spell {
-                dialect: self.spell.dialect,
-                aliases: &above,
-            };
-            let word = match self.spell.dialect.release() {
-                ..=14 => "type ",
-                _ => "",
-            };
-            self.out
-                .push_str(&format!("{name} = {word}{}\n", spell.whole_type(ty)));
+            let text = spell.whole_type(ty);
+            self.out.push_str(&format!("{name} = {word}{text}\n"));
         }
     }
 

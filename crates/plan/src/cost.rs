@@ -13,7 +13,7 @@
 //! Among equals the first candidate wins, which is nearest the naive order.
 
 use sparsec_format::Level;
-use sparsec_graph::operand::{Nested, for_each_nested, level_at};
+use sparsec_graph::operand::{Nested, Walk, for_each_nested, level_at};
 use sparsec_graph::{Formats, Operands};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 
@@ -77,20 +77,21 @@ pub fn cost(concrete: &Concrete, formats: &Formats, traffic: u64) -> Cost {
                     })
                     .count();
             }
-            let walked = |var: &IndexVar| {
-                accesses
+            let walks = accesses.iter().map(|access| operands.walk(access, formats));
+            let walks: Vec<Walk<'_>> = walks.collect();
+            // How many loops inside of the one at hand walk an operand.
+            let mut n_walked = 0;
+            for var in loops.iter().rev() {
+                if walks
                     .iter()
-                    .any(|access| operands.is_sparse_at(access, *var, formats) == Some(true))
-            };
-            for (at, var) in loops.iter().enumerate() {
-                if walked(var) {
+                    .any(|walk| walk.is_sparse_at(*var) == Some(true))
+                {
+                    n_walked += 1;
                     continue;
                 }
                 let leads = |access: &&Access| leads_to_walk(access, *var, concrete, formats);
-                let begins_walk = accesses.iter().any(leads);
-                if !begins_walk {
-                    cost.repeated_walks +=
-                        loops[at + 1..].iter().filter(|inner| walked(inner)).count();
+                if n_walked > 0 && !accesses.iter().any(leads) {
+                    cost.repeated_walks += n_walked;
                 }
             }
         },

@@ -34,13 +34,12 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::arena::Arena;
 use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
 use sparsec_index::expr::points;
 use sparsec_index::{
-    Access, Concrete, Expr, IndexExpr, IndexVar, IndexVarData, Operator, Program, Stmt, TensorData,
-    TensorRole,
+    Access, Concrete, Expr, IndexExpr, IndexVar, Operator, Program, Stmt, TensorData, TensorRole,
+    Vars,
 };
 
 use crate::draft::walked;
@@ -381,7 +380,7 @@ fn apply<const N: usize>(op: Operator, args: [Expr; N]) -> Expr {
 }
 
 /// The same coordinates, in the order in which variables go that an index subtracts.
-fn ascending(index: &IndexExpr, vars: &Arena<IndexVar, IndexVarData>) -> Option<IndexExpr> {
+fn ascending(index: &IndexExpr, vars: &Vars) -> Option<IndexExpr> {
     index
         .vars()
         .into_iter()

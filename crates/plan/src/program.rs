@@ -82,6 +82,8 @@ fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Resu
     } = asked;
     let said = schedule.map(|schedule| schedule.deal(&program));
     let mut wishes = Wishes::new(&program, said.transpose()?);
+    // Those to come, apart: a statement that is split moves none of them.
+    let mut to_come = std::mem::take(&mut program.statements).into_iter();
     let mut plans = Vec::new();
     let given = facts;
     // How many entries results are thought to store, where operands are counted.
@@ -89,8 +91,13 @@ fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Resu
     // The right side whose sum was taken apart when it could not be planned, and of
     // which statement.
     let mut is_apart: Option<(usize, Expr)> = None;
-    while plans.len() < program.statements.len() {
+    loop {
         let number = plans.len();
+        if number == program.statements.len() {
+            let Some(next) = to_come.next() else { break };
+            program.statements.push(next);
+            wishes.begin_next();
+        }
         if let Some(plan) = plans.last().filter(|plan: &&Plan| plan.account.is_counted) {
             let result = program.statements[number - 1].lhs.tensor;
             let name = program.tensors[result].name.clone();
@@ -135,9 +142,14 @@ fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Resu
             program.statements[number].rhs.clone_from(&taken);
         }
         if let Some(part) = wishes.part(number) {
-            let unknown = part.unknown(&program);
-            split(&mut program, number, &mut formats).ok_or(unknown)?;
-            wishes.split_as_said(&program, number)?;
+            let part = match split(&mut program, number, &mut formats) {
+                Some(()) => wishes.split_as_said(&program, number),
+                None => Err(part.clone()),
+            };
+            if let Err(part) = part {
+                program.statements.extend(to_come);
+                return Err(part.unknown(&program));
+            }
             continue;
         }
         if wants_names && split(&mut program, number, &mut formats).is_some() {

@@ -259,8 +259,5 @@ fn is_term(expr: &Expr, part: &Expr) -> bool {
 }
 
 fn fresh_name(program: &Program) -> String {
-    (1..)
-        .map(|n| format!("t{n}"))
-        .find(|name| program.tensors.find(|data| data.name == *name).is_none())
-        .expect("there are more names than tensors")
+    program.tensors.fresh("t")
 }

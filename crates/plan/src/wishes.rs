@@ -20,11 +20,14 @@ use sparsec_base::{Diagnostic, Result};
 use sparsec_index::schedule::{Said, Section};
 use sparsec_index::{Program, Schedule};
 
-/// The wishes for the statements of a program, as many as it has at any time.
+/// The wishes for the statements of a program. Those that planning has come to are as many
+/// as the program has at any time.
 pub(crate) struct Wishes {
     /// The lists of commands; parts of a statement share one.
     lists: Vec<List>,
     statements: Vec<Statement>,
+    /// Those of statements that planning has not come to.
+    to_come: VecDeque<Statement>,
 }
 
 /// Commands for a statement or its parts.
@@ -59,12 +62,21 @@ impl Wishes {
         let mut wishes = Self {
             lists: Vec::new(),
             statements: Vec::new(),
+            to_come: VecDeque::new(),
         };
         for said in said.unwrap_or_else(none) {
             let statement = wishes.statement(said.commands, said.parts.into());
-            wishes.statements.push(statement);
+            wishes.to_come.push_back(statement);
         }
         wishes
+    }
+
+    /// Planning comes to the next statement of the program, which has another at the end
+    /// from now on.
+    pub(crate) fn begin_next(&mut self) {
+        let next = self.to_come.pop_front();
+        let next = next.expect("every statement of the program has wishes");
+        self.statements.push(next);
     }
 
     fn statement(&mut self, commands: Schedule, parts: VecDeque<Section>) -> Statement {
@@ -98,8 +110,13 @@ impl Wishes {
     /// Statement `number` was split as the user said, which has put another before it.
     ///
     /// # Errors
-    /// `E0310` if that has a name of which nothing is said.
-    pub(crate) fn split_as_said(&mut self, program: &Program, number: usize) -> Result<()> {
+    /// What is said of the part that was to come, if the other has a name of which nothing
+    /// is said.
+    pub(crate) fn split_as_said(
+        &mut self,
+        program: &Program,
+        number: usize,
+    ) -> std::result::Result<(), Section> {
         if program.statements.len() == self.statements.len() {
             // A sum was taken apart, and no statement added yet.
             return Ok(());
@@ -111,7 +128,7 @@ impl Wishes {
             .iter()
             .position(|part| part.statement.word.text == added);
         let Some(at) = at else {
-            return Err(parts[0].unknown(program));
+            return Err(parts[0].clone());
         };
         let rest = parts.split_off(at + 1);
         let mut parts = std::mem::replace(parts, rest);

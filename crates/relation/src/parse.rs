@@ -365,13 +365,23 @@ impl Parser {
             let place = self.tokens.peek().span;
             let chain = self.chain()?;
             self.check_parts(alternatives.len() * chain.len(), place)?;
-            let both = |before: &Vec<Constraint>| {
-                let before = before.clone();
-                chain
-                    .iter()
-                    .map(move |after| [&before[..], &after[..]].concat())
-            };
-            alternatives = alternatives.iter().flat_map(both).collect();
+            match &chain[..] {
+                // Copies of all that came before would add up.
+                [only] => {
+                    for before in &mut alternatives {
+                        before.extend_from_slice(only);
+                    }
+                }
+                _ => {
+                    let both = |before: &Vec<Constraint>| {
+                        let before = before.clone();
+                        chain
+                            .iter()
+                            .map(move |after| [&before[..], &after[..]].concat())
+                    };
+                    alternatives = alternatives.iter().flat_map(both).collect();
+                }
+            }
             if !self.tokens.eat("&&") && !self.tokens.eat("and") {
                 return Ok(alternatives);
             }

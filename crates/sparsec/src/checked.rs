@@ -69,7 +69,7 @@ impl Signature {
     pub(crate) fn of(program: &Program, number: usize, plan: &Plan, function: &Function) -> Self {
         let parameters = function.arguments.iter().map(|argument| {
             let concrete = &plan.concrete;
-            let known = concrete.tensors.find(|data| data.name == argument.name);
+            let known = concrete.tensors.named(&argument.name);
             let tensor = known.expect("an argument is a tensor of the statement");
             let origin = origin(plan, tensor);
             let statement = &program.statements[number];
@@ -77,7 +77,7 @@ impl Signature {
                 Role::Out => statement.lhs.tensor,
                 Role::In => {
                     let name = &concrete.tensors[copied(plan, origin)].name;
-                    let found = program.tensors.find(|data| data.name == *name);
+                    let found = program.tensors.named(name);
                     found.expect("copies are of tensors of the program")
                 }
             };

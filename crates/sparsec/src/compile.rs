@@ -4,7 +4,7 @@
 //! parse ─► resolve ─► formats ─► plan ─► lower ─► passes ─► tiles
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
@@ -32,6 +32,8 @@ pub struct Compiled {
     pub(crate) program: Program,
     pub(crate) formats: Formats,
     pub(crate) statements: Vec<CompiledStatement>,
+    /// The number of the statement that computes each result.
+    numbers: BTreeMap<TensorVar, usize>,
 }
 
 /// The results of a run by name.
@@ -114,9 +116,7 @@ pub(crate) fn compile_for(
     let resolved = notation.resolve(&declarations)?;
     let (program, temporaries) = gather(&resolved)?;
     let mut formats = given_formats(&program, request, inputs, chosen)?;
-    for (temporary, result) in temporaries {
-        add_temporary(&program, temporary, result, &mut formats);
-    }
+    add_temporaries(&program, &temporaries, &mut formats);
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
         Some(chosen) => {
             let name = &program.tensors[statement.lhs.tensor].name;
@@ -194,7 +194,11 @@ pub(crate) fn compile_for(
             division,
         });
     }
+    let results = planned.program.statements.iter().enumerate();
     let mut compiled = Compiled {
+        numbers: results
+            .map(|(number, it)| (it.lhs.tensor, number))
+            .collect(),
         notation,
         resolved,
         program: planned.program,
@@ -253,21 +257,22 @@ fn given_formats(
     Ok(formats)
 }
 
-/// Gives a temporary with what is assigned to part of `result` a format: where the
+/// Gives each temporary with what is assigned to part of a result a format: where the
 /// result is sparse, one that stores what is assigned and no more.
-fn add_temporary(
+fn add_temporaries(
     program: &Program,
-    temporary: TensorVar,
-    result: TensorVar,
+    temporaries: &[(TensorVar, TensorVar)],
     formats: &mut Formats,
 ) {
-    let name = program.tensors[result].source_name();
-    let mut values = program.tensors.iter();
-    let is_sparse = values.any(|(value, data)| {
-        let format = formats.get(value).filter(|_| data.source_name() == name);
-        format.is_some_and(|format| !format.is_all_dense())
-    });
-    if is_sparse {
+    let is_sparse = |value| formats.get(value).is_some_and(|it| !it.is_all_dense());
+    let values = program.tensors.iter();
+    let sparse = values.filter(|(value, _)| is_sparse(*value));
+    let mut sparse: BTreeSet<&str> = sparse.map(|(_, data)| data.source_name()).collect();
+    for &(temporary, result) in temporaries {
+        if !sparse.contains(program.tensors[result].source_name()) {
+            continue;
+        }
+        sparse.insert(program.tensors[temporary].source_name());
         let order = program.tensors[temporary].order();
         let levels = (0..order).map(|mode| Level::new(mode, LevelKind::Compressed));
         let format = Format::from_levels(levels.collect());
@@ -359,6 +364,12 @@ impl Compiled {
         &self.statements
     }
 
+    /// The number of the statement that computes the tensor `name`.
+    pub(crate) fn computed_by(&self, name: &str) -> Option<usize> {
+        let tensor = self.program.tensors.named(name)?;
+        self.numbers.get(&tensor).copied()
+    }
+
     /// The names of the tensors that statements compute, in order.
     pub fn results(&self) -> Vec<&str> {
         let name = |tensor: TensorVar| self.program.tensors[tensor].name.as_str();
@@ -371,7 +382,7 @@ impl Compiled {
 
     /// How the tensor `name` is stored, with the widths of its index arrays.
     pub fn format(&self, name: &str) -> Option<&Format> {
-        let tensor = self.program.tensors.find(|data| data.name == name)?;
+        let tensor = self.program.tensors.named(name)?;
         self.formats.get(tensor)
     }
 
@@ -380,11 +391,10 @@ impl Compiled {
     pub(crate) fn named(&self, results: Vec<Tensor>) -> Named {
         let mut named = Named::default();
         for (name, tensor) in self.results().into_iter().zip(results) {
-            let written = self.resolved.tensors.iter();
-            let Some((_, data)) = written.into_iter().find(|(_, data)| data.name == name) else {
+            let Some(written) = self.resolved.tensors.named(name) else {
                 continue;
             };
-            let values = match data.earlier_of {
+            let values = match self.resolved.tensors[written].earlier_of {
                 Some(_) => &mut named.earlier,
                 None => &mut named.last,
             };

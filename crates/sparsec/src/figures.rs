@@ -16,6 +16,9 @@
 //! Operands with equal figures share a plan. What is computed does not depend on it, but
 //! for the order in which floating-point numbers are added.
 
+use std::collections::BTreeMap;
+
+use sparsec_base::arena::Id;
 use sparsec_index::{Program, TensorRole};
 use sparsec_plan::Merge;
 use sparsec_tensor::{Tensor, guesses};
@@ -32,8 +35,8 @@ const MANY: u64 = 1 << 16;
 /// About how much the operands of a program hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Figures {
-    /// Of each tensor of the program, in order, where it is an operand.
-    tensors: Vec<Option<Stored>>,
+    /// Of each operand by its name in the source.
+    tensors: BTreeMap<String, Stored>,
     /// Of each merge of the kernel, in order, the share of its steps that is guessed wrong,
     /// in twentieths.
     mispredicted: Vec<Option<u8>>,
@@ -84,9 +87,10 @@ impl Figures {
         let tensors = program.tensors.iter();
         Self {
             tensors: tensors
-                .map(|(_, data)| match data.role {
-                    TensorRole::Input => stored(data.source_name()),
-                    _ => None,
+                .filter(|(_, data)| data.role == TensorRole::Input)
+                .filter_map(|(_, data)| {
+                    let name = data.source_name();
+                    Some((name.to_owned(), stored(name)?))
                 })
                 .collect(),
             mispredicted: merges
@@ -150,18 +154,12 @@ impl Named<'_> {
 
     /// About how far the index variable of a name runs.
     pub(crate) fn extent(&self, name: &str) -> Option<u64> {
-        let mut vars = self.program.vars.iter().zip(&self.figures.extents);
-        vars.find(|((_, data), _)| data.name == name)?
-            .1
-            .as_ref()
-            .copied()
+        let var = self.program.vars.named(name)?;
+        *self.figures.extents.get(var.index())?
     }
 
     fn stored(&self, name: &str) -> Option<Stored> {
-        let tensors = self.program.tensors.iter().zip(&self.figures.tensors);
-        tensors
-            .filter(|((_, data), _)| data.source_name() == name)
-            .find_map(|(_, stored)| *stored)
+        self.figures.tensors.get(name).copied()
     }
 }
 

@@ -143,7 +143,7 @@ fn computed(program: &Program, name: &str) -> Diagnostic {
         code::NOT_AN_OPERAND,
         format!("`{name}` is computed by the program, so it cannot be given"),
     );
-    let known = program.tensors.find(|data| data.name == name);
+    let known = program.tensors.named(name);
     let error = match known {
         Some(id) => error.at(&program.source, program.tensors[id].span, "computed here"),
         None => error,

@@ -353,7 +353,7 @@ impl Kernel {
     /// no such tensor.
     pub fn element(&self, name: &str) -> Option<ElementType> {
         let program = self.resolved();
-        let tensor = program.tensors.find(|data| data.name == name)?;
+        let tensor = program.tensors.named(name)?;
         Some(program.tensors[tensor].element)
     }
 

@@ -350,15 +350,9 @@ impl<'a> Run<'a> {
 
     /// The tensor `name` as it is after the statements that have these results.
     fn find<'t>(&'t self, name: &str, results: &'t [Tensor]) -> Option<&'t Tensor> {
-        let names = self.compiled.program.statements.iter().map(|statement| {
-            self.compiled.program.tensors[statement.lhs.tensor]
-                .name
-                .as_str()
-        });
-        let computed = names.zip(results).find(|(known, _)| *known == name);
-        computed
-            .map(|(_, tensor)| tensor)
-            .or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
+        let computed = self.compiled.computed_by(name);
+        let computed = computed.and_then(|number| results.get(number));
+        computed.or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
     }
 
     /// A tensor in another format. Stored entries stay stored, zeros too: an implicit entry

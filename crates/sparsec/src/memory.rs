@@ -167,7 +167,7 @@ pub(crate) fn argument_extent(
     });
     let (name, mode) = places.next()?;
     let tensors = &statement.plan.concrete.tensors;
-    let tensor = tensors.find(|data| data.name == name)?;
+    let tensor = tensors.named(name)?;
     let extents = of_tensor(compiled, number, tensor, extents)?;
     extents.get(mode).copied()
 }

@@ -35,7 +35,7 @@ pub(crate) fn check(compiled: &Compiled, extents: &Extents, given: &Operands<'_>
     for (number, statement) in compiled.statements.iter().enumerate() {
         let tensors = &statement.plan.concrete.tensors;
         let stores_nothing = |name: &str| {
-            let data = tensors.find(|data| data.name == name);
+            let data = tensors.named(name);
             let input = data.map(|id| &tensors[id]);
             let input = input.filter(|data| data.role == TensorRole::Input);
             let tensor = input.and_then(|data| given.get(data.source_name()));
@@ -88,10 +88,7 @@ fn too_much(compiled: &Compiled, number: usize, work: &Work) -> Diagnostic {
 /// The index variable of a loop: kernels number those that stand in several loops.
 fn name_of(statement: &CompiledStatement, var: Var) -> &str {
     let name = &statement.untiled.vars[var].name;
-    let is_known = |name: &str| {
-        let mut vars = statement.plan.concrete.vars.iter();
-        vars.any(|(_, data)| data.name == name)
-    };
+    let is_known = |name: &str| statement.plan.concrete.vars.named(name).is_some();
     match name.rsplit_once('_') {
         Some((base, _)) if !is_known(name) && is_known(base) => base,
         _ => name,

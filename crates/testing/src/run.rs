@@ -54,8 +54,8 @@ pub fn check(file: &Filetest, compiled: &Compiled, engines: &Engines) -> Check {
         .ok_or("there is no section `run`; it is written by hand")?;
     let element_of = |name: &str| {
         let program = compiled.resolved();
-        let found = program.tensors.iter().find(|(_, data)| data.name == name);
-        found.map(|(_, data)| data.element)
+        let found = program.tensors.named(name);
+        found.map(|id| program.tensors[id].element)
     };
     let cases = cases(&file.name, &section.text, section.line + 1, &element_of)
         .map_err(|error| error.render(false))?;
@@ -147,11 +147,12 @@ fn check_format(file: &Filetest, name: &str, found: &Tensor) -> Check {
 
 fn input(file: &Filetest, compiled: &Compiled, name: &str, data: &Data) -> Check<Tensor> {
     let program = compiled.resolved();
-    let declared = program.tensors.iter().find(|(_, data)| data.name == name);
+    let declared = program.tensors.named(name);
     let spec = file.request.tensors.get(name);
-    let (Some((_, tensor)), Some(format)) = (declared, compiled.format(name)) else {
+    let (Some(tensor), Some(format)) = (declared, compiled.format(name)) else {
         return Err(format!("`{name}` is not a tensor of the program"));
     };
+    let tensor = &program.tensors[tensor];
     let extents = match (spec.and_then(|spec| spec.extents.clone()), data) {
         (Some(extents), _) => extents,
         (None, Data::All { extents, .. }) => extents.clone(),

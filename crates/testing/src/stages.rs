@@ -4,8 +4,7 @@
 //! notation have to print as the same text again.
 
 use sparsec::{Compiled, Function, Inputs, Request, Source, Stage, codegen_c, compile};
-use sparsec_base::Arena;
-use sparsec_index::{Concrete, TensorData, TensorRole, TensorVar};
+use sparsec_index::{Concrete, TensorRole, Tensors};
 
 use crate::file::{Filetest, Section};
 
@@ -148,8 +147,8 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
 
 /// The tensors that a statement does not bring in itself, copies of operands
 /// in other formats included.
-fn without_workspaces(concrete: &Concrete) -> Arena<TensorVar, TensorData> {
-    let mut tensors = Arena::new();
+fn without_workspaces(concrete: &Concrete) -> Tensors {
+    let mut tensors = Tensors::new();
     for (_, data) in concrete.tensors.iter() {
         if data.role != TensorRole::Workspace {
             tensors.push(data.clone());

@@ -19,13 +19,13 @@ use std::collections::BTreeMap;
 
 use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
-use sparsec_base::{Arena, Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
 use super::{Clause, Concrete, Placed, Stmt};
 use crate::expr::{Access, Expr};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Assignment, Index, NodeKind, Parser, TensorUse, Word};
-use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar};
+use crate::program::{IndexVar, IndexVarData, TensorData, TensorRole, TensorVar, Tensors, Vars};
 use crate::resolve::{Typer, one_index_a_mode};
 use crate::schedule::{Command, Name, parse_command};
 use crate::workspace::{WorkspaceKind, parse_kind};
@@ -52,7 +52,7 @@ impl Concrete {
     /// assert_eq!(again.to_string(), text);
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
-    pub fn parse(source: &Source, tensors: &Arena<TensorVar, TensorData>) -> Result<Self> {
+    pub fn parse(source: &Source, tensors: &Tensors) -> Result<Self> {
         let mut parser = Parser::inside(source)?;
         parser.definitions()?;
         let tree = tree(&mut parser)?;
@@ -61,7 +61,7 @@ impl Concrete {
         let mut reader = Reader {
             source,
             tensors: tensors.clone(),
-            vars: Arena::new(),
+            vars: Vars::new(),
             bound: Vec::new(),
             shared: Vec::new(),
             clauses: Vec::new(),
@@ -190,8 +190,8 @@ fn list(parser: &mut Parser) -> Result<Vec<Tree>> {
 
 struct Reader<'a> {
     source: &'a Source,
-    tensors: Arena<TensorVar, TensorData>,
-    vars: Arena<IndexVar, IndexVarData>,
+    tensors: Tensors,
+    vars: Vars,
     bound: Vec<IndexVar>,
     /// The variables that clauses name.
     shared: Vec<IndexVar>,
@@ -312,7 +312,7 @@ impl Reader<'_> {
                 Ok(var.expect("every variable of a clause was made"))
             },
             &mut |name| {
-                let tensor = self.tensors.find(|data| data.name == name.word.text);
+                let tensor = self.tensors.named(&name.word.text);
                 tensor.ok_or_else(|| self.unknown_tensor(&name.word))
             },
         )
@@ -334,7 +334,7 @@ impl Reader<'_> {
         };
         let mut rhs = typer.node(&assignment.rhs, &|leaf| self.leaf(leaf))?;
         let name = &assignment.lhs.name;
-        match self.tensors.find(|data| data.name == name.text) {
+        match self.tensors.named(&name.text) {
             Some(known) => rhs = typer.convert(rhs, self.tensors[known].element)?,
             None => {
                 // A workspace is no storage: it has the type that is computed with.
@@ -384,13 +384,13 @@ impl Reader<'_> {
     fn is_index_value(&self, tensor: &TensorUse) -> bool {
         let name = &tensor.name.text;
         tensor.indices.is_empty()
-            && self.tensors.find(|data| data.name == *name).is_none()
+            && self.tensors.named(name).is_none()
             && self.bound.iter().any(|var| self.vars[*var].name == *name)
     }
 
     fn access(&self, tensor: &TensorUse) -> Result<Access> {
         let name = &tensor.name.text;
-        let Some(id) = self.tensors.find(|data| data.name == *name) else {
+        let Some(id) = self.tensors.named(name) else {
             return Err(self.unknown_tensor(&tensor.name));
         };
         let (order, used) = (self.tensors[id].order(), tensor.indices.len());

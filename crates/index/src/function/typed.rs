@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sparsec_base::arena::Id;
-use sparsec_base::{Arena, ElementType, Result, Scalar};
+use sparsec_base::{ElementType, Result, Scalar};
 
 use super::UserFunction;
 use crate::expr::{Access, Expr};
 use crate::notation::NodeKind;
 use crate::operator::Operator;
-use crate::program::{TensorData, TensorRole, TensorVar};
+use crate::program::{TensorData, TensorRole, Tensors};
 use crate::resolve::{Typed, Typer};
 
 /// A body for arguments of certain types, the bodies of functions that it calls
@@ -31,7 +31,7 @@ use crate::resolve::{Typed, Typer};
 #[derive(Clone, Debug)]
 pub struct Body {
     /// The parameters, as tensors of order 0 in their order.
-    pub parameters: Arena<TensorVar, TensorData>,
+    pub parameters: Tensors,
     /// The value.
     pub expr: Expr,
     /// How large a call of it is, expanded.
@@ -56,7 +56,7 @@ pub struct Size {
 impl Size {
     /// The size of an expression over `tensors`, of which the first `n_parameters`
     /// are parameters.
-    fn of(expr: &Expr, tensors: &Arena<TensorVar, TensorData>, n_parameters: usize) -> Self {
+    fn of(expr: &Expr, tensors: &Tensors, n_parameters: usize) -> Self {
         let of = |expr: &Expr| Self::of(expr, tensors, n_parameters);
         let mut size = Self {
             uses: vec![(0, 0); n_parameters],
@@ -123,17 +123,13 @@ impl Size {
     }
 
     /// How many parts an expression has, and how many of them lie inside one another.
-    pub(crate) fn of_whole(expr: &Expr, tensors: &Arena<TensorVar, TensorData>) -> (u64, u64) {
+    pub(crate) fn of_whole(expr: &Expr, tensors: &Tensors) -> (u64, u64) {
         Self::of(expr, tensors, 0).whole()
     }
 
     /// How many parts a call with these arguments has, and how many of them lie
     /// inside one another.
-    pub(crate) fn of_call(
-        &self,
-        args: &[Expr],
-        tensors: &Arena<TensorVar, TensorData>,
-    ) -> (u64, u64) {
+    pub(crate) fn of_call(&self, args: &[Expr], tensors: &Tensors) -> (u64, u64) {
         let args: Vec<Self> = args.iter().map(|arg| Self::of(arg, tensors, 0)).collect();
         self.with(&args, 0).whole()
     }
@@ -160,8 +156,8 @@ impl Body {
 }
 
 /// The parameters as scalars of these types.
-fn scalars(function: &UserFunction, types: &[ElementType]) -> Arena<TensorVar, TensorData> {
-    let mut tensors = Arena::new();
+fn scalars(function: &UserFunction, types: &[ElementType]) -> Tensors {
+    let mut tensors = Tensors::new();
     for (parameter, element) in function.definition().parameters.iter().zip(types) {
         tensors.push(TensorData {
             name: parameter.name.clone(),
@@ -178,7 +174,7 @@ fn scalars(function: &UserFunction, types: &[ElementType]) -> Arena<TensorVar, T
 }
 
 /// The expression without calls of functions of the user.
-fn flat(expr: &Expr, tensors: &Arena<TensorVar, TensorData>) -> Expr {
+fn flat(expr: &Expr, tensors: &Tensors) -> Expr {
     expr.map_parts(&mut |part| match part {
         Expr::Apply {
             op: Operator::Defined(function),
@@ -242,7 +238,7 @@ impl UserFunction {
     /// If the body does not take arguments of these types; programs that are
     /// resolved have no such calls.
     #[must_use]
-    pub fn expand(&self, args: &[Expr], tensors: &Arena<TensorVar, TensorData>) -> Expr {
+    pub fn expand(&self, args: &[Expr], tensors: &Tensors) -> Expr {
         let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
         let body = self.body(&types).expect("calls are typed");
         body.with(args).simplify()

@@ -276,10 +276,7 @@ impl Solver<'_> {
 
     /// A new variable that may have any value.
     fn fresh(&mut self, base: &str, extent: u64) -> IndexVar {
-        let name = (1..)
-            .map(|n| format!("{base}{n}"))
-            .find(|name| self.program.vars.find(|data| data.name == *name).is_none())
-            .expect("there are more names than variables");
+        let name = self.program.vars.fresh(base);
         let extent = Some(extent);
         let var = self.program.vars.push(IndexVarData { name, extent });
         self.solution.free.push(var);

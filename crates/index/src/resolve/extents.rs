@@ -5,8 +5,10 @@
 //! before. Implied sums of one statement over one name run equally far:
 //! `s = a(i) + b(i)` reads vectors of one length. Extents that are known spread over
 //! these equations until nothing changes; two that meet and differ are a clash.
+//! What changes has only those equations looked at again that it is in: an extent that
+//! goes back through a chain of statements would take a pass over all for each.
 
-use std::collections::BTreeSet;
+mod equations;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, Span, code};
@@ -16,6 +18,7 @@ use super::{Declarations, parts};
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, TensorUse};
 use crate::program::{IndexVar, Program, Statement, TensorVar};
+use equations::{Due, Equation, Equations, Learnt};
 
 /// What the accesses of a program say of extents.
 #[derive(Debug, Default)]
@@ -67,6 +70,7 @@ impl Uses {
         });
     }
 
+    /// Every access, in the order in which they were noted.
     pub(crate) fn accesses(&self) -> &[AccessUse] {
         &self.accesses
     }
@@ -86,10 +90,13 @@ impl Uses {
 pub(crate) fn unify(program: &mut Program, declarations: &Declarations, uses: &Uses) -> Result<()> {
     let mut unifier = Unifier {
         learnt: vec![None; uses.vars.len()],
+        equations: Equations::of(program, uses),
+        due: Due::default(),
         program,
         declarations,
         uses,
     };
+    unifier.due = unifier.equations.all_due(uses);
     unifier.count_parts()?;
     while unifier.spread()? || unifier.deduce() {}
     unifier.check_bound()?;
@@ -102,63 +109,98 @@ struct Unifier<'a> {
     uses: &'a Uses,
     /// For each variable, the access and mode that its extent was learnt from.
     learnt: Vec<Option<(usize, usize)>>,
+    equations: Equations,
+    due: Due,
 }
 
 impl Unifier<'_> {
-    /// One pass over all accesses, and values of which a part is assigned; whether
-    /// anything was learnt.
+    /// One pass over the equations that something changed for; whether anything was learnt.
+    ///
+    /// Those behind the one that learnt it are looked at in this pass, others in the next, so
+    /// that extents are learnt from where a pass over all would learn them.
     fn spread(&mut self) -> Result<bool> {
+        let mut due = std::mem::take(&mut self.due.equations);
         let mut changed = false;
-        for statement in &self.program.statements {
-            let (Some(before), after) = (statement.before, statement.lhs.tensor) else {
-                continue;
-            };
-            for mode in 0..self.program.tensors[after].order() {
-                let known = self.program.tensors[before].extents[mode];
-                let extent = &mut self.program.tensors[after].extents[mode];
-                match (known, *extent) {
-                    (Some(a), Some(b)) if a != b => {
-                        return Err(changed_extent(self.program, statement, mode, a, b));
-                    }
-                    (Some(_), None) => {
-                        *extent = known;
-                        changed = true;
-                    }
-                    _ => {}
-                }
+        while let Some(number) = due.pop_first() {
+            for learnt in self.solve(self.equations.all[number])? {
+                self.note(learnt);
+                changed = true;
             }
-        }
-        for (number, access) in self.uses.accesses.iter().enumerate() {
-            for (mode, index) in access.indices.iter().enumerate() {
-                let Some(var) = index.as_var() else {
-                    continue;
-                };
-                let of_mode = self.program.tensors[access.tensor].extents[mode];
-                let of_var = self.program.vars[var].extent;
-                match (of_mode, of_var) {
-                    (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, var, a, b)),
-                    (Some(extent), None) => {
-                        self.program.vars[var].extent = Some(extent);
-                        self.learnt[var.index()] = Some((number, mode));
-                        changed = true;
-                    }
-                    (None, Some(extent)) => {
-                        self.program.tensors[access.tensor].extents[mode] = Some(extent);
-                        changed = true;
-                    }
-                    _ => {}
-                }
-            }
-        }
-        for at in 0..self.program.same_extent.len() {
-            let (first, other) = self.program.same_extent[at];
-            changed |= self.share(first, other)?;
+            due.extend(self.due.equations.split_off(&(number + 1)));
         }
         Ok(changed)
     }
 
-    /// Gives two variables one extent; whether one learnt it from the other.
-    fn share(&mut self, first: IndexVar, other: IndexVar) -> Result<bool> {
+    /// Has everything looked at again that depends on what was learnt.
+    fn note(&mut self, learnt: Learnt) {
+        for number in self.equations.with(learnt) {
+            self.due.add(&self.equations, self.uses, *number);
+        }
+    }
+
+    /// Learns what one equation says.
+    fn solve(&mut self, equation: Equation) -> Result<Vec<Learnt>> {
+        match equation {
+            Equation::Before(statement) => self.keep_before(statement),
+            Equation::Access(access) => self.access(access),
+            Equation::Same(pair) => {
+                let (first, other) = self.program.same_extent[pair];
+                Ok(self.share(first, other)?.into_iter().collect())
+            }
+        }
+    }
+
+    /// Has a value of which a part is assigned keep the extents of the value before.
+    fn keep_before(&mut self, statement: usize) -> Result<Vec<Learnt>> {
+        let statement = &self.program.statements[statement];
+        let (Some(before), after) = (statement.before, statement.lhs.tensor) else {
+            return Ok(Vec::new());
+        };
+        let mut learnt = Vec::new();
+        for mode in 0..self.program.tensors[after].order() {
+            let known = self.program.tensors[before].extents[mode];
+            match (known, self.program.tensors[after].extents[mode]) {
+                (Some(a), Some(b)) if a != b => {
+                    return Err(changed_extent(self.program, statement, mode, a, b));
+                }
+                (Some(_), None) => {
+                    self.program.tensors[after].extents[mode] = known;
+                    learnt.push(Learnt::Tensor(after));
+                }
+                _ => {}
+            }
+        }
+        Ok(learnt)
+    }
+
+    fn access(&mut self, number: usize) -> Result<Vec<Learnt>> {
+        let access = &self.uses.accesses[number];
+        let mut learnt = Vec::new();
+        for (mode, index) in access.indices.iter().enumerate() {
+            let Some(var) = index.as_var() else {
+                continue;
+            };
+            let of_mode = self.program.tensors[access.tensor].extents[mode];
+            let of_var = self.program.vars[var].extent;
+            match (of_mode, of_var) {
+                (Some(a), Some(b)) if a != b => return Err(self.clash(number, mode, var, a, b)),
+                (Some(extent), None) => {
+                    self.program.vars[var].extent = Some(extent);
+                    self.learnt[var.index()] = Some((number, mode));
+                    learnt.push(Learnt::Var(var));
+                }
+                (None, Some(extent)) => {
+                    self.program.tensors[access.tensor].extents[mode] = Some(extent);
+                    learnt.push(Learnt::Tensor(access.tensor));
+                }
+                _ => {}
+            }
+        }
+        Ok(learnt)
+    }
+
+    /// Gives two variables one extent; which of them learnt it from the other.
+    fn share(&mut self, first: IndexVar, other: IndexVar) -> Result<Option<Learnt>> {
         let vars = &self.program.vars;
         let (known, unknown) = match (vars[first].extent, vars[other].extent) {
             (Some(a), Some(b)) if a != b => {
@@ -169,11 +211,11 @@ impl Unifier<'_> {
             }
             (Some(_), None) => (first, other),
             (None, Some(_)) => (other, first),
-            _ => return Ok(false),
+            _ => return Ok(None),
         };
         self.program.vars[unknown].extent = self.program.vars[known].extent;
         self.learnt[unknown.index()] = self.learnt[known.index()];
-        Ok(true)
+        Ok(Some(Learnt::Var(unknown)))
     }
 
     /// The first access and mode whose index has the variable.
@@ -208,24 +250,26 @@ impl Unifier<'_> {
 
     /// Finds an extent that only affine forms tell; whether there was one.
     fn deduce(&mut self) -> bool {
-        let indices = self.uses.accesses.iter().flat_map(|it| &it.indices);
-        let affine = indices.filter(|index| index.as_var().is_none());
-        let affine: BTreeSet<IndexVar> = affine.flat_map(IndexExpr::vars).collect();
-        for known in &self.uses.vars {
-            if self.program.vars[known.var].extent.is_none()
-                && affine.contains(&known.var)
-                && let Some(extent) = parts::deduced(self.program, self.uses, known.var)
+        while let Some(var) = self.due.vars.pop_first() {
+            let accesses = self.equations.accesses(var);
+            let accesses = accesses.map(|number| &self.uses.accesses[number]);
+            if self.program.vars[var].extent.is_none()
+                && let Some(extent) = parts::deduced(self.program, accesses, var)
             {
-                self.program.vars[known.var].extent = Some(extent);
+                self.program.vars[var].extent = Some(extent);
+                self.note(Learnt::Var(var));
                 return true;
             }
         }
-        let Some((number, mode, extent)) = parts::needed(self.program, self.uses) else {
-            return false;
-        };
-        let tensor = self.uses.accesses[number].tensor;
-        self.program.tensors[tensor].extents[mode] = Some(extent);
-        true
+        while let Some(number) = self.due.left.pop_first() {
+            let access = &self.uses.accesses[number];
+            if let Some((mode, extent)) = parts::needed(self.program, access) {
+                self.program.tensors[access.tensor].extents[mode] = Some(extent);
+                self.note(Learnt::Tensor(access.tensor));
+                return true;
+            }
+        }
+        false
     }
 
     fn clash(
@@ -389,7 +433,8 @@ impl Unifier<'_> {
     /// Whether a mode that an affine form with `var` reaches has an extent that
     /// is not known yet.
     fn may_follow(&self, var: IndexVar) -> bool {
-        self.uses.accesses.iter().any(|access| {
+        self.equations.accesses(var).any(|number| {
+            let access = &self.uses.accesses[number];
             let extents = &self.program.tensors[access.tensor].extents;
             let mut modes = std::iter::zip(&access.indices, extents);
             !access.is_left && modes.any(|(index, extent)| index.uses(var) && extent.is_none())

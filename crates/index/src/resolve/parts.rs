@@ -13,7 +13,7 @@
 
 use sparsec_base::{Code, Diagnostic, Result, Span, code};
 
-use super::extents::Uses;
+use super::extents::{AccessUse, Uses};
 use crate::expr::Expr;
 use crate::index_expr::IndexExpr;
 use crate::notation::{Index, IndexKind};
@@ -29,16 +29,17 @@ pub(crate) fn counted(index: &Index) -> Option<(&Index, u64)> {
 }
 
 /// The extent of a variable that only stands in affine forms: the largest with
-/// which every coordinate is inside.
-pub(crate) fn deduced(program: &Program, uses: &Uses, var: IndexVar) -> Option<u64> {
+/// which every coordinate of `accesses`, all that have it, is inside.
+pub(crate) fn deduced<'a>(
+    program: &Program,
+    accesses: impl Iterator<Item = &'a AccessUse> + Clone,
+    var: IndexVar,
+) -> Option<u64> {
     let extent = |var: IndexVar| program.vars[var].extent;
     let mut least = None;
     // What is assigned runs as far as what is read, if that says it.
-    let is_read = uses
-        .accesses()
-        .iter()
-        .any(|access| !access.is_left && access.indices.iter().any(|index| index.uses(var)));
-    for access in uses.accesses() {
+    let is_read = accesses.clone().any(|access| !access.is_left);
+    for access in accesses {
         let data = &program.tensors[access.tensor];
         for (mode, index) in access.indices.iter().enumerate() {
             let is_beside = access.is_left && is_read;
@@ -52,23 +53,18 @@ pub(crate) fn deduced(program: &Program, uses: &Uses, var: IndexVar) -> Option<u
     least
 }
 
-/// The extents of modes of results that only affine forms reach.
-pub(crate) fn needed(program: &Program, uses: &Uses) -> Option<(usize, usize, u64)> {
+/// A mode of a result that only an affine form reaches, and its extent.
+pub(crate) fn needed(program: &Program, access: &AccessUse) -> Option<(usize, u64)> {
     let extent = |var: IndexVar| program.vars[var].extent;
-    for (number, access) in uses.accesses().iter().enumerate() {
-        let data = &program.tensors[access.tensor];
-        if data.role != TensorRole::Result || !access.is_left {
-            continue;
-        }
-        for (mode, index) in access.indices.iter().enumerate() {
-            if data.extents[mode].is_none()
-                && let Some(needed) = index.extent_needed(&extent)
-            {
-                return Some((number, mode, needed));
-            }
-        }
+    let data = &program.tensors[access.tensor];
+    if data.role != TensorRole::Result || !access.is_left {
+        return None;
     }
-    None
+    let mut modes = access.indices.iter().zip(&data.extents).enumerate();
+    modes.find_map(|(mode, (index, known))| match known {
+        Some(_) => None,
+        None => Some((mode, index.extent_needed(&extent)?)),
+    })
 }
 
 /// What has to hold when all extents are known that follow.

@@ -5,7 +5,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
 use super::Declarations;
 use super::extents::Uses;
 use super::scope::{Sums, free_vars, implied};
-use super::tensors::Named;
+use super::tensors::{Firsts, Named};
 use super::typing::{Typed, Typer, accumulator};
 use crate::expr::{Access, Expr};
 use crate::function::Size;
@@ -14,22 +14,32 @@ use crate::notation::{Assignment, Index, Node, NodeKind, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{IndexVar, IndexVarData, Program, Statement, TensorVar};
 
+/// What is known before a statement is resolved.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    /// The tensors that it names.
+    pub(crate) named: &'a Named,
+    /// The first tensor of each name of the program.
+    pub(crate) firsts: &'a Firsts<'a>,
+    pub(crate) declarations: &'a Declarations,
+}
+
 /// The typed statement that `assignment` is. Its index variables are added to
 /// the program, and its tensor gets the type of the right side.
 pub(crate) fn resolve(
     program: &mut Program,
-    declarations: &Declarations,
+    known: Known<'_>,
     uses: &mut Uses,
     assignment: &Assignment,
-    named: &Named,
 ) -> Result<Statement> {
     let mut resolver = Resolver {
-        named,
+        named: known.named,
+        firsts: known.firsts,
         sums: implied(&program.source, assignment)?,
         op: assignment.op.clone().unwrap_or(Operator::Add),
         first_var: program.vars.len(),
         program,
-        declarations,
+        declarations: known.declarations,
         uses,
         bound: Vec::new(),
         summed: Vec::new(),
@@ -46,7 +56,7 @@ pub(crate) fn resolve(
         span: assignment.span,
     };
     if statement.is_partial() {
-        statement.before = named.before;
+        statement.before = known.named.before;
         statement.reduce = assignment.op.clone();
     }
     statement.rhs = resolver.assigned(assignment, &statement, rhs)?;
@@ -66,6 +76,7 @@ fn calls_functions(node: &Node) -> bool {
 
 struct Resolver<'a> {
     named: &'a Named,
+    firsts: &'a Firsts<'a>,
     program: &'a mut Program,
     declarations: &'a Declarations,
     uses: &'a mut Uses,
@@ -175,11 +186,7 @@ impl Resolver<'_> {
         };
         let name = &word.text;
         let declared = self.declarations.knows(name);
-        let tensor = self
-            .program
-            .tensors
-            .iter()
-            .find(|(_, data)| data.source_name() == name);
+        let tensor = self.firsts.get(name.as_str());
         if !declared && tensor.is_none() {
             return Ok(());
         }
@@ -190,7 +197,10 @@ impl Resolver<'_> {
             "which one?",
         );
         let error = match tensor {
-            Some((_, data)) => error.also(&self.program.source, data.span, "the tensor"),
+            Some(first) => {
+                let span = self.program.tensors[*first].span;
+                error.also(&self.program.source, span, "the tensor")
+            }
             None => error,
         };
         Err(error.help("rename one of them"))

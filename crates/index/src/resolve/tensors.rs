@@ -13,13 +13,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::suggest::closest;
-use sparsec_base::{Arena, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::check_order;
 
 use super::{Declaration, Declarations};
 use crate::notation::{Assignment, Notation, TensorUse};
 use crate::operator::Operator;
-use crate::program::{Program, TensorData, TensorRole, TensorVar};
+use crate::program::{Program, TensorData, TensorRole, TensorVar, Tensors, Vars};
 
 /// The tensors that one statement names.
 #[derive(Debug)]
@@ -32,26 +32,31 @@ pub(crate) struct Named {
     pub(crate) read: BTreeMap<String, TensorVar>,
 }
 
+/// The first tensor of each name in the source.
+pub(crate) type Firsts<'a> = BTreeMap<&'a str, TensorVar>;
+
 /// The tensors of a program, in the order in which the source names them, and
 /// those of each statement. The types and fills of results follow with their
 /// statements.
-pub(crate) fn collect(
-    notation: &Notation,
-    declarations: &Declarations,
-) -> Result<(Program, Vec<Named>)> {
+pub(crate) fn collect<'a>(
+    notation: &'a Notation,
+    declarations: &'a Declarations,
+) -> Result<(Program, Vec<Named>, Firsts<'a>)> {
     let names = notation.tensor_names();
     let mut collector = Collector {
         notation,
         source: &notation.source,
         declarations,
-        names: names.iter().map(|known| known.name.as_str()).collect(),
+        names: names.into_iter().map(|known| known.name).collect(),
         n_values: BTreeMap::new(),
         last: BTreeMap::new(),
         newest: BTreeMap::new(),
+        first: Firsts::new(),
         n_assigned: BTreeMap::new(),
-        tensors: Arena::new(),
+        tensors: Tensors::new(),
     };
-    collector.names.extend(notation.index_variables());
+    let vars = notation.index_variables().into_iter();
+    collector.names.extend(vars.map(str::to_owned));
     for statement in &notation.statements {
         let name = statement.lhs.name.text.as_str();
         *collector.n_values.entry(name).or_default() += 1;
@@ -63,11 +68,11 @@ pub(crate) fn collect(
     let program = Program {
         source: notation.source.clone(),
         tensors: collector.tensors,
-        vars: Arena::new(),
+        vars: Vars::new(),
         same_extent: Vec::new(),
         statements: Vec::new(),
     };
-    Ok((program, named))
+    Ok((program, named, collector.first))
 }
 
 struct Collector<'a> {
@@ -75,7 +80,7 @@ struct Collector<'a> {
     source: &'a Source,
     declarations: &'a Declarations,
     /// The names of all tensors and index variables of the program.
-    names: BTreeSet<&'a str>,
+    names: BTreeSet<String>,
     /// How many statements assign each name.
     n_values: BTreeMap<&'a str, usize>,
     /// The value that each name has now.
@@ -83,9 +88,10 @@ struct Collector<'a> {
     /// The tensor of each name that was added last: that of a left side while its right
     /// side is read.
     newest: BTreeMap<&'a str, TensorVar>,
+    first: Firsts<'a>,
     /// How often each name was assigned.
     n_assigned: BTreeMap<&'a str, usize>,
-    tensors: Arena<TensorVar, TensorData>,
+    tensors: Tensors,
 }
 
 impl<'a> Collector<'a> {
@@ -201,6 +207,7 @@ impl<'a> Collector<'a> {
             levels_of: None,
         });
         self.newest.insert(name, added);
+        self.first.entry(name).or_insert(added);
         Ok(added)
     }
 

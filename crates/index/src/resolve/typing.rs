@@ -22,14 +22,12 @@
 //! operations it took: `f16` is what [`Typed::element`] says and the type of a
 //! result that nobody declared, while the expression is of `f32`.
 
-use sparsec_base::{
-    Arena, Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code,
-};
+use sparsec_base::{Complex, Diagnostic, ElementType, Kind, Result, Scalar, Source, Span, code};
 
 use crate::expr::Expr;
 use crate::notation::{Node, NodeKind, Number};
 use crate::operator::{Operator, Style};
-use crate::program::{IndexVar, TensorData, TensorVar};
+use crate::program::{IndexVar, Tensors};
 use crate::resolve::promote::promote;
 
 /// An expression with its type and place.
@@ -48,7 +46,7 @@ pub(crate) struct Typed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Typer<'a> {
     pub(crate) source: &'a Source,
-    pub(crate) tensors: &'a Arena<TensorVar, TensorData>,
+    pub(crate) tensors: &'a Tensors,
 }
 
 impl Typer<'_> {

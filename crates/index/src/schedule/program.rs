@@ -26,6 +26,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use sparsec_base::suggest::closest;
@@ -37,7 +38,7 @@ use crate::concrete::Concrete;
 use crate::concretize::concretize;
 use crate::function::UserFunction;
 use crate::notation::{Parser, Word};
-use crate::program::Program;
+use crate::program::{Program, TensorVar};
 
 /// Commands for the statements of a program.
 ///
@@ -208,14 +209,15 @@ impl ProgramSchedule {
             }
             _ => self.deal_unnamed(program, &mut said)?,
         }
+        let results = program.statements.iter().enumerate();
+        let numbers: BTreeMap<TensorVar, usize> = results
+            .map(|(number, it)| (it.lhs.tensor, number))
+            .collect();
         let mut parts: Vec<Section> = Vec::new();
         for section in &self.sections {
             let name = &section.statement.word.text;
-            match program
-                .statements
-                .iter()
-                .position(|statement| program.tensors[statement.lhs.tensor].name == *name)
-            {
+            let result = program.tensors.named(name);
+            match result.and_then(|result| numbers.get(&result).copied()) {
                 Some(at) => {
                     said[at]
                         .commands

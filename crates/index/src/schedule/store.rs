@@ -36,14 +36,14 @@ pub(super) fn apply(
         .stmt
         .for_each_assign(&mut |lhs, _, _| made.push(lhs.tensor));
     // Commands may have left the temporaries of a statement before out.
-    let workspaces = || {
-        let tensors = concrete.tensors.iter();
-        let tensors = tensors.filter(|(_, data)| data.role == TensorRole::Workspace);
-        tensors.filter(|(tensor, _)| made.contains(tensor))
-    };
-    let found = workspaces().find(|(_, data)| data.name == name.word.text);
-    let Some((tensor, _)) = found else {
-        let known = workspaces().map(|(_, data)| data.name.as_str());
+    made.sort();
+    made.dedup();
+    let is_workspace = |tensor: &TensorVar| concrete.tensors[*tensor].role == TensorRole::Workspace;
+    made.retain(is_workspace);
+    let name_of = |tensor: &TensorVar| concrete.tensors[*tensor].name.as_str();
+    let found = made.iter().find(|tensor| name_of(tensor) == name.word.text);
+    let Some(&tensor) = found else {
+        let known = made.iter().map(name_of);
         return Err(unknown("temporary", name, known));
     };
     let mut stored = match place {

@@ -6,7 +6,7 @@ mod stmt;
 use std::collections::HashMap;
 
 use sparsec_base::lex::{Kind, Tokens};
-use sparsec_base::{Arena, Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, Table, code};
 
 use super::{is_name, is_reserved};
 use crate::ir::{Access, Argument, Block, Buffer, BufferData, Function, Role, Var, VarData};
@@ -37,8 +37,8 @@ impl Function {
             function: Function {
                 name: String::new(),
                 arguments: Vec::new(),
-                buffers: Arena::new(),
-                vars: Arena::new(),
+                buffers: Table::new(),
+                vars: Table::new(),
                 body: Block::new(),
             },
             names: HashMap::new(),
