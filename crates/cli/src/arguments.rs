@@ -46,7 +46,7 @@ pub(crate) enum Command {
     /// Show what a file holds: size, structure, how entries spread, what format suits
     #[command(after_help = INFO_EXAMPLES)]
     Info(InfoArguments),
-    /// Write the tensor of a file to a file of another type
+    /// Store the tensor of a file in another format, or as another type of file
     #[command(after_help = CONVERT_EXAMPLES)]
     Convert(ConvertArguments),
     /// List the formats that have names and the kinds of levels, or describe one format

@@ -203,9 +203,9 @@ impl Conversion {
 
     fn origin(&self) -> Result<&certify::Origin> {
         self.origin.as_ref().ok_or_else(|| {
-            let message = "no lemma is about several parts, padding, hash tables, sums or fills";
+            let message = "no lemma is about several parts, mirror images, padding, hash tables, sums or fills";
             Diagnostic::new(code::CERTIFICATE, message)
-                .help("certificates are about formats of one part that list their entries")
+                .help("certificates are about formats of one part that list each entry once")
         })
     }
 

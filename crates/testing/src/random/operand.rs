@@ -147,10 +147,7 @@ fn fitted(entries: &Entries, format: &Format) -> Entries {
         let mirror = format.mirror();
         let is_diagonal = mirror.is_some_and(|it| at[it.modes[0]] == at[it.modes[1]]);
         let is_own_image = mirror.is_none_or(|it| it.of == Mirrored::Symmetric);
-        // A truth value has no negative, so that a skew tensor of them has no entries.
-        let has_image =
-            value.element() != ElementType::Bool || mirror.is_none_or(|it| it.of != Mirrored::Skew);
-        if !is_held || !has_image || (is_diagonal && !is_own_image) {
+        if !is_held || (is_diagonal && !is_own_image) {
             continue;
         }
         coords.extend(&at);
@@ -159,6 +156,8 @@ fn fitted(entries: &Entries, format: &Format) -> Entries {
             let computed = value.cast(value.element().computed()).expect("as wide");
             let image = match mirror.of {
                 Mirrored::Symmetric => Some(value),
+                // A truth value is its own negative.
+                Mirrored::Skew if value.element() == ElementType::Bool => Some(value),
                 Mirrored::Skew => Operator::Neg.evaluate(&[computed]),
                 Mirrored::Hermitian => Operator::Conj.evaluate(&[computed]),
             };
