@@ -15,9 +15,8 @@
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
-use std::sync::Arc;
 
-use crate::list::List;
+use rpds::VectorSync;
 
 /// What an [`Arena`] needs of an id. Implemented by [`define_id!`](crate::define_id).
 pub trait Id: Copy + Eq {
@@ -62,10 +61,10 @@ macro_rules! define_id {
 ///
 /// Clones share their entries, and once one of them changes all but those that change:
 /// each statement of a program has the tensors of all statements, and planning clones a
-/// statement many times and adds workspaces to it ([`List`]).
+/// statement many times and adds workspaces to it ([`VectorSync`]).
 #[derive(Debug, PartialEq)]
 pub struct Arena<I, T> {
-    entries: List<Arc<T>>,
+    entries: VectorSync<T>,
     ids: PhantomData<I>,
 }
 
@@ -82,14 +81,14 @@ impl<I: Id, T> Arena<I, T> {
     /// An arena without entries.
     pub fn new() -> Self {
         Self {
-            entries: List::default(),
+            entries: VectorSync::new_sync(),
             ids: PhantomData,
         }
     }
 
     /// Adds an entry and returns its id.
     pub fn push(&mut self, entry: T) -> I {
-        self.entries.push(Arc::new(entry));
+        self.entries.push_back_mut(entry);
         I::from_index(self.entries.len() - 1)
     }
 
@@ -118,13 +117,12 @@ impl<I: Id, T> Arena<I, T> {
         self.entries
             .iter()
             .enumerate()
-            .map(|(n, entry)| (I::from_index(n), &**entry))
+            .map(|(n, entry)| (I::from_index(n), entry))
     }
 
     /// The first entry that fits `wanted`.
-    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
-        let mut entries = self.entries.iter();
-        entries.position(|entry| wanted(entry)).map(I::from_index)
+    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        self.entries.iter().position(wanted).map(I::from_index)
     }
 }
 
@@ -145,7 +143,7 @@ impl<I: Id, T> Index<I> for Arena<I, T> {
 impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
         let entry = self.entries.get_mut(id.index());
-        Arc::make_mut(entry.expect("an id is of an entry of its arena"))
+        entry.expect("an id is of an entry of its arena")
     }
 }
 

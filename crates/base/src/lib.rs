@@ -8,7 +8,6 @@
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`hash`]       | where tables keep a number                                   |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
-//! | [`list`]       | lists whose clones share what does not change                |
 //! | [`recent`]     | a map that keeps what was used last                          |
 //! | [`mark`]       | how loops may run: unrolled, in parallel                     |
 //! | [`scalar`]     | one value of an element type                                 |
@@ -23,7 +22,6 @@ pub mod code;
 pub mod diagnostic;
 pub mod hash;
 pub mod lex;
-pub mod list;
 pub mod mark;
 pub mod recent;
 pub mod scalar;

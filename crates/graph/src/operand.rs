@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use rpds::VectorSync;
 use sparsec_base::arena::Id;
-use sparsec_base::list::List;
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Clause, Stmt};
@@ -23,11 +23,11 @@ define_id!(
 /// Kernels cannot walk every format, nor assemble every one that they can walk.
 /// For tensors of the others there is a format that kernels use instead: what
 /// stands between the two is a conversion.
-/// Clones share all but what changes ([`List`]).
+/// Clones share all but what changes ([`VectorSync`]).
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
     /// By the number of the tensor.
-    stored: List<Stored>,
+    stored: VectorSync<Stored>,
 }
 
 /// How a tensor is stored, as far as it was said.
@@ -62,7 +62,7 @@ impl Formats {
 
     fn stored(&mut self, tensor: TensorVar) -> &mut Stored {
         while self.stored.len() <= tensor.index() {
-            self.stored.push(Stored::default());
+            self.stored.push_back_mut(Stored::default());
         }
         let stored = self.stored.get_mut(tensor.index());
         stored.expect("was added if it was missing")
