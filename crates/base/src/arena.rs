@@ -112,17 +112,15 @@ impl<I: Id, T> Arena<I, T> {
         (n..self.entries.len()).map(I::from_index)
     }
 
-    /// All entries with their ids, in the order in which they were added.
+    /// All entries with their ids, in the order in which they were added. Iterators of
+    /// [`VectorSync`] allocate, which costs more than looking up each entry of a few.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
-        self.entries
-            .iter()
-            .enumerate()
-            .map(|(n, entry)| (I::from_index(n), entry))
+        self.ids().map(|id| (id, &self[id]))
     }
 
     /// The first entry that fits `wanted`.
-    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<I> {
-        self.entries.iter().position(wanted).map(I::from_index)
+    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        self.ids().find(|id| wanted(&self[*id]))
     }
 }
 

@@ -14,12 +14,15 @@
 //! to `stem(n - 1)` are taken if the stem has the number `n`. Number 1 is tried each time,
 //! since the names of loops go `i`, `i_2`. Clones share all but what changes.
 
-use std::hash::RandomState;
+use std::hash::BuildHasherDefault;
 use std::ops::{Deref, Index, IndexMut};
 
 use rpds::HashTrieMapSync;
+use rustc_hash::FxHasher;
 
 use crate::arena::{Arena, Id};
+
+type Map<V> = HashTrieMapSync<String, V, BuildHasherDefault<FxHasher>>;
 
 /// An entry of a [`Table`].
 pub trait Named {
@@ -31,8 +34,8 @@ pub trait Named {
 #[derive(Clone, Debug)]
 pub struct Table<I, T> {
     arena: Arena<I, T>,
-    names: HashTrieMapSync<String, I, RandomState>,
-    untried: HashTrieMapSync<String, u64, RandomState>,
+    names: Map<I>,
+    untried: Map<u64>,
 }
 
 /// Names follow from entries.
@@ -47,8 +50,8 @@ impl<I: Id, T: Named> Table<I, T> {
     pub fn new() -> Self {
         Self {
             arena: Arena::new(),
-            names: HashTrieMapSync::default(),
-            untried: HashTrieMapSync::default(),
+            names: Map::default(),
+            untried: Map::default(),
         }
     }
 
@@ -101,11 +104,12 @@ impl<I: Id, T: Named> Table<I, T> {
 }
 
 /// The ways to read a name as a stem and the number behind it: `t12` as `t` and 12, and as
-/// `t1` and 2. No number begins with 0, so that a stem and a number make one name.
+/// `t1` and 2. No number begins with 0, so that a stem and a number make one name. Most
+/// numbers are 1, which is left out.
 fn numbered(name: &str) -> impl Iterator<Item = (&str, u64)> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let splits = (stem.len()..name.len()).map(|at| name.split_at(at));
-    let splits = splits.filter(|(_, digits)| !digits.starts_with('0'));
+    let splits = splits.filter(|(_, digits)| !digits.starts_with('0') && *digits != "1");
     splits.filter_map(|(stem, digits)| Some((stem, digits.parse().ok()?)))
 }
 
