@@ -16,8 +16,6 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-use rpds::VectorSync;
-
 /// What an [`Arena`] needs of an id. Implemented by [`define_id!`](crate::define_id).
 pub trait Id: Copy + Eq {
     /// The id of the `n`th entry.
@@ -58,48 +56,25 @@ macro_rules! define_id {
 }
 
 /// A list that only grows and is indexed by ids of type `I`.
-///
-/// Clones share their entries, and once one of them changes all but those that change:
-/// each statement of a program has the tensors of all statements, and planning clones a
-/// statement many times and adds workspaces to it ([`VectorSync`]).
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Arena<I, T> {
-    entries: VectorSync<T>,
+    entries: Vec<T>,
     ids: PhantomData<I>,
-}
-
-impl<I, T> Clone for Arena<I, T> {
-    fn clone(&self) -> Self {
-        Self {
-            entries: self.entries.clone(),
-            ids: PhantomData,
-        }
-    }
 }
 
 impl<I: Id, T> Arena<I, T> {
     /// An arena without entries.
     pub fn new() -> Self {
         Self {
-            entries: VectorSync::new_sync(),
+            entries: Vec::new(),
             ids: PhantomData,
         }
     }
 
     /// Adds an entry and returns its id.
     pub fn push(&mut self, entry: T) -> I {
-        self.entries.push_back_mut(entry);
+        self.entries.push(entry);
         I::from_index(self.entries.len() - 1)
-    }
-
-    /// How many entries there are.
-    pub fn len(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     /// All ids, in the order in which their entries were added.
@@ -107,20 +82,15 @@ impl<I: Id, T> Arena<I, T> {
         (0..self.entries.len()).map(I::from_index)
     }
 
-    /// The ids of all but the first `n` entries.
-    pub fn ids_from(&self, n: usize) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
-        (n..self.entries.len()).map(I::from_index)
-    }
-
-    /// All entries with their ids, in the order in which they were added. Iterators of
-    /// [`VectorSync`] allocate, which costs more than looking up each entry of a few.
+    /// All entries with their ids, in the order in which they were added.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
-        self.ids().map(|id| (id, &self[id]))
+        let entries = self.entries.iter().enumerate();
+        entries.map(|(n, entry)| (I::from_index(n), entry))
     }
 
     /// The first entry that fits `wanted`.
-    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
-        self.ids().find(|id| wanted(&self[*id]))
+    pub fn find(&self, wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        self.entries.iter().position(wanted).map(I::from_index)
     }
 }
 
@@ -133,45 +103,12 @@ impl<I: Id, T> Default for Arena<I, T> {
 impl<I: Id, T> Index<I> for Arena<I, T> {
     type Output = T;
     fn index(&self, id: I) -> &T {
-        let entry = self.entries.get(id.index());
-        entry.expect("an id is of an entry of its arena")
+        &self.entries[id.index()]
     }
 }
 
-impl<I: Id, T: Clone> IndexMut<I> for Arena<I, T> {
+impl<I: Id, T> IndexMut<I> for Arena<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        let entry = self.entries.get_mut(id.index());
-        entry.expect("an id is of an entry of its arena")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Arena;
-
-    crate::define_id!(struct Entry, "e");
-
-    #[test]
-    fn clones_share_their_entries_until_one_changes() {
-        let mut arena: Arena<Entry, String> = Arena::new();
-        let first = arena.push("first".to_owned());
-        let mut other = arena.clone();
-        assert!(
-            std::ptr::eq(&arena[first], &other[first]),
-            "nothing is copied"
-        );
-        let second = other.push("second".to_owned());
-        other[first].push('!');
-        assert_eq!((arena.len(), other.len()), (1, 2));
-        assert_eq!(
-            (&*arena[first], &*other[first], &*other[second]),
-            ("first", "first!", "second")
-        );
-        let before = other.clone();
-        other.push("third".to_owned());
-        assert!(
-            std::ptr::eq(&before[second], &other[second]),
-            "a list that grows copies no entry"
-        );
+        &mut self.entries[id.index()]
     }
 }

@@ -12,7 +12,7 @@
 //! | [`mark`]       | how loops may run: unrolled, in parallel                     |
 //! | [`scalar`]     | one value of an element type                                 |
 //! | [`suggest`]    | "did you mean …?"                                            |
-//! | [`table`]      | arenas whose entries are found by name                       |
+//! | [`table`]      | lists whose entries are found by name                        |
 //! | [`types`]      | element types, index widths                                  |
 //!
 //! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.

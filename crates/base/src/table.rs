@@ -1,4 +1,4 @@
-//! Arenas whose entries have names, found by name in constant time, free names too.
+//! Lists of things with names, found by name in constant time, free names too.
 //!
 //! Planning asks for the tensor of a name and for a name that no tensor has, statement
 //! after statement. Looking through all tensors each time takes `n²` steps for a program
@@ -12,15 +12,15 @@
 //!
 //! Invariants: each name has the first entry that it was given to; the names `stem2` up
 //! to `stem(n - 1)` are taken if the stem has the number `n`. Number 1 is tried each time,
-//! since the names of loops go `i`, `i_2`. Clones share all but what changes.
+//! since the names of loops go `i`, `i_2`.
 
 use std::hash::BuildHasherDefault;
-use std::ops::{Deref, Index, IndexMut};
+use std::ops::{Index, IndexMut};
 
-use rpds::HashTrieMapSync;
+use rpds::{HashTrieMapSync, VectorSync};
 use rustc_hash::FxHasher;
 
-use crate::arena::{Arena, Id};
+use crate::arena::Id;
 
 type Map<V> = HashTrieMapSync<String, V, BuildHasherDefault<FxHasher>>;
 
@@ -30,10 +30,14 @@ pub trait Named {
     fn name(&self) -> &str;
 }
 
-/// An arena whose entries are found by their names.
+/// A list that only grows, is indexed by ids of type `I` and finds entries by their names.
+///
+/// Clones share their entries, and once one of them changes all but those that change:
+/// each statement of a program has the tensors of all statements, and planning clones a
+/// statement many times and adds workspaces to it.
 #[derive(Clone, Debug)]
 pub struct Table<I, T> {
-    arena: Arena<I, T>,
+    entries: VectorSync<T>,
     names: Map<I>,
     untried: Map<u64>,
 }
@@ -41,7 +45,7 @@ pub struct Table<I, T> {
 /// Names follow from entries.
 impl<I: PartialEq, T: PartialEq> PartialEq for Table<I, T> {
     fn eq(&self, other: &Self) -> bool {
-        self.arena == other.arena
+        self.entries == other.entries
     }
 }
 
@@ -49,7 +53,7 @@ impl<I: Id, T: Named> Table<I, T> {
     /// A table without entries.
     pub fn new() -> Self {
         Self {
-            arena: Arena::new(),
+            entries: VectorSync::new_sync(),
             names: Map::default(),
             untried: Map::default(),
         }
@@ -57,7 +61,7 @@ impl<I: Id, T: Named> Table<I, T> {
 
     /// Adds an entry and returns its id.
     pub fn push(&mut self, entry: T) -> I {
-        let id = I::from_index(self.arena.len());
+        let id = I::from_index(self.entries.len());
         if !self.names.contains_key(entry.name()) {
             self.names.insert_mut(entry.name().to_owned(), id);
             for (stem, number) in numbered(entry.name()) {
@@ -69,7 +73,39 @@ impl<I: Id, T: Named> Table<I, T> {
                 }
             }
         }
-        self.arena.push(entry)
+        self.entries.push_back_mut(entry);
+        id
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// All ids, in the order in which their entries were added.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+        self.ids_from(0)
+    }
+
+    /// The ids of all but the first `n` entries.
+    pub fn ids_from(&self, n: usize) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+        (n..self.len()).map(I::from_index)
+    }
+
+    /// All entries with their ids, in the order in which they were added. Iterators of
+    /// [`VectorSync`] allocate, which costs more than looking up each entry of a few.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
+        self.ids().map(|id| (id, &self[id]))
+    }
+
+    /// The first entry that fits `wanted`.
+    pub fn find(&self, mut wanted: impl FnMut(&T) -> bool) -> Option<I> {
+        self.ids().find(|id| wanted(&self[*id]))
     }
 
     /// The first entry of this name.
@@ -119,23 +155,16 @@ impl<I: Id, T: Named> Default for Table<I, T> {
     }
 }
 
-impl<I, T> Deref for Table<I, T> {
-    type Target = Arena<I, T>;
-    fn deref(&self) -> &Arena<I, T> {
-        &self.arena
-    }
-}
-
 impl<I: Id, T> Index<I> for Table<I, T> {
     type Output = T;
     fn index(&self, id: I) -> &T {
-        &self.arena[id]
+        &self.entries[id.index()]
     }
 }
 
 impl<I: Id, T: Clone> IndexMut<I> for Table<I, T> {
     fn index_mut(&mut self, id: I) -> &mut T {
-        &mut self.arena[id]
+        &mut self.entries[id.index()]
     }
 }
 
@@ -171,5 +200,17 @@ mod tests {
             assert_eq!(table.named(&name), wanted(&name));
             table.push(name);
         }
+    }
+
+    #[test]
+    fn clones_share_their_entries_until_one_changes() {
+        let mut table: Table<Entry, String> = Table::new();
+        let ids = ["x", "y"].map(|name| table.push(name.to_owned()));
+        let mut other = table.clone();
+        other.push("z".to_owned());
+        other[ids[0]].shrink_to_fit();
+        assert_eq!((table.len(), other.len()), (2, 3));
+        let shared = ids.map(|id| std::ptr::eq(&table[id], &other[id]));
+        assert_eq!(shared, [false, true]);
     }
 }

@@ -214,7 +214,7 @@ impl UserFunction {
             let NodeKind::Access(parameter) = leaf else {
                 unreachable!("a body has no index variables");
             };
-            let found = parameters.find(|known| known.name == parameter.name.text);
+            let found = parameters.named(&parameter.name.text);
             Ok(Expr::Access(Access {
                 tensor: found.expect("a body has only parameters"),
                 indices: Vec::new(),
