@@ -63,7 +63,14 @@ pub struct CompiledComputation {
     /// With loops whose iterations may run at once in chunks for threads.
     divided: Function,
     /// The kernel that the last session made, which clones share.
-    made: Arc<Mutex<Option<(SessionId, Arc<Kernel>)>>>,
+    made: Arc<Mutex<Option<Made>>>,
+}
+
+/// A kernel, and the session that made it.
+#[derive(Clone, Debug)]
+struct Made {
+    session: SessionId,
+    kernel: Arc<Kernel>,
 }
 
 /// Where given arrays are checked against their declarations.
@@ -119,13 +126,16 @@ impl CompiledComputation {
     /// The kernel of a session.
     fn kernel(&self, session: &Session) -> Result<Arc<Kernel>> {
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, kernel)) = &*made
-            && of.is(session)
+        if let Some(made) = &*made
+            && made.session.is(session)
         {
-            return Ok(Arc::clone(kernel));
+            return Ok(Arc::clone(&made.kernel));
         }
         let kernel = session.kernel(&self.divided)?;
-        *made = Some((session.id(), Arc::clone(&kernel)));
+        *made = Some(Made {
+            session: session.id(),
+            kernel: Arc::clone(&kernel),
+        });
         Ok(kernel)
     }
 
