@@ -117,10 +117,17 @@ impl Memory {
                 bytes: bytes as u64,
             });
         } else if let Some(mapping) = Self::kept_for(bytes) {
+            if fault::strikes(Fault::Memory) {
+                recycle::keep(mapping);
+                return Err(AllocError {
+                    bytes: bytes as u64,
+                });
+            }
+            // Those beyond are zero as well, for who grows.
             let mut memory = Self::from(mapping);
-            memory.len = bytes;
+            memory.len = memory.capacity;
             memory.as_mut_slice::<u8>().fill(0);
-            return Ok(memory);
+            memory
         } else {
             Self::mapped(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?
         };
