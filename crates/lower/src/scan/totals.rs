@@ -12,7 +12,9 @@
 use sparsec_computation::segments::n_points;
 use sparsec_computation::{Computation, Stage};
 use sparsec_loop::{BinaryOp, Expr, Failure};
-use sparsec_relation::{Conjunction, Declarations, Expression, Function, Monotone, Set};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
+};
 
 use super::emit::Emitter;
 use super::filled::{before_next, counted, sums};
@@ -93,8 +95,29 @@ fn total(
         return None;
     }
     let (conditions, total) = n_points(sums.count, known)?;
-    let anywhere = Set::new(vec![Conjunction::new([""; 0], [])]).ok()?;
     let mut conditions = conditions.iter();
-    let holds = conditions.all(|condition| anywhere.implies(condition, known));
-    holds.then_some(total)
+    let holds = conditions.all(|condition| is_implied(condition, known));
+    (holds && is_there(whole, &total, known)).then_some(total)
+}
+
+/// Whether the entry that a total is, if it is one, lies in its array, also where no point is.
+fn is_there(whole: &Computation, total: &Expression, known: &Declarations) -> bool {
+    let Expression::Call(name, arguments) = total else {
+        return true;
+    };
+    let domain = known.function(name).and_then(|it| it.domain.as_box());
+    let (Some([(from, end)]), [at]) = (domain.as_deref(), &arguments[..]) else {
+        return false;
+    };
+    let is_below = Constraint::new(at.clone(), Comparison::Less, end.clone());
+    let is_from = Constraint::new(from.clone(), Comparison::LessEqual, at.clone());
+    // Parameters are refused below zero.
+    let is_parameter = matches!(at, Expression::Constant(name) if whole.parameters.contains(name));
+    let is_above = (is_parameter && *from == Expression::Integer(0)) || is_implied(&is_from, known);
+    is_above && is_implied(&is_below, known)
+}
+
+fn is_implied(constraint: &Constraint, known: &Declarations) -> bool {
+    let anywhere = Set::new(vec![Conjunction::new([""; 0], [])]);
+    anywhere.is_ok_and(|anywhere| anywhere.implies(constraint, known))
 }
