@@ -53,8 +53,6 @@ pub fn in_segments(
     if !is_monotone || !is_segment {
         return None;
     }
-    // What else is said of points holds of all of these.
-    let mut free = Conjunction::new(part.inputs().map(|v| part.name(v)).collect::<Vec<_>>(), []);
     let begin = below.expect("just found").clone();
     let bounds = [
         (begin, Comparison::LessEqual, at.clone()),
@@ -62,19 +60,98 @@ pub fn in_segments(
         (zero.clone(), Comparison::LessEqual, of.clone()),
         (of, Comparison::Less, last.clone()),
     ];
-    for (left, comparison, right) in bounds {
-        free.add(Constraint::new(left, comparison, right));
-    }
-    for definition in are_defined(part, &[place, *parent])? {
-        free.add(definition);
-    }
-    let free = Set::new(vec![free]).ok()?;
-    let mut others = part.constraints().iter();
-    if !others.all(|constraint| free.implies(constraint, known)) {
+    if !is_all_within(part, &[place, *parent], bounds, known) {
         return None;
     }
     let ends = |at: Expression| Expression::Call(name.clone(), vec![at]);
     Some((vec![ends(zero.clone()).equals(zero)], ends(last)))
+}
+
+/// How many points there are, each at a place of its own from 0 on, and what has to hold for
+/// that: a variable runs through all segments of a function, or from 0 to an end, and the others
+/// follow from it.
+///
+/// ```
+/// use sparsec_computation::{Computation, segments::n_points};
+/// let rows: Computation = "computation rows {
+///   parameters N, NZ
+///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+///   given pos : i32[N + 1], A : f64[NZ]
+///   out y : f64[N], n : f64
+///   s0: y(i) += A(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+///   s1: n += A(p) over {[p] : 0 <= p < NZ}
+/// }".parse()?;
+/// let counts = rows.ids().map(|id| n_points(rows.statement(id), &rows.declarations));
+/// let [Some((conditions, in_segments)), Some((_, in_range))] = &counts.collect::<Vec<_>>()[..]
+/// else { panic!("both are counted") };
+/// assert_eq!(format!("{in_segments:?}"), r#"Call("pos", [Constant("N")])"#);
+/// assert_eq!(conditions.len(), 1); // pos(0) = 0
+/// assert_eq!(format!("{in_range:?}"), r#"Constant("NZ")"#);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn n_points(
+    statement: &Statement,
+    known: &Declarations,
+) -> Option<(Vec<Constraint>, Expression)> {
+    let [part] = statement.space.parts() else {
+        return None;
+    };
+    let mut places = part.inputs();
+    places.find_map(|place| points_at(statement, place, known))
+}
+
+/// As [`n_points`], where the place is the value of this variable.
+pub fn points_at(
+    statement: &Statement,
+    place: Variable,
+    known: &Declarations,
+) -> Option<(Vec<Constraint>, Expression)> {
+    let [part] = statement.space.parts() else {
+        return None;
+    };
+    let in_turn = || Some((Vec::new(), in_range(part, place, known)?));
+    in_segments(statement, place, known).or_else(in_turn)
+}
+
+/// The end of a variable that is each integer from 0 on once.
+fn in_range(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Expression> {
+    let at = Expression::Variable(place);
+    let mut links = part.constraints().iter().flat_map(Constraint::links);
+    let end = links.find_map(|(left, comparison, right)| {
+        let is_end = comparison == Comparison::Less && *left == at && !mentions(right, part);
+        is_end.then(|| right.clone())
+    })?;
+    let bounds = [
+        (Expression::Integer(0), Comparison::LessEqual, at.clone()),
+        (at, Comparison::Less, end.clone()),
+    ];
+    is_all_within(part, &[place], bounds, known).then_some(end)
+}
+
+/// Whether a part holds all values of some variables within bounds: the others are defined by
+/// them, and what else is said holds of all.
+fn is_all_within(
+    part: &Conjunction,
+    variables: &[Variable],
+    bounds: impl IntoIterator<Item = (Expression, Comparison, Expression)>,
+    known: &Declarations,
+) -> bool {
+    let names = part.inputs().map(|v| part.name(v)).collect::<Vec<_>>();
+    let mut free = Conjunction::new(names, []);
+    for (left, comparison, right) in bounds {
+        free.add(Constraint::new(left, comparison, right));
+    }
+    let Some(definitions) = are_defined(part, variables) else {
+        return false;
+    };
+    for definition in definitions {
+        free.add(definition);
+    }
+    let Ok(free) = Set::new(vec![free]) else {
+        return false;
+    };
+    let mut others = part.constraints().iter();
+    others.all(|constraint| free.implies(constraint, known))
 }
 
 /// Equations that say the values of all variables of a part but some, each once; `None` if

@@ -49,6 +49,7 @@ mod places;
 mod settle;
 mod sorted;
 mod table;
+mod totals;
 mod values;
 mod window;
 
@@ -140,6 +141,7 @@ fn emitted(
                 .collect();
         }
         emitter.begin(&stage.begins);
+        emitter.make_totals(stage);
         emitter.run();
         emitter.settle(computation, stage);
         if emitter.missed {

@@ -102,7 +102,8 @@ impl Memory {
         }
     }
 
-    /// `bytes` bytes of zero. Large ones cost nothing until they are touched.
+    /// `bytes` bytes of zero. Those of huge pages cost nothing until they are touched; of less,
+    /// zeros are written where pages are kept, which is faster than the system clears others.
     ///
     /// # Errors
     /// When the machine has not that much memory in all, or none is left.
@@ -115,6 +116,18 @@ impl Memory {
             return Err(AllocError {
                 bytes: bytes as u64,
             });
+        } else if let Some(mapping) = Self::kept_for(bytes) {
+            if fault::strikes(Fault::Memory) {
+                recycle::keep(mapping);
+                return Err(AllocError {
+                    bytes: bytes as u64,
+                });
+            }
+            // Those beyond are zero as well, for who grows.
+            let mut memory = Self::from(mapping);
+            memory.len = memory.capacity;
+            memory.as_mut_slice::<u8>().fill(0);
+            memory
         } else {
             Self::mapped(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?
         };
@@ -136,6 +149,13 @@ impl Memory {
             max_bytes,
             libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
         )
+    }
+
+    /// Pages that were given back, for as many bytes and not for twice as many.
+    fn kept_for(bytes: usize) -> Option<Mapping> {
+        let most = bytes.saturating_mul(2);
+        let is_little = bytes < HUGE_FROM;
+        is_little.then(|| recycle::take(bytes, Need::AtMost(most)))?
     }
 
     fn on_heap(bytes: usize) -> Result<Self, AllocError> {
@@ -218,9 +238,10 @@ impl Memory {
                 self.move_to(Self::on_heap(bytes)?);
                 return Ok(());
             }
-            let need = match self.capacity {
-                0 => Need::Whole,
-                _ => Need::Beginning,
+            // What grows step by step grows to twice as much.
+            let need = match self.capacity.saturating_mul(2) < bytes {
+                true => Need::Whole,
+                false => Need::Beginning,
             };
             if let Some(mapping) = recycle::take(bytes, need) {
                 self.move_to(Self::from(mapping));

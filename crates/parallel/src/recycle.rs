@@ -14,8 +14,8 @@
 //! had is going to outgrow more, how much nobody knows yet; of several such arrays, the
 //! one with the widest entries comes first, and needs most.
 //!
-//! What they hold is what was there before, so they serve only who writes before
-//! reading: arrays that grow, not workspaces, which begin with zeros.
+//! What they hold is what was there before: arrays that grow are written before they are read,
+//! and workspaces are filled with zeros first.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -62,6 +62,9 @@ impl Kept {
         let fitting = sizes.filter(|&(_, size)| size >= least);
         let (at, _) = match need {
             Need::Whole => fitting.min_by_key(|&(_, size)| size),
+            Need::AtMost(most) => fitting
+                .filter(|&(_, size)| size <= most)
+                .min_by_key(|&(_, size)| size),
             // The first of equals, which is the oldest.
             Need::Beginning => fitting.max_by_key(|&(at, size)| (size, Reverse(at))),
         }?;
@@ -76,6 +79,8 @@ impl Kept {
 pub(crate) enum Need {
     /// All that it takes, as far as is known.
     Whole,
+    /// All that it takes; of a longer mapping, too much would stay unused.
+    AtMost(usize),
     /// The first of more.
     Beginning,
 }
@@ -111,17 +116,19 @@ mod tests {
             mappings: VecDeque::new(),
             bytes: 0,
         };
-        for pages in [1, 4, 2, 3] {
+        for pages in [1, 4, 2, 3, 7] {
             assert!(kept.keep(mapping(pages << 16)).is_empty());
         }
-        assert_eq!(kept.bytes, 10 << 16);
+        assert_eq!(kept.bytes, 17 << 16);
         let mut taken = |pages: usize, need| {
             let found = kept.take(pages << 16, need);
             found.map(|mapping| mapping.capacity() >> 16)
         };
+        assert_eq!(taken(5, Need::AtMost(8 << 16)), Some(7));
         assert_eq!(taken(2, Need::Whole), Some(2));
         assert_eq!(taken(1, Need::Beginning), Some(4));
         assert_eq!(taken(4, Need::Beginning), None);
+        assert_eq!(taken(1, Need::AtMost(1 << 15)), None);
         assert_eq!(taken(1, Need::Whole), Some(1));
         assert_eq!(taken(1, Need::Whole), Some(3));
         assert_eq!(kept.bytes, 0);

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Result, code};
@@ -104,6 +104,16 @@ struct Inner {
     pool: Option<Pool>,
 }
 
+/// Which session something was made for; it keeps none alive.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionId(Weak<Inner>);
+
+impl SessionId {
+    pub(crate) fn is(&self, session: &Session) -> bool {
+        std::ptr::eq(self.0.as_ptr(), Arc::as_ptr(&session.inner))
+    }
+}
+
 /// What a run gives.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -174,6 +184,10 @@ impl Session {
     /// How this session runs kernels.
     pub fn options(&self) -> &Options {
         &self.inner.options
+    }
+
+    pub(crate) fn id(&self) -> SessionId {
+        SessionId(Arc::downgrade(&self.inner))
     }
 
     pub(crate) fn plans(&self) -> &Plans {

@@ -50,6 +50,10 @@ pub(super) struct Emitter<'a> {
     pub(super) locals: BTreeSet<String>,
     /// The entries that are carried from the statements so far.
     pub(super) carried: Vec<(Access, Var)>,
+    /// What counts add up to; [`totals`](super::totals) says of which.
+    pub(super) totals: BTreeMap<String, Var>,
+    /// Statements whose numbers are known to be as declared.
+    pub(super) settled: BTreeSet<usize>,
     /// Whether an entry that lies in a variable alone was not found.
     pub(super) missed: bool,
     /// For each curve the bits of its places; see [`curve`].
@@ -97,6 +101,8 @@ impl<'a> Emitter<'a> {
             in_variables: BTreeSet::new(),
             locals: BTreeSet::new(),
             carried: Vec::new(),
+            totals: BTreeMap::new(),
+            settled: BTreeSet::new(),
             missed: false,
             curves: BTreeMap::new(),
             windows: BTreeMap::new(),

@@ -10,13 +10,11 @@
 //! | `g` at the point | `g(q) = rank(…)`, over points that are each `q` once  | 0 to the number of `q` |
 //! | `g` at the point | `g(q) = f(k) + ordinal(k of n)`, `f(k + 1) += 1` over the same points, `f(x + 1) += f(x)` | 0 to `f(n)` |
 
-use sparsec_computation::segments::{are_defined, in_segments};
+use sparsec_computation::segments::{in_segments, points_at};
 use sparsec_computation::{
     Computation, DataSpace, Operator, Role, Statement, Update, Value, Window,
 };
 use sparsec_relation::{Constraint, Declarations, Expression};
-
-use super::covered::covers;
 
 /// Where a statement assigns a list from its first entry on, each once: what has to hold
 /// when it begins, so that these are all of them.
@@ -57,31 +55,18 @@ fn numbers(
     known: &Declarations,
 ) -> Option<(Vec<Constraint>, Expression)> {
     match &numbering.value {
-        Value::Window(Window::Rank, _) => ranks(whole, numbering, known),
-        Value::Window(Window::Ordinal, keys) if keys.is_empty() => ranks(whole, numbering, known),
+        Value::Window(Window::Rank, _) => ranks(numbering, known),
+        Value::Window(Window::Ordinal, keys) if keys.is_empty() => ranks(numbering, known),
         _ => Some((Vec::new(), counted((whole, stage), numbering)?)),
     }
 }
 
 /// Ranks are as many as there are points: one for each place.
-fn ranks(
-    whole: &Computation,
-    numbering: &Statement,
-    known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
+fn ranks(numbering: &Statement, known: &Declarations) -> Option<(Vec<Constraint>, Expression)> {
     let [Expression::Variable(place)] = &numbering.target.indices[..] else {
         return None;
     };
-    if let Some(found) = in_segments(numbering, *place, known) {
-        return Some(found);
-    }
-    let space = whole.space(&numbering.target.space)?;
-    let [part] = numbering.space.parts() else {
-        return None;
-    };
-    let is_all = covers(numbering, space, known) == Some(true);
-    let once = are_defined(part, &[*place]).is_some();
-    (is_all && once).then(|| (Vec::new(), space.extents[0].clone()))
+    points_at(numbering, *place, known)
 }
 
 /// Where points are counted into the segments of `f` and numbered from their starts on, the
@@ -99,32 +84,57 @@ pub(super) fn counted(
     let ([key], [index]) = (&keys[..], &start.indices[..]) else {
         return None;
     };
-    let mut writers = whole.writers(&start.space).map(|id| whole.statement(id));
-    let (count, sum) = (writers.next()?, writers.next()?);
-    let next = |e: &Expression| {
-        let one = Box::new(Expression::Integer(1));
-        vec![Expression::Add(Box::new(e.clone()), one)]
+    let sums = sums(whole, &start.space)?;
+    // An earlier stage has completed them.
+    let is_there = stage.space(&start.space)?.role == Role::Given;
+    let same = *index == key.value && *sums.key == key.value && sums.n_keys == key.extent;
+    let is_all = is_there && same && sums.count.space == numbering.space;
+    is_all.then(|| Expression::Call(start.space.clone(), vec![sums.n_keys]))
+}
+
+/// How data begin with zeros, count the points of each key, and add the counts up.
+#[derive(Clone, Debug)]
+pub(super) struct Sums<'a> {
+    /// `f(key + 1) += 1`, for all points.
+    pub(super) count: &'a Statement,
+    /// The key of a point of that statement.
+    pub(super) key: &'a Expression,
+    /// How many keys there are: `f(x + 1) += f(x)` for each `x` from 0 on.
+    pub(super) n_keys: Expression,
+}
+
+/// How data count points, if that is all that is done to them.
+pub(super) fn sums<'a>(whole: &'a Computation, name: &str) -> Option<Sums<'a>> {
+    let mut writers = whole.writers(name).map(|id| whole.statement(id));
+    let [Some(count), Some(sum), None] = std::array::from_fn(|_| writers.next()) else {
+        return None;
     };
-    let counts = count.update == Update::Add
-        && count.value == Value::Integer(1)
-        && count.space == numbering.space
-        && count.target.indices == next(&key.value);
     let x = sum.variables().next().map(Expression::Variable)?;
+    let [(Expression::Integer(0), n_keys)] = &sum.space.as_box()?[..] else {
+        return None;
+    };
     let adds = sum.update == Update::Add
         && matches!(&sum.value, Value::Entry(before)
-            if before.space == start.space && before.indices == [x.clone()])
-        && sum.target.indices == next(&x)
-        && sum.space.as_box()? == [(Expression::Integer(0), key.extent.clone())];
+            if before.space == name && before.indices == [x.clone()])
+        && before_next(&sum.target.indices) == Some(&x);
     let times = [count, sum].map(|statement| match statement.schedule.first() {
         Some(Expression::Integer(time)) => Some(*time),
         _ => None,
     });
     let in_turn = matches!(times, [Some(count), Some(sum)] if count < sum);
-    let role = whole.space(&start.space)?.role;
-    let begins_with_zeros = matches!(role, Role::Out | Role::Temporary);
-    // An earlier stage has completed them.
-    let is_there = stage.space(&start.space)?.role == Role::Given;
-    let is_all = counts && adds && in_turn && begins_with_zeros && is_there;
-    let is_all = is_all && *index == key.value && writers.next().is_none();
-    is_all.then(|| Expression::Call(start.space.clone(), vec![key.extent.clone()]))
+    let counts = count.update == Update::Add && count.value == Value::Integer(1);
+    let begins_with_zeros = matches!(whole.space(name)?.role, Role::Out | Role::Temporary);
+    (adds && in_turn && counts && begins_with_zeros).then_some(Sums {
+        count,
+        key: before_next(&count.target.indices)?,
+        n_keys: n_keys.clone(),
+    })
+}
+
+/// The `e` of one index `e + 1`.
+pub(super) fn before_next(indices: &[Expression]) -> Option<&Expression> {
+    match indices {
+        [Expression::Add(e, one)] if **one == Expression::Integer(1) => Some(e),
+        _ => None,
+    }
 }

@@ -40,6 +40,9 @@ impl Emitter<'_> {
                 .if_then(broken, |b| b.fail(Failure::NotAsDeclared));
         }
         for function in stage.establishes.functions() {
+            if self.is_settled_by_total(function) {
+                continue;
+            }
             let space = whole.space(&function.name);
             self.check_function(function, space.expect("a stage establishes what is there"));
         }

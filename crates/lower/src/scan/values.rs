@@ -33,7 +33,10 @@ impl Emitter<'_> {
             return self.carried.push((target, var));
         }
         if let Some(function) = carries {
-            let var = self.carry(&function, &target, value);
+            let var = match self.settled.contains(&number) {
+                true => self.keep(&target, value),
+                false => self.carry(&function, &target, value),
+            };
             if self.in_variables.contains(&target.space) {
                 return;
             }
@@ -51,7 +54,7 @@ impl Emitter<'_> {
         if storage == element {
             return self.builder.store_reduce(buffer, index, value, operation);
         }
-        // A narrow integer is stored only if it fits.
+        // A narrow integer is stored only if it fits, which a total says of all at once.
         let at = self.builder.let_("at", index);
         let value = match operation {
             None => value,
@@ -61,8 +64,10 @@ impl Emitter<'_> {
         let (least, most) = range(storage);
         let below = Expr::Var(value).less(least);
         let outside = below.binary(BinaryOp::Or, Expr::int(most).less(value));
-        self.builder
-            .if_then(outside, |b| b.fail(Failure::CastOutOfRange));
+        if !self.totals.contains_key(&target.space) {
+            self.builder
+                .if_then(outside, |b| b.fail(Failure::CastOutOfRange));
+        }
         let loaded = self.builder.function().buffers[buffer].compute;
         let value = match loaded == element {
             true => value.into(),
@@ -82,6 +87,13 @@ impl Emitter<'_> {
             .binary(BinaryOp::Or, above.binary(BinaryOp::Le, value));
         self.builder
             .if_then(outside, |b| b.fail(Failure::NotAsDeclared));
+        self.carried.push((target.clone(), value));
+        value
+    }
+
+    /// Keeps an entry for the statements behind this one, in a variable.
+    fn keep(&mut self, target: &Access, value: impl Into<Expr>) -> Var {
+        let value = self.builder.let_(&target.space, value);
         self.carried.push((target.clone(), value));
         value
     }
@@ -204,7 +216,7 @@ fn float(element: ElementType, x: f64) -> Scalar {
 }
 
 /// The least and the largest integer of a narrow type.
-fn range(element: ElementType) -> (i64, i64) {
+pub(super) fn range(element: ElementType) -> (i64, i64) {
     match element {
         ElementType::I8 => (i8::MIN.into(), i8::MAX.into()),
         ElementType::I16 => (i16::MIN.into(), i16::MAX.into()),

@@ -78,6 +78,9 @@ impl Emitter<'_> {
                     (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
                         let starts = self.starts(statement, key).expect("just asked");
                         let counted = counted((self.whole, computation), statement).is_some();
+                        if self.is_settled_by_end(number) {
+                            self.settled.insert(number);
+                        }
                         Numbering::Cursor(self.cursor(&starts, key, counted))
                     }
                     (Window::Ordinal, [key]) => {

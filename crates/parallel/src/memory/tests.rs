@@ -102,3 +102,16 @@ fn trimming_an_unused_reservation_frees_it() {
     assert_eq!(memory.capacity(), 0);
     assert!(memory.as_slice::<f64>().is_empty());
 }
+
+#[test]
+fn zeros_on_pages_that_were_given_back_are_zeros_to_the_end() {
+    // Another test may take the pages first, and then the system clears new ones.
+    for _ in 0..8 {
+        let mut used = Memory::zeroed(3 << 16).unwrap();
+        used.as_mut_slice::<u8>().fill(7);
+        drop(used);
+        let mut again = Memory::zeroed(2 << 16).unwrap();
+        again.set_len(again.capacity());
+        assert!(again.as_slice::<u8>().iter().all(|byte| *byte == 0));
+    }
+}

@@ -36,7 +36,7 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
@@ -48,7 +48,7 @@ use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Element, Format, Tensor};
 
 use crate::checked;
-use crate::session::Session;
+use crate::session::{Session, SessionId};
 
 use super::completed::completed;
 use super::given::Given;
@@ -62,6 +62,15 @@ pub struct CompiledComputation {
     function: Function,
     /// With loops whose iterations may run at once in chunks for threads.
     divided: Function,
+    /// The kernel that the last session made, which clones share.
+    made: Arc<Mutex<Option<Made>>>,
+}
+
+/// A kernel, and the session that made it.
+#[derive(Clone, Debug)]
+struct Made {
+    session: SessionId,
+    kernel: Arc<Kernel>,
 }
 
 /// Where given arrays are checked against their declarations.
@@ -89,6 +98,7 @@ pub fn compile_computation(computation: &Computation) -> Result<CompiledComputat
         function,
         divided,
         lowered,
+        made: Arc::default(),
     })
 }
 
@@ -111,6 +121,22 @@ impl CompiledComputation {
     /// The C of the kernel.
     pub fn c(&self) -> String {
         sparsec_codegen_c::emit(&self.function)
+    }
+
+    /// The kernel of a session.
+    fn kernel(&self, session: &Session) -> Result<Arc<Kernel>> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(made) = &*made
+            && made.session.is(session)
+        {
+            return Ok(Arc::clone(&made.kernel));
+        }
+        let kernel = session.kernel(&self.divided)?;
+        *made = Some(Made {
+            session: session.id(),
+            kernel: Arc::clone(&kernel),
+        });
+        Ok(kernel)
     }
 
     /// The extents of data, with these values of parameters and of given integers.
@@ -384,7 +410,7 @@ impl Session {
             results.insert(argument.name.clone(), output);
         }
         Ok(Prepared {
-            kernel: self.kernel(function)?,
+            kernel: compiled.kernel(self)?,
             parameters,
             given: given.data.clone(),
             results,
