@@ -6,7 +6,8 @@
 //! | `a <= c * v`, `0 < c`                   | `(a + c - 1) floordiv c`              |
 //! | `e <= f(v + a)`, `f` never falls        | `f.first(e) - a`                      |
 //! | `f(v + a) <= e`, `f` never falls        | below `f.first(e + 1) - a`            |
-//! | none, but all rows imply one            | projection, without the other unknowns |
+//! | none that outer variables are in, but   | projection, without the other unknowns |
+//! | all rows imply one                      |                                       |
 //!
 //! `f.first(e)` is the first argument from which on `f` is at least `e` (at most, if `f` is
 //! decreasing). Bisection finds it.
@@ -57,6 +58,10 @@ impl Bounds {
             lower: vec![lower.clone()],
             upper: vec![upper.clone()],
         })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Bound> {
+        self.lower.iter().chain(&self.upper)
     }
 
     fn push(&mut self, bound: Bound) {
@@ -295,8 +300,13 @@ impl Item {
     }
 
     /// Bounds that follow from all comparisons together, whatever the variables
-    /// without values are: at most one on each side.
-    pub(super) fn derived(&self, variable: Variable, declarations: &Declarations) -> Bounds {
+    /// without values are: at most one of the wanted ones on each side.
+    fn derived(
+        &self,
+        variable: Variable,
+        is_wanted: impl Fn(&Polynomial) -> bool,
+        declarations: &Declarations,
+    ) -> Bounds {
         let facts = Facts::of_rows(self.rows.iter().cloned(), declarations);
         let alone = atom(variable);
         let keep = |atoms: &[Atom]| {
@@ -329,7 +339,7 @@ impl Item {
                 true => &bounds.lower,
                 false => &bounds.upper,
             };
-            if side.is_empty() {
+            if side.is_empty() && is_wanted(&value) {
                 bounds.push(Bound {
                     is_lower,
                     value,
@@ -342,11 +352,13 @@ impl Item {
         bounds
     }
 
-    /// The direct bounds, and derived ones on a side that has none.
+    /// The direct bounds, and derived ones on a side that has none. Where the direct bounds are
+    /// the same at all outer points, although an equality says that the values are not, derived
+    /// ones stand beside them: else the loop would run over the values of all points at each.
     pub(super) fn bounds(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let mut bounds = self.direct(variable, declarations);
         if !bounds.is_closed() {
-            let derived = self.derived(variable, declarations);
+            let derived = self.derived(variable, |_| true, declarations);
             if bounds.lower.is_empty() {
                 bounds.lower = derived.lower;
             }
@@ -354,14 +366,36 @@ impl Item {
                 bounds.upper = derived.upper;
             }
         }
+        let depends = |value: &Polynomial| self.depends_on_outer(value);
+        if self.follows_outer(variable) && !bounds.all().any(|bound| depends(&bound.value)) {
+            let derived = self.derived(variable, depends, declarations);
+            bounds.lower.extend(derived.lower);
+            bounds.upper.extend(derived.upper);
+        }
         bounds
+    }
+
+    /// Whether an equality ties a variable to known ones and to others.
+    fn follows_outer(&self, variable: Variable) -> bool {
+        let ties = |row: &Row| {
+            let open = self.open(&row.sum);
+            row.sign == Sign::Zero
+                && row.sum.has(variable)
+                && self.depends_on_outer(&row.sum)
+                && open.iter().any(|v| *v != variable)
+        };
+        self.rows.iter().any(ties)
+    }
+
+    fn depends_on_outer(&self, sum: &Polynomial) -> bool {
+        self.known.iter().any(|v| sum.has(*v))
     }
 
     /// Takes a variable as one between the bounds.
     pub(super) fn within(&mut self, variable: Variable, bounds: &Bounds) {
         self.known.insert(variable);
         self.exists.retain(|v| *v != variable);
-        for bound in bounds.lower.iter().chain(&bounds.upper) {
+        for bound in bounds.all() {
             if let Some(at) = bound.of {
                 // An equality is met where both of its sides are; else it is
                 // tested, or follows.
