@@ -6,8 +6,8 @@
 //! | `a <= c * v`, `0 < c`                   | `(a + c - 1) floordiv c`              |
 //! | `e <= f(v + a)`, `f` never falls        | `f.first(e) - a`                      |
 //! | `f(v + a) <= e`, `f` never falls        | below `f.first(e + 1) - a`            |
-//! | none that outer variables are in, but   | projection, without the other unknowns |
-//! | all rows imply one                      |                                       |
+//! | `v = e + u`, `a <= u` for an unknown `u` | `e + a`                               |
+//! | none, but all rows imply one            | projection, without the other unknowns |
 //!
 //! `f.first(e)` is the first argument from which on `f` is at least `e` (at most, if `f` is
 //! decreasing). Bisection finds it.
@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::item::{Item, domain, holds};
-use super::shadow::shadow;
+use super::shadow::{shadow, without};
 use crate::declarations::{Declarations, Monotone};
 use crate::expression::Variable;
 use crate::facts::{Facts, atom};
@@ -60,10 +60,6 @@ impl Bounds {
         })
     }
 
-    fn all(&self) -> impl Iterator<Item = &Bound> {
-        self.lower.iter().chain(&self.upper)
-    }
-
     fn push(&mut self, bound: Bound) {
         match bound.is_lower {
             true => self.lower.push(bound),
@@ -73,7 +69,8 @@ impl Bounds {
 }
 
 impl Item {
-    /// The bounds from single comparisons that the others do not imply.
+    /// The bounds from single comparisons, and from those of an unknown that an equality ties to
+    /// the variable, as far as the others do not imply them.
     pub(super) fn direct(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let mut found: Vec<Bound> = Vec::new();
         let follows = self.followers(variable, declarations);
@@ -83,6 +80,12 @@ impl Item {
                 if !found.iter().any(same) {
                     found.push(bound);
                 }
+            }
+        }
+        for bound in self.tied(variable, declarations) {
+            let same = |b: &Bound| b.is_lower == bound.is_lower && b.value == bound.value;
+            if !found.iter().any(same) {
+                found.push(bound);
             }
         }
         // A search costs more than a comparison, so it goes first.
@@ -99,6 +102,51 @@ impl Item {
             bounds.push(bound);
         }
         bounds
+    }
+
+    /// The bounds of an unknown, of which an equality says what the variable is: a position among
+    /// those of its parent, where the coordinate is not known yet.
+    fn tied(&self, variable: Variable, declarations: &Declarations) -> Vec<Bound> {
+        let own = atom(variable);
+        let mut found = Vec::new();
+        for tie in self.rows.iter().filter(|row| row.sign == Sign::Zero) {
+            let is_open = |atoms: &[Atom]| {
+                let mut sums = atoms.iter().cloned().map(Polynomial::atom);
+                sums.any(|sum| !self.open(&sum).is_empty())
+            };
+            let terms = tie.sum.terms().map(|(atoms, _)| atoms);
+            let open: Vec<&[Atom]> = terms.filter(|atoms| is_open(atoms)).collect();
+            let unknown = match open[..] {
+                [[a], [b]] if *a == own => b,
+                [[a], [b]] if *b == own => a,
+                _ => continue,
+            };
+            let value = tie.sum.solved_for(unknown);
+            let Some(value) = value.filter(|_| !mentions(unknown, variable)) else {
+                continue;
+            };
+            let product = std::slice::from_ref(unknown);
+            let compares =
+                |row: &&Row| row.sign == Sign::NonNegative && row.sum.factor(product) != 0;
+            let comparisons = self.rows.iter().filter(compares);
+            for row in comparisons.filter_map(|row| without(row, product, &value)) {
+                let is_own = self.open(&row.sum) == [variable];
+                let plain = is_own.then(|| self.plain(&row.sum, variable, declarations));
+                let Some((is_lower, value)) = plain.flatten() else {
+                    continue;
+                };
+                if self.has_values(&value, declarations) {
+                    found.push(Bound {
+                        is_lower,
+                        value,
+                        of: None,
+                        is_searched: false,
+                        follow: vec![row],
+                    });
+                }
+            }
+        }
+        found
     }
 
     /// Whether there is another bound on the side of this one, and all others together
@@ -300,13 +348,8 @@ impl Item {
     }
 
     /// Bounds that follow from all comparisons together, whatever the variables
-    /// without values are: at most one of the wanted ones on each side.
-    fn derived(
-        &self,
-        variable: Variable,
-        is_wanted: impl Fn(&Polynomial) -> bool,
-        declarations: &Declarations,
-    ) -> Bounds {
+    /// without values are: at most one on each side.
+    pub(super) fn derived(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let facts = Facts::of_rows(self.rows.iter().cloned(), declarations);
         let alone = atom(variable);
         let keep = |atoms: &[Atom]| {
@@ -339,7 +382,7 @@ impl Item {
                 true => &bounds.lower,
                 false => &bounds.upper,
             };
-            if side.is_empty() && is_wanted(&value) {
+            if side.is_empty() {
                 bounds.push(Bound {
                     is_lower,
                     value,
@@ -352,13 +395,11 @@ impl Item {
         bounds
     }
 
-    /// The direct bounds, and derived ones on a side that has none. Where the direct bounds are
-    /// the same at all outer points, although an equality says that the values are not, derived
-    /// ones stand beside them: else the loop would run over the values of all points at each.
+    /// The direct bounds, and derived ones on a side that has none.
     pub(super) fn bounds(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let mut bounds = self.direct(variable, declarations);
         if !bounds.is_closed() {
-            let derived = self.derived(variable, |_| true, declarations);
+            let derived = self.derived(variable, declarations);
             if bounds.lower.is_empty() {
                 bounds.lower = derived.lower;
             }
@@ -366,36 +407,14 @@ impl Item {
                 bounds.upper = derived.upper;
             }
         }
-        let depends = |value: &Polynomial| self.depends_on_outer(value);
-        if self.follows_outer(variable) && !bounds.all().any(|bound| depends(&bound.value)) {
-            let derived = self.derived(variable, depends, declarations);
-            bounds.lower.extend(derived.lower);
-            bounds.upper.extend(derived.upper);
-        }
         bounds
-    }
-
-    /// Whether an equality ties a variable to known ones and to others.
-    fn follows_outer(&self, variable: Variable) -> bool {
-        let ties = |row: &Row| {
-            let open = self.open(&row.sum);
-            row.sign == Sign::Zero
-                && row.sum.has(variable)
-                && self.depends_on_outer(&row.sum)
-                && open.iter().any(|v| *v != variable)
-        };
-        self.rows.iter().any(ties)
-    }
-
-    fn depends_on_outer(&self, sum: &Polynomial) -> bool {
-        self.known.iter().any(|v| sum.has(*v))
     }
 
     /// Takes a variable as one between the bounds.
     pub(super) fn within(&mut self, variable: Variable, bounds: &Bounds) {
         self.known.insert(variable);
         self.exists.retain(|v| *v != variable);
-        for bound in bounds.all() {
+        for bound in bounds.lower.iter().chain(&bounds.upper) {
             if let Some(at) = bound.of {
                 // An equality is met where both of its sides are; else it is
                 // tested, or follows.
