@@ -329,11 +329,11 @@ impl Case<'_> {
         let mut prepared = converter.prepare(session, &lent)?;
         for round in 0..rounds {
             let run = || converter.run(session, &self.tensor);
-            allocating.push(one.run(|| timed_warm(run))?);
-            given.push(one.run(|| timed_warm(|| prepared.launch()))?);
+            allocating.push(one.run(|| timed(run))?);
+            given.push(one.run(|| timed(|| prepared.launch()))?);
             if round < PACKING_ROUNDS {
                 let pack = || self.tensor.convert(&destination);
-                packing.push(one.run(|| timed_warm(pack))?, allocating[round]);
+                packing.push(one.run(|| timed(pack))?, allocating[round]);
             }
             for (turns, engine, allocates) in &mut turns {
                 let Some(peer) = &mut self.peer else { continue };
@@ -352,8 +352,8 @@ impl Case<'_> {
             Some(many) => {
                 let mut gains = Vec::new();
                 for _ in 0..rounds {
-                    let alone = one.run(|| timed_warm(|| prepared.launch()))?;
-                    let together = many.run(|| timed_warm(|| prepared.launch()))?;
+                    let alone = one.run(|| timed(|| prepared.launch()))?;
+                    let together = many.run(|| timed(|| prepared.launch()))?;
                     gains.push(alone.as_secs_f64() / together.as_secs_f64());
                 }
                 Some(median(gains, f64::total_cmp))
@@ -459,12 +459,8 @@ fn read(path: &Path, like: &Array) -> Result<Tensor> {
 
 /// The time of the second of two runs, which finds pages touched and caches as warm as they get:
 /// the other libraries are timed right behind a run as well.
-fn timed_warm<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
+fn timed<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
     drop(work()?);
-    timed(work)
-}
-
-fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     let start = Instant::now();
     let result = work()?;
     let time = start.elapsed();

@@ -111,6 +111,15 @@ pub(crate) fn convert(
     if !io::keeps_relations(Path::new(to)) {
         tensor = Stored::Levels(session.levels_of(&tensor)?.into_owned());
     }
+    // In a list of entries, places that only pad would read as entries.
+    let lists_entries = to == STREAM || io::lists_entries(Path::new(to));
+    if let Stored::Levels(padded) = &tensor
+        && lists_entries
+        && padded.has_padding()
+        && !padded.format().is_all_dense()
+    {
+        tensor = Stored::Levels(session.convert(padded, &list_format(order))?);
+    }
     progress.step(format!("write {to}"));
     let options = WriteOptions {
         structure,

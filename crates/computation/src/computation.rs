@@ -176,9 +176,16 @@ impl Computation {
     }
 
     /// All that is known of names in sets: what is declared, that arrays have
-    /// entries only within their extents, and that extents are not negative.
+    /// entries only within their extents, and that extents and parameters are not negative.
     pub fn known(&self) -> Declarations {
         let mut known = self.declarations.clone();
+        for parameter in &self.parameters {
+            known.assume(Constraint::new(
+                Expression::Integer(0),
+                Comparison::LessEqual,
+                Expression::Constant(parameter.clone()),
+            ));
+        }
         for space in &self.spaces {
             for extent in &space.extents {
                 known.assume(Constraint::new(

@@ -7,21 +7,61 @@
 //! ```
 
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Monotone, Set, Variable,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
+    Variable,
 };
 
 use crate::computation::Statement;
 
-/// Where a variable runs through all segments of a function: where they have to begin, and
-/// where they end.
-pub fn in_segments(
-    statement: &Statement,
-    place: Variable,
-    known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
+/// The places of a statement's points: each from the begin to the end belongs to one point.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Places {
+    /// The first place.
+    pub begin: Expression,
+    /// The place behind the last one.
+    pub end: Expression,
+}
+
+impl Places {
+    /// The constraint that the first place is 0, unless that is known.
+    pub fn from_zero(&self, known: &Declarations) -> Option<Constraint> {
+        let is_zero = self.begin.clone().equals(Expression::Integer(0));
+        (!is_known(&is_zero, known)).then_some(is_zero)
+    }
+}
+
+/// The places of a statement's points, if one of its variables is a place.
+///
+/// ```
+/// use sparsec_computation::{Computation, segments::places};
+/// let rows: Computation = "computation rows {
+///   parameters N, NZ
+///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+///   given pos : i32[N + 1], A : f64[NZ]
+///   out y : f64[N], n : f64
+///   s0: y(i) += A(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+///   s1: n += A(p) over {[p] : 0 <= p < NZ}
+/// }".parse()?;
+/// let ends = rows.ids().map(|id| places(rows.statement(id), &rows.known()));
+/// let ends: Vec<_> = ends.map(|it| format!("{:?}", it.expect("places").end)).collect();
+/// assert_eq!(ends, [r#"Call("pos", [Constant("N")])"#, r#"Constant("NZ")"#]);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn places(statement: &Statement, known: &Declarations) -> Option<Places> {
+    let mut variables = statement.variables();
+    variables.find_map(|place| places_at(statement, place, known))
+}
+
+/// The places of a statement's points, which are the values of this variable: it runs through all
+/// segments of a function, or from one bound to another.
+pub fn places_at(statement: &Statement, place: Variable, known: &Declarations) -> Option<Places> {
     let [part] = statement.space.parts() else {
         return None;
     };
+    in_segments(part, place, known).or_else(|| in_list(part, place, known))
+}
+
+fn in_segments(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Places> {
     let at = Expression::Variable(place);
     let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
         .flat_map(Constraint::links)
@@ -36,9 +76,9 @@ pub fn in_segments(
         return None;
     };
     let of = Expression::Variable(*parent);
+    let call = |at: Expression| Expression::Call(name.clone(), vec![at]);
     let one = Box::new(Expression::Integer(1));
-    let next = Expression::Add(Box::new(of.clone()), one);
-    let end = Expression::Call(name.clone(), vec![next]);
+    let next = call(Expression::Add(Box::new(of.clone()), one));
     let has = |left: &Expression, comparison, right: &Expression| {
         links.contains(&(left, comparison, right))
     };
@@ -46,97 +86,56 @@ pub fn in_segments(
     let last = links.iter().find_map(|(left, comparison, right)| {
         (*comparison == Comparison::Less && **left == of).then_some((*right).clone())
     })?;
-    let is_monotone = known.function(name)?.monotone == Some(Monotone::Nondecreasing);
-    let is_segment = has(&at, Comparison::Less, &end)
+    let function = known.function(name)?;
+    let is_segment = function.monotone == Some(Monotone::Nondecreasing)
+        && has(&at, Comparison::Less, &next)
         && has(&zero, Comparison::LessEqual, &of)
-        && !mentions(&last, part);
-    if !is_monotone || !is_segment {
-        return None;
-    }
-    let begin = below.expect("just found").clone();
+        && is_fixed(&last);
     let bounds = [
-        (begin, Comparison::LessEqual, at.clone()),
-        (at, Comparison::Less, end),
+        (call(of.clone()), Comparison::LessEqual, at.clone()),
+        (at, Comparison::Less, next),
         (zero.clone(), Comparison::LessEqual, of.clone()),
         (of, Comparison::Less, last.clone()),
     ];
-    if !is_all_within(part, &[place, *parent], bounds, known) {
-        return None;
-    }
-    let ends = |at: Expression| Expression::Call(name.clone(), vec![at]);
-    Some((vec![ends(zero.clone()).equals(zero)], ends(last)))
-}
-
-/// How many points there are, each at a place of its own from 0 on, and what has to hold for
-/// that: a variable runs through all segments of a function, or from 0 to an end, and the others
-/// follow from it.
-///
-/// ```
-/// use sparsec_computation::{Computation, segments::n_points};
-/// let rows: Computation = "computation rows {
-///   parameters N, NZ
-///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
-///   given pos : i32[N + 1], A : f64[NZ]
-///   out y : f64[N], n : f64
-///   s0: y(i) += A(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
-///   s1: n += A(p) over {[p] : 0 <= p < NZ}
-/// }".parse()?;
-/// let counts = rows.ids().map(|id| n_points(rows.statement(id), &rows.declarations));
-/// let [Some((conditions, in_segments)), Some((_, in_range))] = &counts.collect::<Vec<_>>()[..]
-/// else { panic!("both are counted") };
-/// assert_eq!(format!("{in_segments:?}"), r#"Call("pos", [Constant("N")])"#);
-/// assert_eq!(conditions.len(), 1); // pos(0) = 0
-/// assert_eq!(format!("{in_range:?}"), r#"Constant("NZ")"#);
-/// # Ok::<(), sparsec_base::Diagnostic>(())
-/// ```
-pub fn n_points(
-    statement: &Statement,
-    known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
-    let [part] = statement.space.parts() else {
-        return None;
+    // The ends are looked up also where there is no segment.
+    let are_there = || {
+        let mut ends = [&zero, &last].into_iter();
+        ends.all(|at| is_in_domain(function, at, known))
     };
-    let mut places = part.inputs();
-    places.find_map(|place| points_at(statement, place, known))
+    let is_all = is_segment && are_there() && is_all_within(part, &[place, *parent], bounds, known);
+    is_all.then(|| Places {
+        begin: call(zero),
+        end: call(last),
+    })
 }
 
-/// As [`n_points`], where the place is the value of this variable.
-pub fn points_at(
-    statement: &Statement,
-    place: Variable,
-    known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
-    let [part] = statement.space.parts() else {
-        return None;
-    };
-    let in_turn = || Some((Vec::new(), in_range(part, place, known)?));
-    in_segments(statement, place, known).or_else(in_turn)
-}
-
-/// The end of a variable that is each integer from 0 on once.
-fn in_range(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Expression> {
+fn in_list(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Places> {
     let at = Expression::Variable(place);
-    let mut links = part.constraints().iter().flat_map(Constraint::links);
-    let end = links.find_map(|(left, comparison, right)| {
-        let is_end = comparison == Comparison::Less && *left == at && !mentions(right, part);
-        is_end.then(|| right.clone())
-    })?;
+    let (mut begin, mut end) = (None, None);
+    for (left, comparison, right) in part.constraints().iter().flat_map(Constraint::links) {
+        match comparison {
+            Comparison::LessEqual if *right == at && is_fixed(left) => begin = Some(left.clone()),
+            Comparison::Less if *left == at && is_fixed(right) => end = Some(right.clone()),
+            _ => {}
+        }
+    }
+    let (begin, end) = (begin?, end?);
     let bounds = [
-        (Expression::Integer(0), Comparison::LessEqual, at.clone()),
+        (begin.clone(), Comparison::LessEqual, at.clone()),
         (at, Comparison::Less, end.clone()),
     ];
-    is_all_within(part, &[place], bounds, known).then_some(end)
+    is_all_within(part, &[place], bounds, known).then_some(Places { begin, end })
 }
 
 /// Whether a part holds all values of some variables within bounds: the others are defined by
-/// them, and what else is said holds of all.
+/// them, and each constraint holds of all these values.
 fn is_all_within(
     part: &Conjunction,
     variables: &[Variable],
     bounds: impl IntoIterator<Item = (Expression, Comparison, Expression)>,
     known: &Declarations,
 ) -> bool {
-    let names = part.inputs().map(|v| part.name(v)).collect::<Vec<_>>();
+    let names: Vec<&str> = part.inputs().map(|v| part.name(v)).collect();
     let mut free = Conjunction::new(names, []);
     for (left, comparison, right) in bounds {
         free.add(Constraint::new(left, comparison, right));
@@ -147,16 +146,38 @@ fn is_all_within(
     for definition in definitions {
         free.add(definition);
     }
-    let Ok(free) = Set::new(vec![free]) else {
+    let free = Set::new(vec![free]);
+    let mut constraints = part.constraints().iter();
+    free.is_ok_and(|free| constraints.all(|constraint| free.implies(constraint, known)))
+}
+
+/// Whether an expression without variables is known to be an argument of a function.
+pub fn is_in_domain(function: &Function, at: &Expression, known: &Declarations) -> bool {
+    let domain = function.domain.as_box();
+    let Some([(from, end)]) = domain.as_deref() else {
         return false;
     };
-    let mut others = part.constraints().iter();
-    others.all(|constraint| free.implies(constraint, known))
+    is_known(
+        &Constraint {
+            first: from.clone(),
+            rest: vec![
+                (Comparison::LessEqual, at.clone()),
+                (Comparison::Less, end.clone()),
+            ],
+        },
+        known,
+    )
+}
+
+/// Whether a constraint without variables is known to hold.
+fn is_known(constraint: &Constraint, known: &Declarations) -> bool {
+    let anywhere = Set::new(vec![Conjunction::new([""; 0], [])]);
+    anywhere.is_ok_and(|anywhere| anywhere.implies(constraint, known))
 }
 
 /// Equations that say the values of all variables of a part but some, each once; `None` if
 /// there are others.
-pub fn are_defined(part: &Conjunction, free: &[Variable]) -> Option<Vec<Constraint>> {
+fn are_defined(part: &Conjunction, free: &[Variable]) -> Option<Vec<Constraint>> {
     if part.exists().len() > 0 {
         return None;
     }
@@ -178,9 +199,8 @@ pub fn are_defined(part: &Conjunction, free: &[Variable]) -> Option<Vec<Constrai
     inputs.all(|v| defined.contains(&v)).then_some(definitions)
 }
 
-fn mentions(e: &Expression, part: &Conjunction) -> bool {
-    let found = variables(e);
-    part.inputs().any(|variable| found.contains(&variable))
+fn is_fixed(e: &Expression) -> bool {
+    variables(e).is_empty()
 }
 
 fn variables(e: &Expression) -> Vec<Variable> {

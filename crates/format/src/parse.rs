@@ -50,7 +50,12 @@ impl FormatSpec {
         let mut tokens = Tokens::new(source, &["->"])?;
         let spec = parse_spec(&mut tokens)?;
         tokens.expect_end().map_err(|error| {
-            error.help("behind a format come clauses, as in `csr, fill 1`, and `|` and other parts")
+            error.help(match spec.relation() {
+                Some(_) => "nothing comes behind a format that a relation describes",
+                None => {
+                    "behind a format come clauses, as in `csr, fill 1`, and `|` and other parts"
+                }
+            })
         })?;
         Ok(spec)
     }

@@ -211,6 +211,11 @@ pub fn keeps_relations(path: &Path) -> bool {
     written_type(path).is_ok_and(|(file_type, _)| file_type.endings == npz::TYPE.endings)
 }
 
+/// Whether files of this name are text, which lists entries and keeps no format.
+pub fn lists_entries(path: &Path) -> bool {
+    written_type(path).is_ok_and(|(file_type, _)| file_type.is_text)
+}
+
 /// As [`stage`], for a tensor that is stored as a relation says. The file has the text of the
 /// format; one that [keeps no relations](keeps_relations) gets a list of the entries.
 ///

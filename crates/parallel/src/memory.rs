@@ -102,26 +102,25 @@ impl Memory {
         }
     }
 
-    /// `bytes` bytes of zero. Those of huge pages cost nothing until they are touched; of less,
-    /// zeros are written where pages are kept, which is faster than the system clears others.
+    /// `bytes` bytes of zero. Large ones cost nothing until they are touched; for fewer, pages that
+    /// were given back are filled with zeros, which takes less time than to touch new ones.
     ///
     /// # Errors
     /// When the machine has not that much memory in all, or none is left.
     pub fn zeroed(bytes: usize) -> Result<Self, AllocError> {
+        let error = AllocError {
+            bytes: bytes as u64,
+        };
         let mut memory = if bytes == 0 {
             Self::new()
         } else if bytes < MAPPED_FROM {
             Self::on_heap(bytes)?
         } else if bytes as u64 > physical_bytes() {
-            return Err(AllocError {
-                bytes: bytes as u64,
-            });
+            return Err(error);
         } else if let Some(mapping) = Self::kept_for(bytes) {
             if fault::strikes(Fault::Memory) {
                 recycle::keep(mapping);
-                return Err(AllocError {
-                    bytes: bytes as u64,
-                });
+                return Err(error);
             }
             // Those beyond are zero as well, for who grows.
             let mut memory = Self::from(mapping);
@@ -155,7 +154,7 @@ impl Memory {
     fn kept_for(bytes: usize) -> Option<Mapping> {
         let most = bytes.saturating_mul(2);
         let is_little = bytes < HUGE_FROM;
-        is_little.then(|| recycle::take(bytes, Need::AtMost(most)))?
+        is_little.then(|| recycle::take(bytes, Need::Whole { most }))?
     }
 
     fn on_heap(bytes: usize) -> Result<Self, AllocError> {
@@ -240,7 +239,7 @@ impl Memory {
             }
             // What grows step by step grows to twice as much.
             let need = match self.capacity.saturating_mul(2) < bytes {
-                true => Need::Whole,
+                true => Need::Whole { most: usize::MAX },
                 false => Need::Beginning,
             };
             if let Some(mapping) = recycle::take(bytes, need) {

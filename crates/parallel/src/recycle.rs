@@ -61,8 +61,7 @@ impl Kept {
         let sizes = self.mappings.iter().map(Mapping::capacity).enumerate();
         let fitting = sizes.filter(|&(_, size)| size >= least);
         let (at, _) = match need {
-            Need::Whole => fitting.min_by_key(|&(_, size)| size),
-            Need::AtMost(most) => fitting
+            Need::Whole { most } => fitting
                 .filter(|&(_, size)| size <= most)
                 .min_by_key(|&(_, size)| size),
             // The first of equals, which is the oldest.
@@ -77,10 +76,8 @@ impl Kept {
 /// What bytes that somebody asks for are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// All that it takes, as far as is known.
-    Whole,
-    /// All that it takes; of a longer mapping, too much would stay unused.
-    AtMost(usize),
+    /// All that it takes, as far as is known; mappings of more than `most` bytes stay for others.
+    Whole { most: usize },
     /// The first of more.
     Beginning,
 }
@@ -120,17 +117,18 @@ mod tests {
             assert!(kept.keep(mapping(pages << 16)).is_empty());
         }
         assert_eq!(kept.bytes, 17 << 16);
+        let whole = Need::Whole { most: usize::MAX };
         let mut taken = |pages: usize, need| {
             let found = kept.take(pages << 16, need);
             found.map(|mapping| mapping.capacity() >> 16)
         };
-        assert_eq!(taken(5, Need::AtMost(8 << 16)), Some(7));
-        assert_eq!(taken(2, Need::Whole), Some(2));
+        assert_eq!(taken(5, whole), Some(7));
+        assert_eq!(taken(2, whole), Some(2));
         assert_eq!(taken(1, Need::Beginning), Some(4));
         assert_eq!(taken(4, Need::Beginning), None);
-        assert_eq!(taken(1, Need::AtMost(1 << 15)), None);
-        assert_eq!(taken(1, Need::Whole), Some(1));
-        assert_eq!(taken(1, Need::Whole), Some(3));
+        assert_eq!(taken(1, Need::Whole { most: 1 << 15 }), None);
+        assert_eq!(taken(1, whole), Some(1));
+        assert_eq!(taken(1, whole), Some(3));
         assert_eq!(kept.bytes, 0);
     }
 

@@ -28,6 +28,34 @@ fn files_change_their_format() {
 }
 
 #[test]
+fn lists_of_entries_have_no_padding() {
+    let place = Place::new();
+    place.write("a.mtx", MATRIX);
+    for format in ["dia", "ell", "bsr(2, 2)", "sky", "csb(2)"] {
+        let lower = "%%MatrixMarket matrix coordinate real general\n3 4 2\n1 1 2\n3 1 3\n";
+        place.write("lower.mtx", lower);
+        for (file, entries) in [("a.mtx", 4), ("lower.mtx", 2)] {
+            if (format, file) == ("sky", "a.mtx") {
+                continue;
+            }
+            let call = ["convert", file, "list.mtx", "--to", format];
+            assert_eq!(place.call(&call).answer(), "");
+            let list = place.read("list.mtx");
+            // Behind a head and the extents.
+            assert_eq!(
+                list.lines().count(),
+                2 + entries,
+                "{file} in {format}: {list}"
+            );
+        }
+    }
+    // What is dense is dense on purpose.
+    let call = ["convert", "a.mtx", "all.tns", "--to", "dense"];
+    assert_eq!(place.call(&call).answer(), "");
+    assert_eq!(place.read("all.tns").lines().count(), 12);
+}
+
+#[test]
 fn derivations_print_at_every_stage() {
     let place = Place::new();
     let derive = |stage: &str| {

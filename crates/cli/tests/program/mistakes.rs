@@ -247,6 +247,21 @@ const ADVICE: &[Mistake] = &[
         follows: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones -f A=csc -s 'convert(A, csr)'",
     },
     Mistake {
+        call: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones -f 'A=jds, fill 1'",
+        code: 2,
+        texts: &[
+            "error[E0101]",
+            "nothing comes behind a format that a relation describes",
+        ],
+        follows: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones -f A=jds",
+    },
+    Mistake {
+        call: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones -f A=qqqq",
+        code: 2,
+        texts: &["error[E0110]", "`jds`, `sell`, `fcoo`, `bcsf`"],
+        follows: "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones -f 'A=sell(2, 4)'",
+    },
+    Mistake {
         call: "run 's = sin{i}(x(i))' -g x=1 -d i=3",
         code: 1,
         texts: &[

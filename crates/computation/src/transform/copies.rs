@@ -19,7 +19,7 @@ use sparsec_relation::{
 };
 
 use crate::computation::{Computation, Role, Statement, StatementId};
-use crate::segments::{are_defined, in_segments};
+use crate::segments::places_at;
 use crate::value::{Access, Update, Value};
 
 impl Computation {
@@ -112,16 +112,7 @@ impl Computation {
             return None;
         }
         let at = Expression::Variable(*place);
-        let bounds = match in_segments(statement, *place, known) {
-            Some((_, end)) => {
-                let Expression::Call(function, _) = &end else {
-                    return None;
-                };
-                let zero = vec![Expression::Integer(0)];
-                (Expression::Call(function.clone(), zero), end)
-            }
-            None => in_list(part, *place, known)?,
-        };
+        let places = places_at(statement, *place, known)?;
         let is_given = |name: &str| {
             let given = self
                 .space(name)
@@ -155,10 +146,10 @@ impl Computation {
         let mut alone = Conjunction::new([part.name(*place)], []);
         let now = Now;
         alone.add(Constraint {
-            first: bounds.0,
+            first: places.begin,
             rest: vec![
                 (Comparison::LessEqual, at.rewritten(&now)),
-                (Comparison::Less, bounds.1),
+                (Comparison::Less, places.end),
             ],
         });
         Some(Statement {
@@ -185,44 +176,6 @@ impl Statement {
         }
         found
     }
-}
-
-/// The bounds of a variable that the others of a part follow from, where nothing else is said
-/// of it.
-fn in_list(
-    part: &Conjunction,
-    place: Variable,
-    known: &Declarations,
-) -> Option<(Expression, Expression)> {
-    let at = Expression::Variable(place);
-    let is_fixed = |e: &Expression| {
-        let mut is_fixed = true;
-        e.visit(&mut |e| is_fixed &= !matches!(e, Expression::Variable(_)));
-        is_fixed
-    };
-    let (mut begin, mut end) = (None, None);
-    for (left, comparison, right) in part.constraints().iter().flat_map(Constraint::links) {
-        match comparison {
-            Comparison::LessEqual if *right == at && is_fixed(left) => begin = Some(left.clone()),
-            Comparison::Less if *left == at && is_fixed(right) => end = Some(right.clone()),
-            _ => {}
-        }
-    }
-    let (begin, end) = (begin?, end?);
-    let names: Vec<&str> = part.inputs().map(|v| part.name(v)).collect();
-    let mut free = Conjunction::new(names, []);
-    free.add(Constraint {
-        first: begin.clone(),
-        rest: vec![(Comparison::LessEqual, at), (Comparison::Less, end.clone())],
-    });
-    for definition in are_defined(part, &[place])? {
-        free.add(definition);
-    }
-    let free = Set::new(vec![free]).ok()?;
-    let mut others = part.constraints().iter();
-    others
-        .all(|constraint| free.implies(constraint, known))
-        .then_some((begin, end))
 }
 
 /// The place is the only variable.

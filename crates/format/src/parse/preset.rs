@@ -158,17 +158,16 @@ impl Parser {
                     "write it behind a format, as in `csr, {side}(i, j)`"
                 ));
         }
-        let names: Vec<_> = presets().iter().map(|preset| preset.name).collect();
-        let whole = relation_presets().iter().map(|preset| preset.name);
+        let of_levels = presets().iter().map(|preset| preset.name);
+        let of_relations = relation_presets().iter().map(|preset| preset.name);
+        let names: Vec<&str> = of_levels.chain(of_relations).collect();
         Diagnostic::new(code::UNKNOWN_FORMAT, message)
             .at(self.source(), place, "no format has this name")
-            .help(
-                meant(name, names.iter().copied().chain(whole)).unwrap_or_else(|| {
-                    format!(
-                        "use one of `{}`, or a map such as `(i, j) -> (i : dense, j : compressed)`",
-                        names.join("`, `")
-                    )
-                }),
-            )
+            .help(meant(name, names.iter().copied()).unwrap_or_else(|| {
+                format!(
+                    "use one of `{}`, or a map such as `(i, j) -> (i : dense, j : compressed)`",
+                    names.join("`, `")
+                )
+            }))
     }
 }

@@ -10,7 +10,7 @@
 //! | `g` at the point | `g(q) = rank(…)`, over points that are each `q` once  | 0 to the number of `q` |
 //! | `g` at the point | `g(q) = f(k) + ordinal(k of n)`, `f(k + 1) += 1` over the same points, `f(x + 1) += f(x)` | 0 to `f(n)` |
 
-use sparsec_computation::segments::{in_segments, points_at};
+use sparsec_computation::segments::{Places, is_in_domain, places_at};
 use sparsec_computation::{
     Computation, DataSpace, Operator, Role, Statement, Update, Value, Window,
 };
@@ -27,8 +27,8 @@ pub(super) fn fills(
     let ([index], [extent]) = (&statement.target.indices[..], &space.extents[..]) else {
         return None;
     };
-    let (mut conditions, end) = match index {
-        Expression::Variable(place) => in_segments(statement, *place, known)?,
+    let places = match index {
+        Expression::Variable(place) => places_at(statement, *place, known)?,
         Expression::Call(name, arguments) => {
             let numbering = only_writer(whole, name)?;
             let is_at_point =
@@ -37,8 +37,8 @@ pub(super) fn fills(
         }
         _ => return None,
     };
-    conditions.push(end.equals(extent.clone()));
-    Some(conditions)
+    let ends = places.end.clone().equals(extent.clone());
+    Some(places.from_zero(known).into_iter().chain([ends]).collect())
 }
 
 /// The statement that assigns data, if there is one alone.
@@ -48,25 +48,26 @@ fn only_writer<'a>(whole: &'a Computation, name: &str) -> Option<&'a Statement> 
     Some(whole.statement(writer))
 }
 
-/// What the numbers of a statement's points end with, all from 0 on being there.
+/// The numbers of a statement's points, each of which one point has.
 fn numbers(
-    (whole, stage): (&Computation, &Computation),
+    computations: (&Computation, &Computation),
     numbering: &Statement,
     known: &Declarations,
-) -> Option<(Vec<Constraint>, Expression)> {
-    match &numbering.value {
-        Value::Window(Window::Rank, _) => ranks(numbering, known),
-        Value::Window(Window::Ordinal, keys) if keys.is_empty() => ranks(numbering, known),
-        _ => Some((Vec::new(), counted((whole, stage), numbering)?)),
-    }
-}
-
-/// Ranks are as many as there are points: one for each place.
-fn ranks(numbering: &Statement, known: &Declarations) -> Option<(Vec<Constraint>, Expression)> {
-    let [Expression::Variable(place)] = &numbering.target.indices[..] else {
-        return None;
+) -> Option<Places> {
+    let ranks_all = match &numbering.value {
+        Value::Window(Window::Rank, _) => true,
+        Value::Window(Window::Ordinal, keys) => keys.is_empty(),
+        _ => false,
     };
-    points_at(numbering, *place, known)
+    match (ranks_all, &numbering.target.indices[..]) {
+        // Ranks are as many as there are points: one for each place.
+        (true, [Expression::Variable(place)]) => places_at(numbering, *place, known),
+        (true, _) => None,
+        (false, _) => Some(Places {
+            begin: Expression::Integer(0),
+            end: counted(computations, numbering, known)?,
+        }),
+    }
 }
 
 /// Where points are counted into the segments of `f` and numbered from their starts on, the
@@ -74,6 +75,7 @@ fn ranks(numbering: &Statement, known: &Declarations) -> Option<(Vec<Constraint>
 pub(super) fn counted(
     (whole, stage): (&Computation, &Computation),
     numbering: &Statement,
+    known: &Declarations,
 ) -> Option<Expression> {
     let Value::Binary(Operator::Add, start, ordinal) = &numbering.value else {
         return None;
@@ -89,7 +91,9 @@ pub(super) fn counted(
     let is_there = stage.space(&start.space)?.role == Role::Given;
     let same = *index == key.value && *sums.key == key.value && sums.n_keys == key.extent;
     let is_all = is_there && same && sums.count.space == numbering.space;
-    is_all.then(|| Expression::Call(start.space.clone(), vec![sums.n_keys]))
+    let function = known.function(&start.space)?;
+    let has_end = is_all && is_in_domain(function, &sums.n_keys, known);
+    has_end.then(|| Expression::Call(start.space.clone(), vec![sums.n_keys]))
 }
 
 /// How data begin with zeros, count the points of each key, and add the counts up.

@@ -9,6 +9,9 @@
 //!   if value < 0 or value >= NZ + 1 or value < before { fail not_as_declared }
 //!   before = value }
 //! ```
+//!
+//! Positions that are sums of counts need no such loop where the sum is known
+//! ([`totals`](super::totals)).
 
 use sparsec_base::ElementType;
 use sparsec_computation::{Computation, DataSpace, Stage};

@@ -1,7 +1,7 @@
 //! Counts whose sum is known before they are made.
 //!
 //! ```text
-//! s1: f(key + 1) += 1      over points that are each a place from 0 to E, once each
+//! s1: f(key + 1) += 1      over points that have the places from 0 to E, one each
 //! s2: f(x + 1) += f(x)     over {[x] : 0 <= x < N}
 //! ```
 //!
@@ -9,15 +9,13 @@
 //! each sum with the width of the entries, and for those of each entry with the declared range.
 //! Numbers `f(key) + ordinal(key of N)` of the same points lie below `E` as well.
 
-use sparsec_computation::segments::n_points;
+use sparsec_computation::segments::places;
 use sparsec_computation::{Computation, Stage};
 use sparsec_loop::{BinaryOp, Expr, Failure};
-use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
-};
+use sparsec_relation::{Declarations, Expression, Function, Monotone};
 
 use super::emit::Emitter;
-use super::filled::{before_next, counted, sums};
+use super::filled::{before_next, sums};
 use super::values::range;
 
 impl Emitter<'_> {
@@ -51,18 +49,14 @@ impl Emitter<'_> {
         rises && self.check_below(function, |above| above.binary(BinaryOp::Le, total))
     }
 
-    /// Checks by the last number of a numbering that all are as declared; whether that says all.
-    pub(super) fn is_settled_by_end(&mut self, number: usize) -> bool {
-        let statement = &self.computation.statements[number];
-        let carried = self.carries.iter();
-        let mut carried = carried.filter(|function| function.name == statement.target.space);
-        let Some(function) = carried.next().cloned() else {
+    /// Checks by the end of a statement's numbers that all are as declared; whether that says all.
+    pub(super) fn is_settled_by_end(&mut self, number: usize, end: &Expression) -> bool {
+        let target = &self.computation.statements[number].target.space;
+        let mut carried = self.carries.iter();
+        let Some(function) = carried.find(|function| function.name == *target).cloned() else {
             return false;
         };
-        let Some(end) = counted((self.whole, self.computation), statement) else {
-            return false;
-        };
-        let end = self.expr(&end);
+        let end = self.expr(end);
         self.check_below(&function, |above| above.less(end))
     }
 
@@ -91,33 +85,7 @@ fn total(
     let space = whole.space(name)?;
     let sums = sums(whole, name).filter(|_| is_here && space.is_index_array())?;
     // Entries behind the last key would be counts alone.
-    if before_next(&space.extents) != Some(&sums.n_keys) {
-        return None;
-    }
-    let (conditions, total) = n_points(sums.count, known)?;
-    let mut conditions = conditions.iter();
-    let holds = conditions.all(|condition| is_implied(condition, known));
-    (holds && is_there(whole, &total, known)).then_some(total)
-}
-
-/// Whether the entry that a total is, if it is one, lies in its array, also where no point is.
-fn is_there(whole: &Computation, total: &Expression, known: &Declarations) -> bool {
-    let Expression::Call(name, arguments) = total else {
-        return true;
-    };
-    let domain = known.function(name).and_then(|it| it.domain.as_box());
-    let (Some([(from, end)]), [at]) = (domain.as_deref(), &arguments[..]) else {
-        return false;
-    };
-    let is_below = Constraint::new(at.clone(), Comparison::Less, end.clone());
-    let is_from = Constraint::new(from.clone(), Comparison::LessEqual, at.clone());
-    // Parameters are refused below zero.
-    let is_parameter = matches!(at, Expression::Constant(name) if whole.parameters.contains(name));
-    let is_above = (is_parameter && *from == Expression::Integer(0)) || is_implied(&is_from, known);
-    is_above && is_implied(&is_below, known)
-}
-
-fn is_implied(constraint: &Constraint, known: &Declarations) -> bool {
-    let anywhere = Set::new(vec![Conjunction::new([""; 0], [])]);
-    anywhere.is_ok_and(|anywhere| anywhere.implies(constraint, known))
+    let is_summed = before_next(&space.extents) == Some(&sums.n_keys);
+    let places = places(sums.count, known).filter(|_| is_summed)?;
+    places.from_zero(known).is_none().then_some(places.end)
 }

@@ -29,14 +29,14 @@ impl Emitter<'_> {
             .cloned();
         let mut value = value;
         if self.locals.contains(&target.space) {
-            let var = self.builder.let_(&target.space, value);
-            return self.carried.push((target, var));
+            self.carry(&target, value);
+            return;
         }
         if let Some(function) = carries {
-            let var = match self.settled.contains(&number) {
-                true => self.keep(&target, value),
-                false => self.carry(&function, &target, value),
-            };
+            let var = self.carry(&target, value);
+            if !self.settled.contains(&number) {
+                self.check_carried(&function, var);
+            }
             if self.in_variables.contains(&target.space) {
                 return;
             }
@@ -54,17 +54,17 @@ impl Emitter<'_> {
         if storage == element {
             return self.builder.store_reduce(buffer, index, value, operation);
         }
-        // A narrow integer is stored only if it fits, which a total says of all at once.
         let at = self.builder.let_("at", index);
         let value = match operation {
             None => value,
             Some(op) => self.entry(buffer, at).binary(op, value),
         };
         let value = self.builder.let_("value", value);
-        let (least, most) = range(storage);
-        let below = Expr::Var(value).less(least);
-        let outside = below.binary(BinaryOp::Or, Expr::int(most).less(value));
+        // A narrow integer is stored only if it fits, which a total says of all at once.
         if !self.totals.contains_key(&target.space) {
+            let (least, most) = range(storage);
+            let below = Expr::Var(value).less(least);
+            let outside = below.binary(BinaryOp::Or, Expr::int(most).less(value));
             self.builder
                 .if_then(outside, |b| b.fail(Failure::CastOutOfRange));
         }
@@ -76,10 +76,15 @@ impl Emitter<'_> {
         self.builder.store(buffer, at, value);
     }
 
-    /// Keeps an entry for the statements behind this one, in a variable; what it holds is
-    /// as declared, or the function ends.
-    fn carry(&mut self, function: &Function, target: &Access, value: Expr) -> Var {
+    /// Keeps an entry for the statements behind this one, in a variable.
+    fn carry(&mut self, target: &Access, value: Expr) -> Var {
         let value = self.builder.let_(&target.space, value);
+        self.carried.push((target.clone(), value));
+        value
+    }
+
+    /// Ends the function where a carried entry is not as declared.
+    fn check_carried(&mut self, function: &Function, value: Var) {
         let range = function.range.as_box().expect("carried from a box to one");
         let [least, above] = [&range[0].0, &range[0].1].map(|e| self.expr(e));
         let outside = Expr::Var(value)
@@ -87,15 +92,6 @@ impl Emitter<'_> {
             .binary(BinaryOp::Or, above.binary(BinaryOp::Le, value));
         self.builder
             .if_then(outside, |b| b.fail(Failure::NotAsDeclared));
-        self.carried.push((target.clone(), value));
-        value
-    }
-
-    /// Keeps an entry for the statements behind this one, in a variable.
-    fn keep(&mut self, target: &Access, value: impl Into<Expr>) -> Var {
-        let value = self.builder.let_(&target.space, value);
-        self.carried.push((target.clone(), value));
-        value
     }
 
     /// What kernels compute with of the entry at an index.

@@ -77,11 +77,13 @@ impl Emitter<'_> {
                     }
                     (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
                         let starts = self.starts(statement, key).expect("just asked");
-                        let counted = counted((self.whole, computation), statement).is_some();
-                        if self.is_settled_by_end(number) {
+                        let end = counted((self.whole, computation), statement, self.known);
+                        if let Some(end) = &end
+                            && self.is_settled_by_end(number, end)
+                        {
                             self.settled.insert(number);
                         }
-                        Numbering::Cursor(self.cursor(&starts, key, counted))
+                        Numbering::Cursor(self.cursor(&starts, key, end.is_some()))
                     }
                     (Window::Ordinal, [key]) => {
                         let counts = self.workspace("counts");

@@ -6,6 +6,7 @@
 //! | `a <= c * v`, `0 < c`                   | `(a + c - 1) floordiv c`              |
 //! | `e <= f(v + a)`, `f` never falls        | `f.first(e) - a`                      |
 //! | `f(v + a) <= e`, `f` never falls        | below `f.first(e + 1) - a`            |
+//! | `v = e + u`, `a <= u` for an unknown `u` | `e + a`                               |
 //! | none, but all rows imply one            | projection, without the other unknowns |
 //!
 //! `f.first(e)` is the first argument from which on `f` is at least `e` (at most, if `f` is
@@ -14,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::item::{Item, domain, holds};
-use super::shadow::shadow;
+use super::shadow::{shadow, without};
 use crate::declarations::{Declarations, Monotone};
 use crate::expression::Variable;
 use crate::facts::{Facts, atom};
@@ -68,7 +69,8 @@ impl Bounds {
 }
 
 impl Item {
-    /// The bounds from single comparisons that the others do not imply.
+    /// The bounds from single comparisons, and from those of an unknown that an equality ties to
+    /// the variable, as far as the others do not imply them.
     pub(super) fn direct(&self, variable: Variable, declarations: &Declarations) -> Bounds {
         let mut found: Vec<Bound> = Vec::new();
         let follows = self.followers(variable, declarations);
@@ -78,6 +80,12 @@ impl Item {
                 if !found.iter().any(same) {
                     found.push(bound);
                 }
+            }
+        }
+        for bound in self.tied(variable, declarations) {
+            let same = |b: &Bound| b.is_lower == bound.is_lower && b.value == bound.value;
+            if !found.iter().any(same) {
+                found.push(bound);
             }
         }
         // A search costs more than a comparison, so it goes first.
@@ -94,6 +102,51 @@ impl Item {
             bounds.push(bound);
         }
         bounds
+    }
+
+    /// The bounds of an unknown, of which an equality says what the variable is: a position among
+    /// those of its parent, where the coordinate is not known yet.
+    fn tied(&self, variable: Variable, declarations: &Declarations) -> Vec<Bound> {
+        let own = atom(variable);
+        let mut found = Vec::new();
+        for tie in self.rows.iter().filter(|row| row.sign == Sign::Zero) {
+            let is_open = |atoms: &[Atom]| {
+                let mut sums = atoms.iter().cloned().map(Polynomial::atom);
+                sums.any(|sum| !self.open(&sum).is_empty())
+            };
+            let terms = tie.sum.terms().map(|(atoms, _)| atoms);
+            let open: Vec<&[Atom]> = terms.filter(|atoms| is_open(atoms)).collect();
+            let unknown = match open[..] {
+                [[a], [b]] if *a == own => b,
+                [[a], [b]] if *b == own => a,
+                _ => continue,
+            };
+            let value = tie.sum.solved_for(unknown);
+            let Some(value) = value.filter(|_| !mentions(unknown, variable)) else {
+                continue;
+            };
+            let product = std::slice::from_ref(unknown);
+            let compares =
+                |row: &&Row| row.sign == Sign::NonNegative && row.sum.factor(product) != 0;
+            let comparisons = self.rows.iter().filter(compares);
+            for row in comparisons.filter_map(|row| without(row, product, &value)) {
+                let is_own = self.open(&row.sum) == [variable];
+                let plain = is_own.then(|| self.plain(&row.sum, variable, declarations));
+                let Some((is_lower, value)) = plain.flatten() else {
+                    continue;
+                };
+                if self.has_values(&value, declarations) {
+                    found.push(Bound {
+                        is_lower,
+                        value,
+                        of: None,
+                        is_searched: false,
+                        follow: vec![row],
+                    });
+                }
+            }
+        }
+        found
     }
 
     /// Whether there is another bound on the side of this one, and all others together

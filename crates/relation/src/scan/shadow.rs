@@ -65,7 +65,8 @@ fn monomial(product: &[Atom]) -> Polynomial {
         .unwrap_or_else(|| Polynomial::integer(1))
 }
 
-fn without(row: &Row, product: &[Atom], value: &Polynomial) -> Option<Row> {
+/// A row with the value of a product in its place.
+pub(super) fn without(row: &Row, product: &[Atom], value: &Polynomial) -> Option<Row> {
     let factor = row.sum.factor(product);
     let less = row.sum.plus(factor.checked_neg()?, &monomial(product))?;
     Some(Row {
