@@ -112,6 +112,9 @@ impl<'a> State<'a> {
             let zero = Expression::Integer(0);
             known.assume(Constraint::new(zero, Comparison::LessEqual, parameter));
         }
+        let parameters = &question.computation.parameters;
+        let is_given = |name: &str| parameters.iter().any(|it| it == name);
+        known.extend(destination.declarations.of_constants(is_given));
         let [part] = tuple.parts() else {
             return Err(Refusal::of("the tuple of an entry is a union"));
         };

@@ -193,8 +193,9 @@ impl Computation {
         in_turn && before == after && later.is_at_point_of(earlier)
     }
 
-    /// What is declared, as far as stages rely on it of data that are computed.
-    pub(crate) fn relied_on(&self) -> Declarations {
+    /// The declarations of given data, and those of computed data that hold when their stage ends:
+    /// later stages rely on them.
+    pub fn relied_on(&self) -> Declarations {
         let mut kept = self.declarations.clone();
         let is_computed = |name: &str| self.writers(name).next().is_some();
         for space in self.spaces.iter().filter(|space| is_computed(&space.name)) {

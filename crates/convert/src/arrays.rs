@@ -9,7 +9,7 @@ use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variabl
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, binary, collected, entry, everywhere, plus_one, scalar};
+use crate::terms::{below, binary, entry, everywhere, plus_one, scalar};
 use crate::unknown::{Run, Unknowns};
 
 impl Synthesis<'_> {
@@ -72,7 +72,7 @@ impl Synthesis<'_> {
         let value = self.integer(&run.value)?;
         let at = |name: &str, index: &Expression| (name.to_owned(), vec![index.clone()]);
         use Operator::{Add, Maximum, Subtract};
-        let most = self.integer(&collected(&most))?;
+        let most = self.integer(&most.collected())?;
         self.add(parents.clone(), at(first, &x), (Update::Assign, most));
         let least = (Update::Minimum, value.clone());
         self.add(self.space.clone(), at(first, &run.parent), least);
@@ -187,7 +187,7 @@ impl Synthesis<'_> {
             return Err(refused(format!("nothing bounds the values of `{name}`")));
         };
         let last = Expression::Subtract(Box::new(above.clone()), Box::new(Expression::Integer(1)));
-        let last = collected(&last);
+        let last = last.collected();
         let never = |comparison, bound: &Expression| {
             let asked = Constraint::new(value.clone(), comparison, bound.clone());
             self.space.implies(&asked, known)

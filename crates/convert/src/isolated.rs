@@ -9,8 +9,6 @@
 
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Variable};
 
-use crate::terms::add_terms;
-
 /// The map with each equation for a coordinate solved for the call in it, if that is the
 /// only one and of one element.
 pub(crate) fn isolated(map: &Conjunction) -> Conjunction {
@@ -38,8 +36,7 @@ pub(crate) fn isolated(map: &Conjunction) -> Conjunction {
 
 /// `coordinate = a + f(x) - b` as `f(x) = coordinate - a + b`.
 fn solved(coordinate: &Expression, sum: &Expression) -> Option<Constraint> {
-    let mut terms = Vec::new();
-    add_terms(sum, false, &mut terms);
+    let terms = sum.terms();
     let has_call = |e: &Expression| {
         let mut found = false;
         e.visit(&mut |e| found |= matches!(e, Expression::Call(..)));

@@ -12,7 +12,7 @@ use sparsec_relation::{
 
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, collected};
+use crate::terms::below;
 use crate::unknown::ListKey;
 
 impl Synthesis<'_> {
@@ -149,10 +149,7 @@ impl Synthesis<'_> {
             )));
         };
         let from_least = |e: &Expression| {
-            collected(&Expression::Subtract(
-                Box::new(e.clone()),
-                Box::new(least.clone()),
-            ))
+            Expression::Subtract(Box::new(e.clone()), Box::new(least.clone())).collected()
         };
         Ok(Key {
             value: from_least(&key.value),

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! A statement may be in one sweep with another that it depends on only if it reads, or
-//! follows in indices, the entry alone that the other writes at the same point.
+//! follows in indices, the entry alone that the other writes at the same point. Then a whole sweep
+//! joins a later one over its space, if no statement between them depends on it.
 
 use std::collections::BTreeSet;
 
@@ -69,7 +70,45 @@ fn arranged(computation: &Computation, settled: &BTreeSet<String>) -> Vec<Vec<us
             None => sweeps.push(vec![number]),
         }
     }
+    join(computation, settled, &mut sweeps);
     sweeps
+}
+
+/// Joins sweeps with later ones over their spaces.
+fn join(computation: &Computation, settled: &BTreeSet<String>, sweeps: &mut Vec<Vec<usize>>) {
+    let statement = |number: &usize| &computation.statements[*number];
+    let mut at = 0;
+    while at < sweeps.len() {
+        let (sweep, later) = sweeps[at..].split_first().expect("there is a sweep at");
+        let depends = |number: &usize, may_share: bool| {
+            sweep.iter().map(statement).any(|earlier| {
+                let is_settled = settled.contains(&earlier.target.space);
+                match dependence(computation, statement(number), earlier) {
+                    Dependence::None => false,
+                    Dependence::AtPoint => !may_share || is_settled,
+                    Dependence::Elsewhere => true,
+                }
+            })
+        };
+        let mut joined = None;
+        for (behind, other) in later.iter().enumerate() {
+            let is_like = statement(&other[0]).space == statement(&sweep[0]).space;
+            if is_like && !other.iter().any(|number| depends(number, true)) {
+                joined = Some(at + 1 + behind);
+            }
+            if joined.is_some() || other.iter().any(|number| depends(number, false)) {
+                break;
+            }
+        }
+        match joined {
+            Some(other) => {
+                let sweep = std::mem::take(&mut sweeps[at]);
+                sweeps[other].splice(0..0, sweep);
+                sweeps.remove(at);
+            }
+            None => at += 1,
+        }
+    }
 }
 
 /// Data that some statements follow in the sweep that writes them, and others in a later one:

@@ -45,6 +45,9 @@ pub(crate) fn synthesized(
         for function in destination.declarations.functions() {
             known.declare(function.clone());
         }
+        let unknown = unknown_constants(destination);
+        let is_given = |name: &str| !unknown.contains(name);
+        known.extend(destination.declarations.of_constants(is_given));
     }
     let flags = source.masks(wanted).into_iter();
     let taken = destinations
@@ -192,7 +195,7 @@ impl Synthesis<'_> {
             for (element, value) in unknowns.determine() {
                 note((element, CaseKind::Determined), &value);
             }
-            self.demand(&unknowns, known)?;
+            self.demand(&unknowns)?;
             let Some(element) = unknowns.next() else {
                 break;
             };
@@ -297,12 +300,15 @@ impl Synthesis<'_> {
         });
     }
 
-    /// Keeps to entries that the destination can hold, and refuses others when it runs.
-    pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>, known: &Declarations) -> Result<()> {
-        let demands = unknowns.demands().into_iter();
-        let demands = demands.filter(|demand| !self.space.implies(demand, known));
+    /// Keeps to the entries that the destination can hold. The conversion refuses others when it
+    /// runs, unless it is proved that there are none.
+    pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
+        let known = self.computation.relied_on();
         let outside = "B_outside".to_owned();
-        for demand in demands.collect::<Vec<_>>() {
+        for demand in unknowns.demands() {
+            if self.space.implies(&demand, &known) {
+                continue;
+            }
             if !self.is_last {
                 if self.has_counted {
                     let name = &self.destination.name;

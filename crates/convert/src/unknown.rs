@@ -13,7 +13,7 @@ use sparsec_relation::{
 
 use crate::entries::{Entries, same_variables};
 use crate::named::Named;
-use crate::terms::{add_terms, collected, has_part};
+use crate::terms::has_part;
 
 /// The destination, as far as it is solved.
 pub(crate) struct Unknowns<'a> {
@@ -152,7 +152,7 @@ impl<'a> Unknowns<'a> {
                 _ => true,
             };
         });
-        is_known.then(|| collected(&e.rewritten(&AtEntry(&self.values)).simplified()))
+        is_known.then(|| e.rewritten(&AtEntry(&self.values)).simplified().collected())
     }
 
     fn constraint_at_entry(&self, link: &Constraint, free: Option<Variable>) -> Option<Constraint> {
@@ -207,7 +207,7 @@ impl<'a> Unknowns<'a> {
         links.into_iter().for_each(|link| relation.add(link));
         let relation = Relation::new(vec![relation]).ok()?;
         let solved = relation.solve(self.known).ok()?;
-        Some(collected(&solved[0][0].simplified()))
+        Some(solved[0][0].simplified().collected())
     }
 
     /// The keys of a listed element: arrays that hold something known at it.
@@ -270,7 +270,7 @@ impl<'a> Unknowns<'a> {
                 let n_stored = number(&end).checked_sub(number(&first))?;
                 let by = Box::new(Expression::Integer(n_stored));
                 let behind = Expression::Add(Box::new(first.clone()), by);
-                (collected(&behind) == end).then_some(Place::Block { first, n_stored })
+                (behind.collected() == end).then_some(Place::Block { first, n_stored })
             }
             _ => is_bounded.then_some(Place::All),
         }
@@ -307,8 +307,7 @@ impl<'a> Unknowns<'a> {
             let sides = [(&link.first, right), (right, &link.first)];
             let (_, sum) =
                 (sides.into_iter()).find(|(left, _)| **left == Expression::Variable(element))?;
-            let mut terms = Vec::new();
-            add_terms(sum, false, &mut terms);
+            let terms = sum.terms();
             let call = |negative: bool, wanted: &dyn Fn(&str) -> bool| {
                 terms.iter().position(|(is_negative, term)| {
                     *is_negative == negative
@@ -351,8 +350,7 @@ impl<'a> Unknowns<'a> {
         let itself = Expression::Variable(element);
         // Each parent has one bound more than it has elements, so bounds are at x + parent.
         let is_place = |e: &Expression, more: i64| {
-            let mut terms = Vec::new();
-            add_terms(e, false, &mut terms);
+            let mut terms = e.terms();
             let Some(at) = terms.iter().position(|term| *term == (false, &itself)) else {
                 return false;
             };
@@ -370,9 +368,9 @@ impl<'a> Unknowns<'a> {
                         false => Expression::Add(Box::new(sum), Box::new(term)),
                     },
                 );
-                collected(&sum)
+                sum.collected()
             });
-            sum == Some(collected(&parent))
+            sum == Some(parent.collected())
         };
         let named = |e: &Expression, more: i64| match e {
             Expression::Call(name, arguments) => {
@@ -414,8 +412,7 @@ impl<'a> Unknowns<'a> {
                 continue;
             }
             for side in [&link.first, right] {
-                let mut terms = Vec::new();
-                add_terms(side, false, &mut terms);
+                let terms = side.terms();
                 let known = terms.iter().filter_map(|(_, term)| self.at_entry(term));
                 others.extend(known.filter(|term| !matches!(term, Expression::Integer(_))));
             }
@@ -444,13 +441,14 @@ impl<'a> Unknowns<'a> {
 
 /// The number in a sum.
 fn number(sum: &Expression) -> i64 {
-    let mut terms = Vec::new();
-    add_terms(sum, false, &mut terms);
-    let numbers = terms.iter().map(|(is_negative, term)| match term {
-        Expression::Integer(n) if *is_negative => n.wrapping_neg(),
-        Expression::Integer(n) => *n,
-        _ => 0,
-    });
+    let numbers = sum
+        .terms()
+        .into_iter()
+        .map(|(is_negative, term)| match term {
+            Expression::Integer(n) if is_negative => n.wrapping_neg(),
+            Expression::Integer(n) => *n,
+            _ => 0,
+        });
     numbers.fold(0, i64::wrapping_add)
 }
 

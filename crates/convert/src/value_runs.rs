@@ -34,7 +34,7 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Function
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::{FILL, Synthesis};
-use crate::terms::{add, below, collected, entry, inside, plus_one, scalar};
+use crate::terms::{add, below, entry, inside, plus_one, scalar};
 use crate::unknown::{Unknowns, ValueRun};
 
 /// The arrays of entries in their order, and the constant that says how many there are.
@@ -62,7 +62,7 @@ impl Synthesis<'_> {
             return Err(refused(format!("nothing bounds `{}`", value_run.bounds)));
         };
         let last = Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1)));
-        let extent = collected(&last);
+        let extent = last.collected();
         let own = Key {
             value: value_run.value.clone(),
             extent: extent.clone(),

@@ -15,9 +15,10 @@
 //! at 0 as those of a mode do: in a matrix of 3 rows `j - i` is at least -2, and
 //! the main diagonal has coordinate 2.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use sparsec_relation::Expression;
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression};
 
 use crate::deal::Deal;
 
@@ -204,6 +205,60 @@ impl Coordinate {
         match self {
             Self::Modulo(_, by) => Some(Expression::Integer(*by as i64)),
             _ => None,
+        }
+    }
+
+    /// That all values lie below the extent `LK` of level `K`, counted from the least one; where
+    /// there are several modes, if none of them is empty. `None` for curves, ranks, and
+    /// expressions with an extent of their own.
+    ///
+    /// ```text
+    /// i floordiv 4       assume N0 <= L0 * 4
+    /// j - i              assume 0 < N0 && 0 < N1 => N0 + N1 - 1 <= L0
+    /// ```
+    pub(crate) fn extent_holds(&self, level: usize) -> Option<(Conjunction, Constraint)> {
+        if !self.is_sum() || self.mode().is_some() || self.extent().is_some() {
+            return None;
+        }
+        let (of, by) = match self {
+            Self::FloorDivide(a, by) if a.least().simplified() == Expression::Integer(0) => {
+                (&**a, i64::try_from(*by).ok()?)
+            }
+            other => (other, 1),
+        };
+        let boxed = Box::new;
+        let range = Expression::Subtract(boxed(of.extreme(true)), boxed(of.least()));
+        let n_values = Expression::Add(boxed(range), boxed(Expression::Integer(1)));
+        let extent = Expression::Constant(format!("L{level}"));
+        let room = Expression::Multiply(boxed(extent), boxed(Expression::Integer(by)));
+        let holds = Constraint::new(
+            n_values.collected(),
+            Comparison::LessEqual,
+            room.simplified(),
+        );
+        let mut modes = BTreeSet::new();
+        self.for_each_mode(&mut |mode| {
+            modes.insert(mode);
+        });
+        let mut premises = Conjunction::new([""; 0], []);
+        for mode in modes.iter().filter(|_| modes.len() > 1) {
+            let extent = Expression::Constant(format!("N{mode}"));
+            premises.add(Constraint::new(
+                Expression::Integer(0),
+                Comparison::Less,
+                extent,
+            ));
+        }
+        Some((premises, holds))
+    }
+
+    /// Whether the expression is made of modes and numbers by sums, quotients and remainders.
+    fn is_sum(&self) -> bool {
+        match self {
+            Self::Mode(_) | Self::Integer(_) => true,
+            Self::Sum(a, b) | Self::Difference(a, b) => a.is_sum() && b.is_sum(),
+            Self::FloorDivide(a, _) | Self::Modulo(a, _) => a.is_sum(),
+            Self::Morton(_) | Self::Alto(_) | Self::Rank { .. } => false,
         }
     }
 

@@ -130,6 +130,12 @@ impl Format {
             };
             let extent: Declarations = extent.parse().expect("it is well formed");
             all.extend(extent);
+            if let Some((premises, holds)) = level.coordinate.extent_holds(place.level) {
+                match premises.constraints() {
+                    [] => all.assume(holds),
+                    _ => all.forall(premises, vec![holds]),
+                }
+            }
             let own: Declarations = place
                 .kind
                 .spec()

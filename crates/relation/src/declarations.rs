@@ -93,7 +93,8 @@ pub enum Monotone {
     Decreasing,
 }
 
-/// `forall variables : premises => conclusions`, or `forall variables : conclusions`.
+/// `forall variables : premises => conclusions`, or `forall variables : conclusions`; without
+/// variables, `assume premises => conclusions`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantifier {
     /// The variables are its inputs, the premises its constraints.
@@ -149,11 +150,41 @@ impl Declarations {
 
     /// All of these and of others.
     pub fn extend(&mut self, others: Self) {
-        self.assumptions.extend(others.assumptions);
+        others
+            .assumptions
+            .into_iter()
+            .for_each(|it| self.assume(it));
         self.functions.extend(others.functions);
         self.tuples.extend(others.tuples);
         self.orders.extend(others.orders);
         self.quantifiers.extend(others.quantifiers);
+    }
+
+    /// The assumptions about given constants: those without a call, in which each name is given.
+    pub fn of_constants(&self, is_given: impl Fn(&str) -> bool) -> Self {
+        let is_about_given = |constraint: &Constraint| {
+            let mut is_about_given = true;
+            for e in constraint.expressions() {
+                e.visit(&mut |e| {
+                    is_about_given &= match e {
+                        Expression::Constant(name) => is_given(name),
+                        Expression::Call(..) => false,
+                        _ => true,
+                    };
+                });
+            }
+            is_about_given
+        };
+        let mut kept = Self::new();
+        let assumptions = self.assumptions.iter().cloned();
+        kept.assumptions = assumptions.filter(is_about_given).collect();
+        let is_kept = |it: &&Quantifier| {
+            let mut both = it.premises.constraints().iter().chain(&it.conclusions);
+            it.premises.n_variables() == 0 && both.all(is_about_given)
+        };
+        let quantifiers = self.quantifiers.iter().filter(is_kept);
+        kept.quantifiers = quantifiers.cloned().collect();
+        kept
     }
 
     /// Declares that the conclusions hold for all variables that satisfy `premises`. Both are
@@ -222,9 +253,11 @@ impl Declarations {
         self.functions.push(function);
     }
 
-    /// Adds an assumption on symbolic constants.
+    /// Adds an assumption on symbolic constants, unless it is there.
     pub fn assume(&mut self, constraint: Constraint) {
-        self.assumptions.push(constraint);
+        if !self.assumptions.contains(&constraint) {
+            self.assumptions.push(constraint);
+        }
     }
 
     /// Drops all declarations that contain a function or a symbolic constant.
@@ -453,7 +486,10 @@ impl fmt::Display for Quantifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let premises = &self.premises;
         let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
-        write!(f, "forall {} : ", names.join(", "))?;
+        match names[..] {
+            [] => f.write_str("assume ")?,
+            _ => write!(f, "forall {} : ", names.join(", "))?,
+        }
         if !premises.constraints().is_empty() {
             write!(f, "{} => ", premises.list_of(premises.constraints()))?;
         }

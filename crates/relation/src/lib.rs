@@ -77,6 +77,7 @@ mod set;
 mod simplify;
 mod solve;
 mod subset;
+mod sum;
 
 pub use budget::Budget;
 pub use conjunction::Conjunction;

@@ -144,10 +144,11 @@ impl Declarations {
                 let names = quantifier.premises.inputs().zip(point);
                 let names = names.map(|(v, n)| format!("{} = {n}", quantifier.premises.name(v)));
                 let names: Vec<String> = names.collect();
-                Err(format!(
-                    "`{quantifier}` does not hold for {}",
-                    names.join(", ")
-                ))
+                let place = match &names[..] {
+                    [] => String::new(),
+                    names => format!(" for {}", names.join(", ")),
+                };
+                Err(format!("`{quantifier}` does not hold{place}"))
             }
             (Ended::Done, None) => Ok(()),
             (Ended::Steps, None) => unchecked("it has too many points"),

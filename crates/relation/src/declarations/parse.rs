@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! declarations := { assume | function | order | forall }
-//! assume       := "assume" constraints
+//! assume       := "assume" constraints [ "=>" constraints ]
 //! function     := "function" NAME ":" set "->" set { property }
 //! property     := "injective" | "nondecreasing" | "increasing" | "nonincreasing" | "decreasing"
 //!               | "inverse" NAME
@@ -77,11 +77,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn declaration(&mut self) -> Result<()> {
         if self.parser.tokens.eat("assume") {
-            let place = self.parser.tokens.peek().span;
-            let constraints = self.parser.all_of(&[])?;
-            self.check_keys(&constraints, place)?;
-            self.declarations.assumptions.extend(constraints);
-            return Ok(());
+            return self.assumption();
         }
         if self.parser.tokens.eat("function") {
             return self.function();
@@ -96,6 +92,27 @@ impl Reader<'_> {
             .parser
             .tokens
             .unexpected("`assume`, `function`, `order` or `forall`"))
+    }
+
+    fn assumption(&mut self) -> Result<()> {
+        let constraints = self.closed()?;
+        if !self.parser.tokens.eat("=>") {
+            self.declarations.assumptions.extend(constraints);
+            return Ok(());
+        }
+        let conclusions = self.closed()?;
+        let mut premises = Conjunction::new([""; 0], []);
+        constraints.into_iter().for_each(|it| premises.add(it));
+        self.declarations.forall(premises, conclusions);
+        Ok(())
+    }
+
+    /// Constraints without variables.
+    fn closed(&mut self) -> Result<Vec<Constraint>> {
+        let place = self.parser.tokens.peek().span;
+        let constraints = self.parser.all_of(&[])?;
+        self.check_keys(&constraints, place)?;
+        Ok(constraints)
     }
 
     fn function(&mut self) -> Result<()> {

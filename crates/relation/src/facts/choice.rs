@@ -46,8 +46,8 @@ const MOST_GENERATIONS: usize = 2;
 /// The choices that are still open.
 pub(super) struct Choices {
     clauses: Vec<Clause>,
-    /// How many calls there were when instances were made last.
-    n_calls: usize,
+    /// How many calls there were when instances were made last; `None` before the first time.
+    n_calls: Option<usize>,
     made: BTreeSet<Vec<Linear>>,
     open: Vec<Choice>,
     /// Decided choices, with the rows that decided them.
@@ -77,7 +77,7 @@ impl Choices {
     pub(super) fn of(declarations: &Declarations) -> Self {
         Self {
             clauses: declarations.clauses(),
-            n_calls: 0,
+            n_calls: None,
             made: BTreeSet::new(),
             open: Vec::new(),
             taken: Vec::new(),
@@ -169,10 +169,9 @@ impl Facts<'_> {
             .iter()
             .filter(|atom| matches!(atom, Atom::Call(..)));
         let calls: BTreeSet<Atom> = calls.cloned().collect();
-        if calls.len() == self.choices.n_calls {
+        if self.choices.n_calls.replace(calls.len()) == Some(calls.len()) {
             return;
         }
-        self.choices.n_calls = calls.len();
         for clause in std::mem::take(&mut self.choices.clauses) {
             self.make_instances(&clause, &calls);
             if clause.is_stated {

@@ -303,7 +303,7 @@ impl CompiledComputation {
             let (source, place) = self.said(&broken.declaration);
             Diagnostic::new(code::NOT_AS_DECLARED, broken.why)
                 .at(&source, place, "declared here")
-                .help("correct the array, or declare what holds of it")
+                .help("correct the data, or declare what holds of them")
         })
     }
 
