@@ -43,6 +43,7 @@ mod covered;
 mod curve;
 mod emit;
 mod filled;
+mod groups;
 mod inside;
 mod kept;
 mod places;
@@ -50,6 +51,7 @@ mod settle;
 mod sorted;
 mod table;
 mod totals;
+mod turned;
 mod values;
 mod window;
 

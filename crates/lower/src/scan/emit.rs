@@ -33,7 +33,7 @@ pub(super) struct Emitter<'a> {
     pub(super) known: &'a Declarations,
     pub(super) loops: &'a Loops,
     pub(super) arrays: Arrays,
-    variables: BTreeMap<Variable, Expr>,
+    pub(super) variables: BTreeMap<Variable, Expr>,
     /// For functions that are looked up by value: one more than the place of each
     /// value of the range, counted from the first of the domain, or 0.
     pub(super) places: BTreeMap<String, Buffer>,
@@ -174,7 +174,7 @@ impl<'a> Emitter<'a> {
         self.steps(&self.loops.body);
     }
 
-    fn steps(&mut self, steps: &[Step]) {
+    pub(super) fn steps(&mut self, steps: &[Step]) {
         let mut at = 0;
         while at < steps.len() {
             at += 1;
@@ -192,7 +192,10 @@ impl<'a> Emitter<'a> {
                 } => {
                     let lo = self.bound(lower, BinaryOp::Min, BinaryOp::Max);
                     let hi = self.bound(upper, BinaryOp::Max, BinaryOp::Min);
-                    self.for_each(*variable, lo, hi, body);
+                    match self.turned(body) {
+                        Some(number) => self.turn(number, *variable, (lo, hi), body),
+                        None => self.for_each(*variable, lo, hi, body),
+                    }
                 }
                 Step::If { conditions, body } => {
                     // Places on curves are computed where their coordinates are known to
@@ -280,7 +283,7 @@ impl<'a> Emitter<'a> {
         });
     }
 
-    fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
+    pub(super) fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
         let name = self.loops.name(variable);
         let Some(&found) = self.found.last() else {
             let var = self.builder.fixed(name, ElementType::I64);

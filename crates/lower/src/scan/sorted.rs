@@ -1,12 +1,12 @@
-//! Numbers of points by keys that do not ascend: counted, or sorted.
+//! Numbers of points by one key, and by several keys that [`groups`](super::groups) does not hold.
 //!
-//! Where the tables are not much longer than there are points, points are put in order by
-//! stable counting, from the last key to the first, in integers of 32 bits:
+//! Where the table is not much longer than there are points, the values of one key are counted, in
+//! integers of 32 bits:
 //!
 //! ```text
 //! for at in 0..n { next[key[at] + 1] += 1 }          how many points each value has
 //! for x in 0..extent { next[x + 1] += next[x] }      where its points begin
-//! for at in 0..n { order[next[key[at]]++] = at }     each point behind those before
+//! for at in 0..n { numbers[at] = next[key[at]]++ }   rank
 //! ```
 //!
 //! Otherwise points are sorted by one word for each point, which holds all of its keys, if the product
@@ -29,84 +29,54 @@ use super::window::Visiting;
 const LARGEST_WORD: i64 = 1 << 62;
 
 /// Tables of keys may have four times as many entries as there are points, and these.
-const SMALL_TABLE: i64 = 1024;
+pub(super) const SMALL_TABLE: i64 = 1024;
 
 /// Fewer points than that are counted in 32 bits.
-const MOST_COUNTED: i64 = 1 << 28;
+pub(super) const MOST_COUNTED: i64 = 1 << 28;
 
 impl Emitter<'_> {
-    /// Whether the values of all keys can be counted in tables that are not much longer than
-    /// there are points.
-    pub(super) fn are_few(&mut self, n: Var, keys: &[Key]) -> Expr {
+    /// Whether the values of a key can be counted in a table that is not much longer than there
+    /// are points.
+    pub(super) fn are_few(&mut self, n: Var, key: &Key) -> Expr {
         let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
-        let most = self.builder.let_("most_keys", most);
-        let few = keys.iter().map(|key| {
-            let extent = self.expr(&key.extent);
-            extent.binary(BinaryOp::Le, most)
-        });
-        let few: Vec<Expr> = few.collect();
-        let fits = Expr::Var(n).less(MOST_COUNTED);
-        few.into_iter().fold(fits, Expr::and)
+        let extent = self.expr(&key.extent);
+        let is_table = extent.binary(BinaryOp::Le, most);
+        Expr::Var(n).less(MOST_COUNTED).and(is_table)
     }
 
-    /// Numbers the points by stable counting, from the last key to the first.
+    /// Numbers the points by how many there are of each value of the key, or, for dense ranks, by
+    /// whether there is one.
     pub(super) fn count_keys(
         &mut self,
         (number, which): (usize, usize),
-        (window, keys): (Window, &[Key]),
+        (window, key): (Window, &Key),
         n: Var,
         numbers: Buffer,
     ) {
-        let words: Vec<Buffer> = keys.iter().map(|_| self.narrow("keys")).collect();
-        words.iter().for_each(|word| self.alloc(*word, n));
+        let word = self.narrow("keys");
+        self.alloc(word, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys(which, words.clone(), place));
-        let mut before: Option<Buffer> = None;
-        for (at_key, (word, key)) in words.iter().zip(keys).enumerate().rev() {
-            let next = self.narrow("next");
-            let extent = self.expr(&key.extent);
-            let extent = self.builder.let_("extent", extent);
-            self.alloc(next, Expr::Var(extent).add(1));
-            let at = self.builder.fixed("at", ElementType::I64);
-            self.builder.for_loop(at, 0, n, |b| {
-                let above = Expr::load(*word, at).add(1);
-                b.store_reduce(next, above, Expr::int(1), Some(BinaryOp::Add));
-            });
-            let at = self.builder.fixed("at", ElementType::I64);
-            self.builder.for_loop(at, 0, extent, |b| {
-                let above = Expr::Var(at).add(1);
-                b.store_reduce(next, above, Expr::load(next, at), Some(BinaryOp::Add));
-            });
-            // The last pass puts points where they belong.
-            let (is_last, to_numbers) = (at_key == 0, window == Window::Rank);
-            let order = match is_last && to_numbers {
-                true => numbers,
-                false => {
-                    let order = self.narrow("order");
-                    self.alloc(order, n);
-                    order
-                }
-            };
-            let at = self.builder.fixed("at", ElementType::I64);
-            self.builder.for_loop(at, 0, n, |b| {
-                let point = match before {
-                    None => Expr::Var(at),
-                    Some(before) => b.let_("point", Expr::load(before, at)).into(),
-                };
-                let key = b.let_("key", Expr::load(*word, point.clone()));
-                let to = b.let_("to", Expr::load(next, key));
-                b.store(next, key, Expr::Var(to).add(1));
-                match is_last && to_numbers {
-                    true => b.store(order, point, to),
-                    false => b.store(order, to, point),
-                }
-            });
-            before = Some(order);
-        }
-        if window != Window::Rank {
-            let order = before.expect("there is a key");
-            self.number_groups(window, n, [order, numbers], &words);
-        }
+        self.visit_all(number, Visiting::Keys(which, vec![word], place));
+        let extent = self.expr(&key.extent);
+        let extent = self.builder.let_("extent", extent);
+        let is_rank = window == Window::Rank;
+        // Dense ranks count the values of the key, each once.
+        let counts = is_rank.then_some(BinaryOp::Add);
+        let next = self.narrow("next");
+        self.alloc(next, Expr::Var(extent).add(1));
+        self.for_each_at(Expr::int(0), n, |this, at| {
+            let above = Expr::load(word, at).add(1);
+            this.builder.store_reduce(next, above, Expr::int(1), counts);
+        });
+        self.add_up(next, extent);
+        self.for_each_at(Expr::int(0), n, |this, at| {
+            let key = this.builder.let_("key", Expr::load(word, at));
+            let to = this.builder.let_("to", Expr::load(next, key));
+            if is_rank {
+                this.builder.store(next, key, Expr::Var(to).add(1));
+            }
+            this.builder.store(numbers, at, to);
+        });
     }
 
     /// Sorts the points by their keys in one word if they fit, and numbers them.

@@ -7,16 +7,19 @@
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins |
 //! | `slot`              | a mark for each place of all tables ([`table`](super::table)) |
-//! | others              | counting or sorting all keys, before the first point ([`sorted`](super::sorted)) |
+//! | others, of one key  | counting or sorting the keys, before the first point ([`sorted`](super::sorted)) |
+//! | others, of several  | groups of the first key, sorted by the others ([`groups`](super::groups)) |
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
+use sparsec_computation::segments::places;
 use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
 use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
 use super::emit::{Emitter, Point};
 use super::filled::counted;
+use super::groups::PLACES;
 use super::{loops, within};
 use crate::bisect::integer;
 
@@ -37,6 +40,10 @@ pub(super) enum Numbering {
     Tables(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
     Listed(Buffer, Var),
+    /// Its sweep is to run in the order of the numbers ([`turned`](super::turned)).
+    Turned,
+    /// Points are visited in the order of their numbers, of which this is the next.
+    At(Var),
 }
 
 /// The groups of points that come one after the other.
@@ -58,8 +65,14 @@ pub(super) enum Visiting {
     /// They are counted.
     Count(Var),
     /// The words of their keys are listed, behind as many as the variable says: one
-    /// word for each key, or one for all. The number is that of the window.
+    /// word for each key, of which the last holds all keys that are left. The number is that of
+    /// the window.
     Keys(usize, Vec<Buffer>, Var),
+    /// They are counted by their first keys: `next[first + 1] += 1`.
+    CountFirst(usize, Buffer),
+    /// Words of the other keys are stored at the next place of each first key. The variable counts
+    /// the points.
+    Words(usize, [Buffer; 2], Var),
 }
 
 impl Emitter<'_> {
@@ -93,6 +106,7 @@ impl Emitter<'_> {
                         self.builder.push(Stmt::Alloc { buffer, len });
                         Numbering::Counted(counts)
                     }
+                    _ if self.can_turn(number) => Numbering::Turned,
                     _ => self.list(number, place, window, keys),
                 };
                 self.windows.insert((number, place), numbering);
@@ -189,20 +203,33 @@ impl Emitter<'_> {
 
     /// The numbers of all points of a statement.
     fn list(&mut self, number: usize, which: usize, window: Window, keys: &[Key]) -> Numbering {
-        let n = self.builder.var_("n_points", 0);
-        self.visit_all(number, Visiting::Count(n));
+        let statement = &self.computation.statements[number];
+        let n = match places(statement, self.known) {
+            Some(places) => {
+                let [begin, end] = [&places.begin, &places.end].map(|e| self.expr(e));
+                let n = end.binary(BinaryOp::Sub, begin).binary(BinaryOp::Max, 0);
+                self.builder.let_("n_points", n)
+            }
+            None => {
+                let n = self.builder.var_("n_points", 0);
+                self.visit_all(number, Visiting::Count(n));
+                n
+            }
+        };
         let numbers = self.workspace("numbers");
         self.alloc(numbers, n);
         let point = (number, which);
-        let few = self.are_few(n, keys);
-        self.builder.begin_block();
-        self.count_keys(point, (window, keys), n, numbers);
-        let then = self.builder.end_block();
-        self.builder.begin_block();
-        self.sort_keys(point, (window, keys), n, numbers);
-        let otherwise = self.builder.end_block();
+        let condition = match keys {
+            [key] => self.are_few(n, key),
+            _ => self.fit_groups(n, window, keys),
+        };
+        let then = self.written(|this| match keys {
+            [key] => this.count_keys(point, (window, key), n, numbers),
+            _ => this.number_in_groups(point, (window, keys), n, numbers),
+        });
+        let otherwise = self.written(|this| this.sort_keys(point, (window, keys), n, numbers));
         self.builder.push(Stmt::If {
-            condition: few,
+            condition,
             then,
             otherwise,
         });
@@ -241,15 +268,28 @@ impl Emitter<'_> {
             Visiting::Count(n) => self.builder.assign(n, Expr::Var(n).add(1)),
             Visiting::Keys(which, words, place) => {
                 let (_, keys) = windows[which];
-                let values: Vec<Expr> = match words.len() {
-                    1 => vec![self.packed(keys, tuple)],
-                    _ => (keys.iter())
-                        .map(|key| self.expr(&key.value.rewritten(&Point(tuple))))
-                        .collect(),
-                };
-                for (word, value) in words.iter().zip(values) {
+                let (last, single) = words.split_last().expect("there is a word");
+                let (alone, rest) = keys.split_at(single.len());
+                for (word, key) in single.iter().zip(alone) {
+                    let value = self.packed(std::slice::from_ref(key), tuple);
                     self.builder.store(*word, place, value);
                 }
+                let value = self.packed(rest, tuple);
+                self.builder.store(*last, place, value);
+                self.builder.assign(place, Expr::Var(place).add(1));
+            }
+            Visiting::CountFirst(which, next) => {
+                let (_, keys) = windows[which];
+                let above = self.packed(&keys[..1], tuple).add(1);
+                let one = Some(BinaryOp::Add);
+                self.builder.store_reduce(next, above, Expr::int(1), one);
+            }
+            Visiting::Words(which, [next, words], place) => {
+                let (_, keys) = windows[which];
+                let key = self.packed(&keys[..1], tuple);
+                let to = self.take_next(next, key);
+                let word = self.packed(&keys[1..], tuple).mul(PLACES).add(place);
+                self.builder.store(words, to, word);
                 self.builder.assign(place, Expr::Var(place).add(1));
             }
         }
@@ -288,19 +328,15 @@ impl Emitter<'_> {
                 Numbering::Ascending(groups) => self.next_of(&groups, keys, tuple),
                 Numbering::Cursor(cursor) => {
                     let key = self.packed(keys, tuple);
-                    let key = self.builder.let_("key", key);
-                    let now = self.builder.let_("place", Expr::load(cursor, key));
-                    self.builder.store(cursor, key, Expr::Var(now).add(1));
-                    return now.into();
+                    return self.take_next(cursor, key).into();
                 }
                 Numbering::Counted(counts) => {
                     let key = self.packed(keys, tuple);
-                    let key = self.builder.let_("key", key);
-                    let now = self.builder.let_("ordinal", Expr::load(counts, key));
-                    self.builder.store(counts, key, Expr::Var(now).add(1));
-                    now.into()
+                    self.take_next(counts, key).into()
                 }
                 Numbering::Tables(taken) => self.next_place(taken, keys, tuple),
+                Numbering::Turned => unreachable!("its sweep is turned"),
+                Numbering::At(number) => number.into(),
                 Numbering::Listed(numbers, next) => {
                     let now = self.builder.let_("number", Expr::load(numbers, next));
                     self.builder.assign(next, Expr::Var(next).add(1));
@@ -311,6 +347,14 @@ impl Emitter<'_> {
         }
         self.here = here.into_iter();
         self.value(value, tuple, element)
+    }
+
+    /// The next number of a key.
+    pub(super) fn take_next(&mut self, next: Buffer, key: Expr) -> Var {
+        let key = self.builder.let_("key", key);
+        let now = self.builder.let_("next", Expr::load(next, key));
+        self.builder.store(next, key, Expr::Var(now).add(1));
+        now
     }
 
     pub(super) fn alloc(&mut self, buffer: Buffer, len: impl Into<Expr>) {

@@ -1,0 +1,198 @@
+//! Sweeps in the order of the ranks that they give.
+//!
+//! A sweep over places that ranks them and then stores at their ranks has an access far from the
+//! last one for each array. Where the order of points makes no difference, it runs in the order of
+//! the ranks, which the sorted words of each group give ([`groups`](super::groups)):
+//!
+//! ```text
+//! for q in 0..n {                        for at in lo..hi {           of each group
+//!   let i = row[q]                         let q = word[at] mod PLACES
+//!   let j = col[q]                         let i = group
+//!   let g = numbers[q]             ──►     let j = word[at] div PLACES
+//!   crd[g] = j                             crd[at] = j
+//!   vals[g] = A[q] }                       vals[at] = A[q] }
+//! ```
+//!
+//! The order makes no difference where statements assign at the place or at its rank, of which
+//! each point has its own, or take maxima, minima or sums of integers, and read nothing that other
+//! points write.
+
+use std::collections::BTreeMap;
+
+use sparsec_base::arena::Id;
+use sparsec_computation::{Key, Statement, StatementId, Update, Value, Window};
+use sparsec_loop::{BinaryOp, Expr, Stmt};
+use sparsec_relation::{Expression, Step, Variable};
+
+use super::emit::Emitter;
+use super::window::{Numbering, Visiting};
+
+impl Emitter<'_> {
+    /// Whether the sweep that a ranked statement is in can run in the order of the ranks.
+    pub(super) fn can_turn(&self, number: usize) -> bool {
+        let mut steps = self.loops.body.iter();
+        let is_its = |step: &Step| match step {
+            Step::For { variable, body, .. } => self.turns(number, *variable, body),
+            _ => false,
+        };
+        matches!(self.visiting, Visiting::Assign) && steps.any(is_its)
+    }
+
+    fn turns(&self, number: usize, variable: Variable, body: &[Step]) -> bool {
+        let visits = body.iter().filter_map(|step| match step {
+            Step::Visit { number, tuple } => Some((*number, tuple)),
+            _ => None,
+        });
+        let is_flat = |step: &Step| matches!(step, Step::Let { .. } | Step::Visit { .. });
+        let visits: Vec<(usize, &Vec<Expression>)> = visits.collect();
+        let own = visits.iter().find(|(visited, _)| *visited == number);
+        let Some((_, tuple)) = own.filter(|_| body.iter().all(is_flat)) else {
+            return false;
+        };
+        let ranked = &self.computation.statements[number];
+        let Value::Window(Window::Rank, keys) = &ranked.value else {
+            return false;
+        };
+        let [Expression::Variable(place)] = ranked.target.indices[..] else {
+            return false;
+        };
+        let is_place = tuple[place.index()] == Expression::Variable(variable);
+        let id = StatementId::from_index(number);
+        // Points whose first keys ascend are not far from their ranks.
+        is_place
+            && keys.len() > 1
+            && !self.computation.keys_ascend(id, &keys[..1])
+            && visits.iter().all(|(visited, _)| {
+                let statement = &self.computation.statements[*visited];
+                let others = visits.iter().filter(|(other, _)| other != visited);
+                let mut others = others.map(|(other, _)| &self.computation.statements[*other]);
+                statement.space == ranked.space
+                    && self.is_free(statement, ranked)
+                    && others.all(|other| other.target.space != statement.target.space)
+            })
+    }
+
+    /// Whether a statement of a sweep does the same in every order of its points.
+    fn is_free(&self, statement: &Statement, ranked: &Statement) -> bool {
+        let target = &ranked.target;
+        let rank = Expression::Call(target.space.clone(), target.indices.clone());
+        let is_integer = self.element(&statement.target).is_integer();
+        let commutes = match statement.update {
+            Update::Assign => {
+                let indices = &statement.target.indices;
+                *indices == target.indices || *indices == [rank]
+            }
+            Update::Minimum | Update::Maximum => true,
+            Update::Add | Update::Multiply => is_integer,
+        };
+        let is_written = |space: &str| {
+            let mut statements = self.computation.statements.iter();
+            statements.any(|it| it.target.space == space)
+        };
+        let entries = statement.value.entries();
+        let windows = statement.value.windows();
+        commutes
+            && (windows.is_empty() || statement.name == ranked.name)
+            && entries
+                .iter()
+                .all(|access| *access == target || !is_written(&access.space))
+    }
+
+    /// The ranked statement of a loop that runs in the order of its ranks.
+    pub(super) fn turned(&self, body: &[Step]) -> Option<usize> {
+        body.iter().find_map(|step| match step {
+            Step::Visit { number, .. } => {
+                let numbering = self.windows.get(&(*number, 0));
+                matches!(numbering, Some(Numbering::Turned)).then_some(*number)
+            }
+            _ => None,
+        })
+    }
+
+    /// The loop in the order of the ranks if keys fit in words, and in its own order if not.
+    pub(super) fn turn(
+        &mut self,
+        number: usize,
+        variable: Variable,
+        (lo, hi): (Expr, Expr),
+        body: &[Step],
+    ) {
+        let statement = &self.computation.statements[number];
+        let Value::Window(window, keys) = &statement.value else {
+            unreachable!("a sweep turns by the ranks of a statement");
+        };
+        let lo = self.builder.let_("begin", lo);
+        let n = hi
+            .clone()
+            .binary(BinaryOp::Sub, lo)
+            .binary(BinaryOp::Max, 0);
+        let n = self.builder.let_("n_points", n);
+        let condition = self.fit_groups(n, *window, keys);
+        let name = self.loops.name(variable);
+        let then = self.written(|this| {
+            this.for_each_group((number, 0), (*window, keys), n, |this, group, members| {
+                this.sort_group(group, members);
+                this.for_each_at(group.lo, group.hi, |this, at| {
+                    let (rest, point) = this.member(members, at);
+                    let place = this.builder.let_(name, Expr::Var(lo).add(point));
+                    this.variables.insert(variable, Expr::Var(place));
+                    this.windows.insert((number, 0), Numbering::At(at));
+                    let found = found(number, keys, [&group.key, &rest], body);
+                    let is_open = |step: &&Step| match step {
+                        Step::Let { variable, .. } => !found.contains_key(variable),
+                        _ => true,
+                    };
+                    let open: Vec<Step> = body.iter().filter(is_open).cloned().collect();
+                    this.variables.extend(found.clone());
+                    this.steps(&open);
+                });
+            });
+        });
+        let otherwise = self.written(|this| {
+            let numbers = this.workspace("numbers");
+            this.alloc(numbers, n);
+            this.sort_keys((number, 0), (*window, keys), n, numbers);
+            let next = this.builder.var_("point", 0);
+            let listed = Numbering::Listed(numbers, next);
+            this.windows.insert((number, 0), listed);
+            this.for_each(variable, lo.into(), hi, body);
+        });
+        self.builder.push(Stmt::If {
+            condition,
+            then,
+            otherwise,
+        });
+    }
+}
+
+/// The loop variables that are keys of the statement, with what groups say of them.
+fn found(
+    number: usize,
+    keys: &[Key],
+    [first, rest]: [&Expr; 2],
+    body: &[Step],
+) -> BTreeMap<Variable, Expr> {
+    let tuple = body.iter().find_map(|step| match step {
+        Step::Visit { number: it, tuple } if *it == number => Some(tuple),
+        _ => None,
+    });
+    let tuple = tuple.expect("the loop visits the statement");
+    let is_let = |wanted: Variable| {
+        let mut steps = body.iter();
+        steps.any(|step| matches!(step, Step::Let { variable, .. } if *variable == wanted))
+    };
+    let mut found = BTreeMap::new();
+    let mut note = |key: &Key, value: &Expr| {
+        if let Expression::Variable(variable) = key.value
+            && let Expression::Variable(variable) = tuple[variable.index()]
+            && is_let(variable)
+        {
+            found.insert(variable, value.clone());
+        }
+    };
+    note(&keys[0], first);
+    if let [_, only] = keys {
+        note(only, rest);
+    }
+    found
+}
