@@ -46,6 +46,7 @@ mod filled;
 mod groups;
 mod inside;
 mod kept;
+mod numbers;
 mod places;
 mod settle;
 mod sorted;

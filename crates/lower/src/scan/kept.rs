@@ -24,23 +24,27 @@ pub(super) fn is_only_carried(computation: &Computation, stage: &Stage, name: &s
         let mut of_space = entries.iter().filter(|access| access.space == name);
         of_space.any(|access| **access != writer.target || !is_behind(statement, writer))
     };
-    let touches = |statement: &Statement| {
-        let mut found = statement.target.space == name;
-        for_each_expression(statement, &mut |e| {
-            found = found || first_name(e, &|it| it == name).is_some();
-        });
-        let entries = statement.value.entries();
-        found || entries.iter().any(|access| access.space == name)
-    };
     let ids = computation
         .ids()
         .filter(|id| !stage.statements.contains(id));
     let mut elsewhere = ids.map(|id| computation.statement(id));
-    is_temporary && !stage.computation.statements.iter().any(reads_apart) && !elsewhere.any(touches)
+    is_temporary
+        && !stage.computation.statements.iter().any(reads_apart)
+        && !elsewhere.any(|it| touches(it, name))
+}
+
+/// Whether a statement writes, reads or follows data.
+pub(super) fn touches(statement: &Statement, name: &str) -> bool {
+    let mut found = statement.target.space == name;
+    for_each_expression(statement, &mut |e| {
+        found = found || first_name(e, &|it| it == name).is_some();
+    });
+    let entries = statement.value.entries();
+    found || entries.iter().any(|access| access.space == name)
 }
 
 /// Whether a statement runs at the points of another, behind it.
-fn is_behind(later: &Statement, earlier: &Statement) -> bool {
+pub(super) fn is_behind(later: &Statement, earlier: &Statement) -> bool {
     let [a, b] = [&earlier.schedule, &later.schedule].map(|schedule| schedule.split_last());
     let (Some((Expression::Integer(a), before)), Some((Expression::Integer(b), after))) = (a, b)
     else {

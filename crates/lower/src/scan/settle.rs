@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Positions that are sums of counts need no such loop where the sum is known
-//! ([`totals`](super::totals)).
+//! ([`totals`](super::totals)), nor do numbers below their maximum ([`numbers`](super::numbers)).
 
 use sparsec_base::ElementType;
 use sparsec_computation::{Computation, DataSpace, Stage};
@@ -43,7 +43,7 @@ impl Emitter<'_> {
                 .if_then(broken, |b| b.fail(Failure::NotAsDeclared));
         }
         for function in stage.establishes.functions() {
-            if self.is_settled_by_total(function) {
+            if self.is_settled_by_total(function) || self.is_settled_by_maximum(function) {
                 continue;
             }
             let space = whole.space(&function.name);

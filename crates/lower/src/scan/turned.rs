@@ -45,10 +45,11 @@ impl Emitter<'_> {
         });
         let is_flat = |step: &Step| matches!(step, Step::Let { .. } | Step::Visit { .. });
         let visits: Vec<(usize, &Vec<Expression>)> = visits.collect();
-        let own = visits.iter().find(|(visited, _)| *visited == number);
-        let Some((_, tuple)) = own.filter(|_| body.iter().all(is_flat)) else {
+        let own = visits.iter().position(|(visited, _)| *visited == number);
+        let Some(own_at) = own.filter(|_| body.iter().all(is_flat)) else {
             return false;
         };
+        let tuple = visits[own_at].1;
         let ranked = &self.computation.statements[number];
         let Value::Window(Window::Rank, keys) = &ranked.value else {
             return false;
@@ -62,25 +63,26 @@ impl Emitter<'_> {
         is_place
             && keys.len() > 1
             && !self.computation.keys_ascend(id, &keys[..1])
-            && visits.iter().all(|(visited, _)| {
+            && visits.iter().enumerate().all(|(at, (visited, _))| {
                 let statement = &self.computation.statements[*visited];
                 let others = visits.iter().filter(|(other, _)| other != visited);
                 let mut others = others.map(|(other, _)| &self.computation.statements[*other]);
                 statement.space == ranked.space
-                    && self.is_free(statement, ranked)
+                    && self.is_free(statement, ranked, own_at < at)
                     && others.all(|other| other.target.space != statement.target.space)
             })
     }
 
-    /// Whether a statement of a sweep does the same in every order of its points.
-    fn is_free(&self, statement: &Statement, ranked: &Statement) -> bool {
+    /// Whether a statement of a sweep does the same in every order of its points. Behind the
+    /// ranked statement, ranks tell points apart.
+    fn is_free(&self, statement: &Statement, ranked: &Statement, is_behind: bool) -> bool {
         let target = &ranked.target;
         let rank = Expression::Call(target.space.clone(), target.indices.clone());
         let is_integer = self.element(&statement.target).is_integer();
         let commutes = match statement.update {
             Update::Assign => {
                 let indices = &statement.target.indices;
-                *indices == target.indices || *indices == [rank]
+                *indices == target.indices || is_behind && *indices == [rank]
             }
             Update::Minimum | Update::Maximum => true,
             Update::Add | Update::Multiply => is_integer,

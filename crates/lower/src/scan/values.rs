@@ -7,6 +7,7 @@ use sparsec_relation::{Expression, Function};
 
 use super::compute_type;
 use super::emit::{Emitter, Point};
+use super::window::Numbering;
 use crate::bisect::integer;
 
 impl Emitter<'_> {
@@ -41,6 +42,9 @@ impl Emitter<'_> {
                 return;
             }
             value = var.into();
+        }
+        if let Some(Numbering::InPlace(_)) = self.windows.get(&(number, 0)) {
+            return;
         }
         if let (Some((held, var)), Some(op)) = (&self.held, operation)
             && *held == target

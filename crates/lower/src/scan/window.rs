@@ -40,6 +40,8 @@ pub(super) enum Numbering {
     Tables(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
     Listed(Buffer, Var),
+    /// The array that the statement assigns holds the numbers already.
+    InPlace(Buffer),
     /// Its sweep is to run in the order of the numbers ([`turned`](super::turned)).
     Turned,
     /// Points are visited in the order of their numbers, of which this is the next.
@@ -216,8 +218,12 @@ impl Emitter<'_> {
                 n
             }
         };
-        let numbers = self.workspace("numbers");
-        self.alloc(numbers, n);
+        let in_place = self.filled_by_window(number);
+        let numbers = in_place.unwrap_or_else(|| {
+            let numbers = self.workspace("numbers");
+            self.alloc(numbers, n);
+            numbers
+        });
         let point = (number, which);
         let condition = match keys {
             [key] => self.are_few(n, key),
@@ -233,7 +239,10 @@ impl Emitter<'_> {
             then,
             otherwise,
         });
-        Numbering::Listed(numbers, self.builder.var_("point", 0))
+        match in_place {
+            Some(array) => Numbering::InPlace(array),
+            None => Numbering::Listed(numbers, self.builder.var_("point", 0)),
+        }
     }
 
     /// Runs over the points of one statement in their order.
@@ -335,6 +344,12 @@ impl Emitter<'_> {
                     self.take_next(counts, key).into()
                 }
                 Numbering::Tables(taken) => self.next_place(taken, keys, tuple),
+                Numbering::InPlace(array) => {
+                    let target = &self.computation.statements[number].target;
+                    let index = target.rewritten(&Point(tuple)).indices;
+                    let index = self.index(&target.space, &index);
+                    Expr::load(array, index)
+                }
                 Numbering::Turned => unreachable!("its sweep is turned"),
                 Numbering::At(number) => number.into(),
                 Numbering::Listed(numbers, next) => {
