@@ -374,6 +374,11 @@ pub(crate) struct ConvertArguments {
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, conflicts_with_all = ["input", "output"])]
     pub(crate) emit: Vec<String>,
 
+    /// How far printed computations are optimised: none, redundant, dce, fuse-reads,
+    /// fuse-producers or all; each includes those before it
+    #[arg(long, value_name = "STEP", conflicts_with_all = ["input", "output"])]
+    pub(crate) opt: Option<String>,
+
     /// The type of the entries: f64, f32, i32, …; refused where it would lose a value
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     pub(crate) element: Option<String>,

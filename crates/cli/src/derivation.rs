@@ -12,8 +12,8 @@ use serde_json::{Map, json};
 use sparsec::computation::Script;
 use sparsec::compute::Computed;
 use sparsec::conversion::{
-    Conversion, ConversionStage, Image, Piece, Types, Wanted, convert_pieces, described, into,
-    pieces, synthesized, wanted,
+    Conversion, ConversionStage, Image, Optimisation, Piece, Types, Wanted, convert_pieces,
+    described, into, pieces, synthesized, wanted,
 };
 use sparsec::relation::Descriptor;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
@@ -46,6 +46,11 @@ pub(crate) fn derivation(
     if stages.len() > 1 {
         check_no_picture(call, screen, stages.iter().position(|it| *it == drawn))?;
     }
+    let so_far = arguments.opt.as_deref().map(|name| {
+        let step = Optimisation::parse(name);
+        step.map_err(|error| error.at(call.source(), call.value_span("opt", 0), "unknown"))
+    });
+    let so_far = so_far.transpose()?;
     let from = side(call, "from", arguments.from.as_deref())?;
     let to = side(call, "to", arguments.to.as_deref())?;
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
@@ -83,7 +88,7 @@ pub(crate) fn derivation(
                     }
                     })?);
                 }
-                stage.emit(derived.as_ref().expect("it was just derived"))?
+                stage.emit(derived.as_ref().expect("it was just derived"), so_far)?
             }
         };
         texts.push((name, text));

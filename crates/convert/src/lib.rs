@@ -54,6 +54,7 @@ mod keys;
 mod listing;
 mod lists;
 mod named;
+mod optimise;
 mod pieces;
 mod sweeps;
 mod synthesis;
@@ -70,6 +71,7 @@ use sparsec_computation::{Computation, Value};
 use sparsec_relation::{Descriptor, Relation};
 
 pub use cases::{Case, CaseKind};
+pub use optimise::Optimisation;
 pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
 
 /// The types of arrays, by the names that they have in the computation.
@@ -149,8 +151,11 @@ pub struct Conversion {
     /// How each unknown of the destination is found, in the order in which they are.
     pub cases: Vec<Case>,
     /// The computation: given the source's arrays `A_…` and values `A`, it computes those
-    /// of the destination, `B_…` and `B`.
+    /// of the destination, `B_…` and `B`. Statements share sweeps as by
+    /// [`Optimisation::FuseProducers`]; all constraints are there, since certificates speak of them.
     pub computation: Computation,
+    /// The computation before it was optimised.
+    pub(crate) written: Computation,
     /// What it was derived from, to which its certificate refers.
     pub(crate) origin: Option<certify::Origin>,
 }

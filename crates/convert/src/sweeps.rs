@@ -19,11 +19,12 @@ use std::collections::BTreeSet;
 use sparsec_computation::{Access, Computation, Statement, Update};
 use sparsec_relation::{Constraint, Expression};
 
-/// Gives statements the times of their sweeps.
-pub(crate) fn schedule(computation: &mut Computation) {
+/// Gives statements the times of their sweeps. Statements share a sweep with those that write what
+/// they read at the point if `with_producers`, and only with others if not.
+pub(crate) fn schedule(computation: &mut Computation, with_producers: bool) {
     let mut settled = BTreeSet::new();
     let sweeps = loop {
-        let sweeps = arranged(computation, &settled);
+        let sweeps = arranged(computation, &settled, with_producers);
         match left_behind(computation, &sweeps) {
             Some(name) if settled.insert(name.clone()) => {}
             _ => break sweeps,
@@ -48,13 +49,17 @@ pub(crate) fn schedule(computation: &mut Computation) {
 
 /// The statements of each sweep. No statement shares a sweep with the one that writes
 /// `settled` data which it depends on.
-fn arranged(computation: &Computation, settled: &BTreeSet<String>) -> Vec<Vec<usize>> {
+fn arranged(
+    computation: &Computation,
+    settled: &BTreeSet<String>,
+    with_producers: bool,
+) -> Vec<Vec<usize>> {
     let mut sweeps: Vec<Vec<usize>> = Vec::new();
     for (number, statement) in computation.statements.iter().enumerate() {
         let mut first = 0;
         for (at, sweep) in sweeps.iter().enumerate() {
             for other in sweep.iter().map(|other| &computation.statements[*other]) {
-                let is_settled = settled.contains(&other.target.space);
+                let is_settled = !with_producers || settled.contains(&other.target.space);
                 match dependence(computation, statement, other) {
                     Dependence::None => {}
                     Dependence::AtPoint if statement.space == other.space && !is_settled => {
@@ -70,19 +75,24 @@ fn arranged(computation: &Computation, settled: &BTreeSet<String>) -> Vec<Vec<us
             None => sweeps.push(vec![number]),
         }
     }
-    join(computation, settled, &mut sweeps);
+    join(computation, settled, with_producers, &mut sweeps);
     sweeps
 }
 
 /// Joins sweeps with later ones over their spaces.
-fn join(computation: &Computation, settled: &BTreeSet<String>, sweeps: &mut Vec<Vec<usize>>) {
+fn join(
+    computation: &Computation,
+    settled: &BTreeSet<String>,
+    with_producers: bool,
+    sweeps: &mut Vec<Vec<usize>>,
+) {
     let statement = |number: &usize| &computation.statements[*number];
     let mut at = 0;
     while at < sweeps.len() {
         let (sweep, later) = sweeps[at..].split_first().expect("there is a sweep at");
         let depends = |number: &usize, may_share: bool| {
             sweep.iter().map(statement).any(|earlier| {
-                let is_settled = settled.contains(&earlier.target.space);
+                let is_settled = !with_producers || settled.contains(&earlier.target.space);
                 match dependence(computation, statement(number), earlier) {
                     Dependence::None => false,
                     Dependence::AtPoint => !may_share || is_settled,

@@ -117,8 +117,9 @@ pub(crate) fn synthesized(
         }
     }
     synthesis.copy()?;
-    let mut computation = synthesis.computation.clone().checked()?;
-    crate::sweeps::schedule(&mut computation);
+    let written = synthesis.computation.clone().checked()?;
+    let mut computation = written.clone();
+    crate::sweeps::schedule(&mut computation, true);
     let computation = computation.checked()?;
     let arrays = synthesis.kinds.iter();
     cases.extend(arrays.map(|(name, kind)| Case::array(&computation, name, *kind)));
@@ -132,6 +133,7 @@ pub(crate) fn synthesized(
         relations,
         cases,
         computation,
+        written,
         origin: None,
     })
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
-    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Piece, Places, Proof,
-    Question, Triangle, Types, Wanted, convert, convert_pieces,
+    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Optimisation, Piece,
+    Places, Proof, Question, Triangle, Types, Wanted, convert, convert_pieces,
 };
 use sparsec_format::{Level, LevelKind, Mirrored, Side};
 use sparsec_relation::Descriptor;
@@ -376,7 +376,8 @@ impl ConversionStage {
         })
     }
 
-    /// The stage as text.
+    /// The stage as text. Stages of the computation are optimised up to `so_far`; without it, loops
+    /// up to [`Optimisation::All`], and others are as the certificate speaks of them.
     ///
     /// # Errors
     /// As [`compile_computation`] and [`Conversion::certificate`].
@@ -385,11 +386,11 @@ impl ConversionStage {
     /// use sparsec::{ElementType, Format, conversion};
     /// use sparsec::conversion::ConversionStage;
     /// let made = conversion::synthesized(&Format::csr(), &Format::csc(), ElementType::F64, &Default::default())?;
-    /// let cases = ConversionStage::parse("cases")?.emit(&made)?;
+    /// let cases = ConversionStage::parse("cases")?.emit(&made, None)?;
     /// assert!(cases.contains("B_crd1       keys of a list             B_crd1(B_q1(q1)) = i\n"), "{cases}");
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
-    pub fn emit(self, conversion: &Conversion) -> Result<String> {
+    pub fn emit(self, conversion: &Conversion, so_far: Option<Optimisation>) -> Result<String> {
         match self {
             Self::Relation => {
                 let relations = conversion.relations.iter();
@@ -398,11 +399,10 @@ impl ConversionStage {
             Self::Cases => Ok(conversion.table()),
             Self::Certificate => Ok(conversion.certificate()?.to_string()),
             Self::Computed(stage) => {
-                let computation = match stage {
-                    ComputeStage::Loop | ComputeStage::C => {
-                        converter::optimised(&conversion.computation, &|_| true)
-                    }
-                    _ => conversion.computation.clone(),
+                let is_of_loops = matches!(stage, ComputeStage::Loop | ComputeStage::C);
+                let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {
+                    Some(so_far) => conversion.optimised(so_far, &|_| true)?,
+                    None => conversion.computation.clone(),
                 };
                 let computed = Computed {
                     computation,

@@ -1,5 +1,7 @@
 //! `convert` between formats: of files, and as derivations.
 
+use std::collections::BTreeSet;
+
 use crate::place::Place;
 
 const MATRIX: &str = "%%MatrixMarket matrix coordinate real general\n\
@@ -81,6 +83,33 @@ fn derivations_print_at_every_stage() {
         let answer = derive(stage);
         assert!(answer.contains(part), "{stage}:\n{answer}");
     }
+    let sweeps = |step: &str| {
+        let call = [
+            "convert",
+            "--from",
+            "coo",
+            "--to",
+            "csr",
+            "--emit",
+            "computation",
+            "--opt",
+        ];
+        let answer = place.call(&[&call[..], &[step]].concat()).answer();
+        let times = answer
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("at ["));
+        let times = times.map(|time| time.split([',', ']']).next().map(str::to_owned));
+        times.collect::<BTreeSet<_>>().len()
+    };
+    let steps = [
+        "none",
+        "redundant",
+        "dce",
+        "fuse-reads",
+        "fuse-producers",
+        "all",
+    ];
+    assert_eq!(steps.map(sweeps), [6, 6, 6, 4, 3, 3]);
     let call = [
         "convert", "--from", "csr", "--to", "csc", "--emit", "cases", "--json",
     ];
@@ -278,6 +307,16 @@ fn calls_that_make_no_sense_are_refused() {
     refused(
         &["--from", "csr", "--to", "csc", "--emit", "case"],
         &["error[E0004]", "did you mean `cases`?", "^^^^ unknown"],
+    );
+    refused(
+        &[
+            "--from", "csr", "--to", "csc", "--emit", "c", "--opt", "dec",
+        ],
+        &["error[E0004]", "did you mean `dce`?", "^^^ unknown"],
+    );
+    refused(
+        &["a.mtx", "b.npz", "--opt", "all"],
+        &["error[E0001]", "`--opt` and `[IN]` exclude each other"],
     );
     refused(
         &["a.mtx", "b.npz", "--to", "csc", "--emit", "cases"],

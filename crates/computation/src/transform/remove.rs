@@ -76,6 +76,13 @@ impl Computation {
         }
     }
 
+    /// Removes the dead statements: data that outlive the computation do not depend on them.
+    pub fn remove_dead(&mut self) {
+        let dead = self.ids().map(|id| self.is_dead(id));
+        let mut dead = dead.collect::<Vec<bool>>().into_iter();
+        self.statements.retain(|_| !dead.next().expect("one each"));
+    }
+
     /// Whether another statement overwrites all entries of this one unread.
     fn is_overwritten(&self, id: StatementId, proofs: &Proofs) -> Result<bool> {
         let Some(target) = self.references(id).into_iter().next().filter(|r| r.exact) else {

@@ -11,12 +11,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
-use sparsec_computation::Computation;
 use sparsec_format::Holds;
 use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
-use super::{Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted};
+use super::{
+    Optimisation, Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
+};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
 use crate::widths;
@@ -127,7 +128,7 @@ impl Converter {
             let extent = size(extent, &|name| sizes.get(name).copied());
             extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
         };
-        let computation = optimised(&made.computation, &is_small);
+        let computation = made.optimised(Optimisation::All, &is_small)?;
         Ok(Self {
             has_padding: wanted.has_padding,
             fill: wanted.has_fill.then(|| like.fill()),
@@ -332,22 +333,6 @@ impl Session {
             converted => Some(converted),
         }
     }
-}
-
-/// The computation with what its order says: values that never fall are assigned, ranks of
-/// keys of few values taken from tables, and numbers of points found again where they are
-/// used.
-pub(super) fn optimised(
-    computation: &Computation,
-    is_small: &dyn Fn(&Expression) -> bool,
-) -> Computation {
-    let mut computation = computation.clone();
-    computation.simplify_spaces();
-    computation.tabulate_ranks(is_small);
-    computation.assign_growing_maxima();
-    computation.recompute_numbers();
-    computation.separate_copies();
-    computation
 }
 
 /// The extents of modes and of levels, by the names that they have in a conversion.
