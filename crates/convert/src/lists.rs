@@ -1,9 +1,10 @@
 //! Listed elements: their numbers, the arrays that speak of them, and how many they are.
 
-use sparsec_base::Result;
 use sparsec_base::arena::Id;
+use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
-    Access, Computation, Key, Operator, Statement, StatementId, Update, Value, Window,
+    Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
+    Window,
 };
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
@@ -318,7 +319,13 @@ impl Synthesis<'_> {
         end: &Expression,
     ) -> Result<()> {
         let places = below("p", &n_places)?;
-        self.add_array(array, n_places);
+        let element = self.element_of_numbers(end);
+        self.computation.spaces.push(DataSpace {
+            name: array.to_owned(),
+            element,
+            extents: vec![n_places],
+            role: Role::Temporary,
+        });
         let from = Expression::Integer(if is_full { 0 } else { -1 });
         self.computation.declarations.declare(Function {
             name: array.to_owned(),
@@ -333,6 +340,22 @@ impl Synthesis<'_> {
             self.add(places, (array.to_owned(), all), none);
         }
         Ok(())
+    }
+
+    /// The type of numbers below an end: as narrow as an array of positions that holds the end.
+    fn element_of_numbers(&self, end: &Expression) -> ElementType {
+        let behind = plus_one(end);
+        let functions = self.destination.declarations.functions().iter();
+        let ends_there = functions.filter(|function| {
+            let range = function.range.as_box().unwrap_or_default();
+            function.monotone.is_some() && range.iter().any(|(_, above)| *above == behind)
+        });
+        let spaces = ends_there.filter_map(|function| self.computation.space(&function.name));
+        let mut elements = spaces.map(|space| space.element);
+        match elements.any(|element| element == ElementType::I32) {
+            true => ElementType::I32,
+            false => ElementType::I64,
+        }
     }
 
     /// The number of the element of an entry. Later statements run where there is one.

@@ -2,7 +2,7 @@
 //!
 //! | a statement is  | if                                                                  |
 //! |-----------------|---------------------------------------------------------------------|
-//! | **dead**        | walking backward from live-out data along reads never comes to its target |
+//! | **dead**        | walking backward from live-out data and assumptions along reads never comes to its target |
 //! | **overwritten** | another writes each of its entries later, and nothing reads them before that |
 //! | **repeated**    | another has done the same at the same points, and nothing it reads or writes has changed since |
 //!
@@ -22,7 +22,9 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Relation, Rewrite};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Expression, Function, Relation, Rewrite,
+};
 
 use crate::accesses::{Effect, Reference};
 use crate::computation::{Computation, Role, StatementId};
@@ -59,12 +61,23 @@ impl Computation {
         let mut live: BTreeSet<String> = BTreeSet::new();
         for space in live_out {
             live.insert(space.name.clone());
-            for e in &space.extents {
-                self.add_names(e, &mut live);
-            }
+        }
+        // A computation whose assumptions do not hold is refused when it runs.
+        let assumptions = self.declarations.assumptions().iter();
+        for e in assumptions.flat_map(Constraint::expressions) {
+            self.add_names(e, &mut live);
         }
         loop {
             let before = live.len();
+            // What is live has the extents and the bounds that are declared.
+            for name in live.clone() {
+                let extents = self.space(&name).map(|space| &space.extents);
+                let function = self.declarations.function(&name);
+                let bounds = function.into_iter().flat_map(Function::bounds);
+                for e in extents.into_iter().flatten().chain(bounds) {
+                    self.add_names(e, &mut live);
+                }
+            }
             for id in self.ids() {
                 if live.contains(&self.statement(id).target.space) {
                     live.extend(self.references(id).into_iter().map(|r| r.space));

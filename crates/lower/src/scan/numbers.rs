@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The points have the places `0, 1, …` in their order, so the list of their numbers is `g`. By
-//! `s1` every number lies below `m`.
+//! `s1` every number lies below `m`. Numbers fit in `g` if as many numbers as there are points do.
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
@@ -28,7 +28,8 @@ impl Emitter<'_> {
         let statement = &self.computation.statements[number];
         let target = &statement.target.space;
         let space = self.whole.space(target)?;
-        let is_own = space.role == Role::Temporary && space.element == ElementType::I64;
+        let holds_numbers = [ElementType::I32, ElementType::I64].contains(&space.element);
+        let is_own = space.role == Role::Temporary && holds_numbers;
         // Others of the stage see the array as the statement leaves it.
         let mut others = self.computation.statements.iter();
         let is_first = others.all(|other| {

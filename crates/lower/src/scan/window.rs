@@ -14,12 +14,13 @@ use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
 use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt, Var};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt, Var};
 use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
 use super::emit::{Emitter, Point};
 use super::filled::counted;
 use super::groups::PLACES;
+use super::values::range;
 use super::{loops, within};
 use crate::bisect::integer;
 
@@ -219,6 +220,14 @@ impl Emitter<'_> {
             }
         };
         let in_place = self.filled_by_window(number);
+        if let Some(array) = in_place {
+            let (_, most) = range(self.builder.function().buffers[array].storage);
+            if most < i64::MAX {
+                let is_more = Expr::int(most).less(n);
+                self.builder
+                    .if_then(is_more, |b| b.fail(Failure::CastOutOfRange));
+            }
+        }
         let numbers = in_place.unwrap_or_else(|| {
             let numbers = self.workspace("numbers");
             self.alloc(numbers, n);
@@ -348,7 +357,7 @@ impl Emitter<'_> {
                     let target = &self.computation.statements[number].target;
                     let index = target.rewritten(&Point(tuple)).indices;
                     let index = self.index(&target.space, &index);
-                    Expr::load(array, index)
+                    integer(self.builder, array, index)
                 }
                 Numbering::Turned => unreachable!("its sweep is turned"),
                 Numbering::At(number) => number.into(),
