@@ -158,6 +158,8 @@ fn keys_compare_with_keys() {
     refuse("forall n : 0 <= n => LEX(row(n)) < 5", misused, "LEX");
     refuse("forall n : 0 <= n => LEX(n, n) < LEX(n)", misused, "LEX");
     refuse("forall n : f(n) < LEX(n) => 0 <= n", misused, "f");
+    let domain = "function f : {[i] : [i] < N} -> {[k] : 0 <= k < N} inverse g";
+    refuse(domain, misused, "{");
     let order = "order O = {[i] -> [j] : i < j} forall n : 0 <= n =>";
     refuse(&format!("{order} O(n) <= O(n + 1)"), misused, "O");
     refuse(&format!("{order} O(n) + 1 < O(n + 1)"), misused, "O");

@@ -16,7 +16,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use sparsec_base::{Diagnostic, Result, Scalar};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
 
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
@@ -70,7 +70,8 @@ impl Tensor {
     /// more than `tolerance`; `None` where they are equal.
     ///
     /// Floats `a` and `b` are equal if `|a - b| <= tolerance * max(1, |a|, |b|)`,
-    /// if both are NaN, or if they are the same infinity. Integers and truth
+    /// if both are NaN, or if they are the same infinity; complex numbers as well, where parts
+    /// that are NaN or infinite are compared one by one. Integers and truth
     /// values are equal if they are the same.
     ///
     /// Sorts copies of both: `O(M log M)`, and memory for both as lists.
@@ -169,13 +170,14 @@ fn close(left: Scalar, right: Scalar, tolerance: f64) -> bool {
     if left == right {
         return true;
     }
-    if !left.element().is_float() && left.element() == right.element() {
+    let is_exact = |ty: ElementType| !ty.is_float() && !ty.is_complex();
+    if is_exact(left.element()) && left.element() == right.element() {
         return false;
     }
-    let (a, b) = (left.to_f64(), right.to_f64());
-    a == b
-        || (a.is_nan() && b.is_nan())
-        || (a.is_finite()
+    let (a, b) = (left.to_c128(), right.to_c128());
+    let is_same = |a: f64, b: f64| a == b || a.is_nan() && b.is_nan();
+    is_same(a.re, b.re) && is_same(a.im, b.im)
+        || a.is_finite()
             && b.is_finite()
-            && (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0))
+            && (a - b).norm() <= tolerance * a.norm().max(b.norm()).max(1.0)
 }

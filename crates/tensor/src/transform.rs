@@ -240,6 +240,10 @@ fn is_near<T: Element>(value: T, fill: Scalar, tolerance: f64) -> bool {
     if value == near {
         return true;
     }
+    if let (Some(value), Some(near)) = (value.scalar().to_integer(), near.scalar().to_integer()) {
+        // Integers of 64 bits round to the same floating-point number where they differ.
+        return (value - near).unsigned_abs() as f64 <= tolerance;
+    }
     let (value, fill) = (value.scalar().to_c128(), fill.to_c128());
     let both_nan = value.is_nan() && fill.is_nan();
     both_nan || (value - fill).norm() <= tolerance

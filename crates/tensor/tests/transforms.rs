@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use sparsec_base::{ElementType, Scalar};
 use sparsec_format::Format;
 use sparsec_parallel::with_threads;
-use sparsec_tensor::{Array, Duplicates, Entries, PackOptions, Tensor, Window, bf16, f16};
+use sparsec_tensor::{Array, Complex, Duplicates, Entries, PackOptions, Tensor, Window, bf16, f16};
 use support::{Meaning, cases, many, meaning, packed, without_zeros};
 
 /// A window for each mode, drawn from numbers, and the coordinates in it.
@@ -218,4 +218,39 @@ fn halves_and_nan_keep_their_bits_or_are_rounded_once_a_step() {
         pack(Array::from_vec(vec![third]), Duplicates::Add),
         Scalar::Bf16(third)
     );
+}
+
+#[test]
+fn integers_of_64_bits_are_told_apart_when_fills_go() {
+    let near = u64::MAX - 2;
+    let entries = Entries {
+        extents: vec![3],
+        coords: vec![0, 1, 2].into(),
+        values: Array::from_vec(vec![near, u64::MAX, 5]),
+    };
+    let options = PackOptions {
+        fill: Some(Scalar::U64(u64::MAX)),
+        ..PackOptions::default()
+    };
+    let packed = Tensor::pack_entries(&Format::csf(1), entries, options).unwrap();
+    assert_eq!(
+        packed.prune(0.0).unwrap().values::<u64>(),
+        Some(&[near, 5][..])
+    );
+    assert_eq!(packed.prune(2.0).unwrap().values::<u64>(), Some(&[5][..]));
+}
+
+#[test]
+fn complex_numbers_are_compared_as_wholes_and_by_parts_that_are_not_finite() {
+    let one = |re: f64, im: f64| {
+        let values = [Complex::new(re, im)];
+        Tensor::pack(&Format::dense(1), &[1], &[0], &values).unwrap()
+    };
+    let nan = f64::NAN;
+    let same = |a: &Tensor, b: &Tensor, tolerance| a.equal_within(b, tolerance).is_none();
+    assert!(same(&one(nan, 1.0), &one(-nan, 1.0), 0.0));
+    assert!(!same(&one(nan, 1.0), &one(nan, 2.0), 0.0));
+    assert!(!same(&one(nan, 1.0), &one(1.0, nan), 1.0));
+    assert!(same(&one(3.0, 4.0), &one(3.0, 4.5), 0.1));
+    assert!(!same(&one(3.0, 4.0), &one(3.0, 4.5), 0.0));
 }

@@ -118,10 +118,16 @@ impl Reader<'_> {
     fn function(&mut self) -> Result<()> {
         let (name, place) = self.new_name("a function")?;
         self.parser.tokens.expect(":")?;
+        let domain_place = self.parser.tokens.peek().span;
         let domain = self.parser.set()?;
         self.parser.tokens.expect("->")?;
         let range_place = self.parser.tokens.peek().span;
         let range = self.parser.set()?;
+        for (set, place) in [(&domain, domain_place), (&range, range_place)] {
+            for part in set.parts() {
+                self.check_keys(part.constraints(), place)?;
+            }
+        }
         match range.n_elements() {
             0 => {
                 return Err(self
