@@ -243,8 +243,12 @@ fn integers_of_64_bits_are_told_apart_when_fills_go() {
 #[test]
 fn complex_numbers_are_compared_as_wholes_and_by_parts_that_are_not_finite() {
     let one = |re: f64, im: f64| {
-        let values = [Complex::new(re, im)];
-        Tensor::pack(&Format::dense(1), &[1], &[0], &values).unwrap()
+        let entries = Entries {
+            extents: vec![1],
+            coords: vec![0].into(),
+            values: Array::from_vec(vec![Complex::new(re, im)]),
+        };
+        Tensor::pack_entries(&Format::dense(1), entries, PackOptions::default()).unwrap()
     };
     let nan = f64::NAN;
     let same = |a: &Tensor, b: &Tensor, tolerance| a.equal_within(b, tolerance).is_none();
