@@ -37,8 +37,8 @@ pub(super) const PLACES: i64 = MOST_COUNTED;
 /// The other keys in one word beside the place of a point: 34 bits, or 31 of a single key.
 const MOST_KEYS: i64 = 1 << 34;
 const MOST_OF_ONE: i64 = (1 << 31) - 1;
-/// Groups of up to so many words are sorted by insertion in the kernel, longer ones by a call.
-/// Source: rows of 5 and of 10 entries, coo to csr, 1,000,000 entries.
+/// Groups of up to so many words are sorted by insertion in the kernel. Longer ones are sorted by a
+/// call, which would do the same below 20 words (`runtime/src/sort.rs`).
 const SHORT: i64 = 16;
 
 /// A group of points: `lo <= at < hi`.
