@@ -38,8 +38,8 @@
 //! The checker assumes about the source that
 //!
 //! * its arrays are as its descriptor declares;
-//! * parameters are not negative, and are the extents and entries that they stand for, of which
-//!   the destination's assumptions hold too;
+//! * parameters are not negative, and are the extents and entries that they stand for;
+//! * what the destination assumes of parameters alone holds: how long its levels are;
 //! * with [`Question::is_one_to_one`], each place holds one entry, and no two have equal
 //!   coordinates.
 //!

@@ -151,8 +151,8 @@ pub struct Conversion {
     /// How each unknown of the destination is found, in the order in which they are.
     pub cases: Vec<Case>,
     /// The computation: given the source's arrays `A_…` and values `A`, it computes those
-    /// of the destination, `B_…` and `B`. Statements share sweeps as by
-    /// [`Optimisation::FuseProducers`]; all constraints are there, since certificates speak of them.
+    /// of the destination, `B_…` and `B`. Sweeps are fused as by [`Optimisation::FuseProducers`].
+    /// No constraint is removed, since certificates refer to all of them.
     pub computation: Computation,
     /// The computation before it was optimised.
     pub(crate) written: Computation,

@@ -342,7 +342,8 @@ impl Synthesis<'_> {
         Ok(())
     }
 
-    /// The type of numbers below an end: as narrow as an array of positions that holds the end.
+    /// The type of numbers below `end`: 32 bits if an array of positions with such entries holds
+    /// `end`, and 64 if not.
     fn element_of_numbers(&self, end: &Expression) -> ElementType {
         let behind = plus_one(end);
         let functions = self.destination.declarations.functions().iter();

@@ -73,10 +73,11 @@ impl Optimisation {
 }
 
 impl Conversion {
-    /// The computation, optimised so far. Tables may be as long as extents that are small.
+    /// The computation after all steps up to `so_far`. Ranks by one key are taken from a table if
+    /// `is_small` holds for the extent of the key.
     ///
     /// # Errors
-    /// `E0703` if the computation is not well formed, which would be a fault of this crate.
+    /// As [`Computation::checked`].
     ///
     /// ```
     /// use sparsec_base::ElementType;

@@ -19,8 +19,8 @@ use std::collections::BTreeSet;
 use sparsec_computation::{Access, Computation, Statement, Update};
 use sparsec_relation::{Constraint, Expression};
 
-/// Gives statements the times of their sweeps. Statements share a sweep with those that write what
-/// they read at the point if `with_producers`, and only with others if not.
+/// Gives statements the times of their sweeps. If `with_producers`, a statement may share a sweep
+/// with the statement that writes the entry which it reads at the point.
 pub(crate) fn schedule(computation: &mut Computation, with_producers: bool) {
     let mut settled = BTreeSet::new();
     let sweeps = loop {

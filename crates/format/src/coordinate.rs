@@ -208,9 +208,9 @@ impl Coordinate {
         }
     }
 
-    /// That all values lie below the extent `LK` of level `K`, counted from the least one; where
-    /// there are several modes, if none of them is empty. `None` for curves, ranks, and
-    /// expressions with an extent of their own.
+    /// The assumption that level `K`, of extent `LK`, has room for all values of the expression.
+    /// An expression over several modes has a premise: no mode is empty. `None` for curves and
+    /// ranks, and for expressions whose extent is a number.
     ///
     /// ```text
     /// i floordiv 4       assume N0 <= L0 * 4

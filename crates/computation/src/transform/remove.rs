@@ -69,7 +69,7 @@ impl Computation {
         }
         loop {
             let before = live.len();
-            // What is live has the extents and the bounds that are declared.
+            // Live data need their extents, and the bounds that are declared of them.
             for name in live.clone() {
                 let extents = self.space(&name).map(|space| &space.extents);
                 let function = self.declarations.function(&name);

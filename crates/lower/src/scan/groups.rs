@@ -32,9 +32,10 @@ use super::emit::Emitter;
 use super::sorted::{MOST_COUNTED, SMALL_TABLE};
 use super::window::Visiting;
 
-/// Points are counted in as many bits as these are numbers.
+/// The places of points that a word can hold: those below this power of two.
 pub(super) const PLACES: i64 = MOST_COUNTED;
-/// The other keys in one word beside the place of a point: 34 bits, or 31 of a single key.
+/// The largest product of extents of the other keys in a word: 34 bits beside a place. A single
+/// key is listed in 32 bits.
 const MOST_KEYS: i64 = 1 << 34;
 const MOST_OF_ONE: i64 = (1 << 31) - 1;
 /// Groups of up to so many words are sorted by insertion in the kernel. Longer ones are sorted by a
@@ -59,8 +60,8 @@ pub(super) enum Members {
 }
 
 impl Emitter<'_> {
-    /// Whether points can be numbered in groups: tables of keys are not much longer than there
-    /// are points, and words hold what they have to.
+    /// Whether points can be numbered in groups: tables of keys have at most four times as many
+    /// entries as there are points, and the other keys fit in a word beside the place of a point.
     pub(super) fn fit_groups(&mut self, n: Var, window: Window, keys: &[Key]) -> Expr {
         let (first, rest) = keys.split_first().expect("there are keys");
         let most = Expr::Var(n).mul(4).add(SMALL_TABLE);

@@ -54,7 +54,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether a statement assigns each entry from 0 on once, and those below `end` exactly.
+/// Whether a statement assigns each entry from 0 on once: all entries below `end`, if it is given.
 fn assigns_all(statement: &Statement, end: Option<&Expression>, known: &Declarations) -> bool {
     let [Expression::Variable(place)] = statement.target.indices[..] else {
         return false;

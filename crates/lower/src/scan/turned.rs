@@ -13,9 +13,9 @@
 //!   vals[g] = A[q] }                       vals[at] = A[q] }
 //! ```
 //!
-//! The order makes no difference where statements assign at the place or at its rank, of which
-//! each point has its own, or take maxima, minima or sums of integers, and read nothing that other
-//! points write.
+//! The order makes no difference if no statement reads entries that other points write, and each
+//! statement assigns at the place or at its rank, which no two points share, or takes a maximum, a
+//! minimum, or a sum or product of integers.
 
 use std::collections::BTreeMap;
 
