@@ -246,12 +246,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn block(&mut self, steps: &[Step]) -> Vec<Stmt> {
-        let carried = self.carried.len();
-        self.builder.begin_block();
-        self.steps(steps);
-        // Variables of a block end with it.
-        self.carried.truncate(carried);
-        self.builder.end_block()
+        self.written(|this| this.steps(steps))
     }
 
     /// Runs a body where all conditions hold, one group of them after the other.
@@ -261,11 +256,7 @@ impl<'a> Emitter<'a> {
             [conditions, rest @ ..] if conditions.is_empty() => self.guard(rest, body),
             [conditions, rest @ ..] => {
                 let condition = self.all(conditions);
-                let carried = self.carried.len();
-                self.builder.begin_block();
-                self.guard(rest, body);
-                self.carried.truncate(carried);
-                let then = self.builder.end_block();
+                let then = self.written(|this| this.guard(rest, body));
                 self.branch(condition, then, true);
             }
         }
