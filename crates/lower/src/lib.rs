@@ -55,7 +55,7 @@ mod walk;
 mod walker;
 mod workspace;
 
-pub use scan::lower_computation;
+pub use scan::{Units, lower_computation, lower_computation_for};
 
 use sparsec_base::Result;
 use sparsec_graph::{Formats, lowerable};

@@ -46,9 +46,11 @@ mod filled;
 mod groups;
 mod inside;
 mod kept;
+mod last;
 mod numbers;
 mod places;
 mod settle;
+mod shares;
 mod sorted;
 mod table;
 mod totals;
@@ -91,6 +93,26 @@ use kept::{is_only_carried, locals};
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn lower_computation(computation: &Computation) -> Result<Function> {
+    lower_computation_for(computation, Units::One)
+}
+
+/// How many units run the loops of a computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// One; loops are as short as they can be.
+    One,
+    /// Several, to which loops are given in shares ([`shares`]).
+    Several {
+        /// How many points make a share worth its while.
+        grain: u32,
+    },
+}
+
+/// As [`lower_computation`], for so many units. The results have the same bits.
+///
+/// # Errors
+/// As [`lower_computation`].
+pub fn lower_computation_for(computation: &Computation, units: Units) -> Result<Function> {
     let stages = computation.chain();
     let text = computation.to_string();
     for stage in &stages {
@@ -109,8 +131,8 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
         scanned.push((loops(&stage.computation, &known)?, known));
     }
     // Carried entries stay in variables, unless a loop stands between those who use them.
-    let function = emitted(computation, &stages, &scanned, true)
-        .or_else(|| emitted(computation, &stages, &scanned, false))
+    let function = emitted((computation, units), &stages, &scanned, true)
+        .or_else(|| emitted((computation, units), &stages, &scanned, false))
         .expect("what lies in arrays is found there");
     debug_assert_eq!(sparsec_loop::verify(&function), Ok(()), "{function}");
     Ok(function)
@@ -119,7 +141,7 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
 /// The function of scanned stages; `None` where a carried entry was to be in a variable
 /// alone and is not.
 fn emitted(
-    computation: &Computation,
+    (computation, units): (&Computation, Units),
     stages: &[Stage],
     scanned: &[(Loops, Declarations)],
     in_variables: bool,
@@ -136,6 +158,10 @@ fn emitted(
             arrays,
         );
         emitter.carries = stage.carries.clone();
+        emitter.grain = match units {
+            Units::One => None,
+            Units::Several { grain } => Some(grain.into()),
+        };
         if in_variables {
             emitter.locals = locals(computation, stage).into_iter().collect();
             emitter.in_variables = (stage.carries.iter())
@@ -184,6 +210,8 @@ pub(crate) struct Arrays {
     given: BTreeMap<String, Buffer>,
     /// Parameters, and integers without extents that are there.
     constants: BTreeMap<String, Expr>,
+    /// What shares of sweeps counted, for the data to which it is added up.
+    counts: BTreeMap<String, shares::Counts>,
 }
 
 impl Arrays {

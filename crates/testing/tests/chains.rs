@@ -20,6 +20,7 @@ fn engines() -> Vec<Session> {
     let sessions = backends.map(|backend| {
         Session::new(Options {
             backend,
+            threads: 1,
             ..Options::default()
         })
     });
@@ -30,9 +31,13 @@ fn engines() -> Vec<Session> {
 type Results = Result<BTreeMap<String, Vec<f64>>, Code>;
 
 impl Case {
-    fn run(&self, text: &str, engine: &Session) -> Results {
+    fn run(&self, text: &str, engine: &Session, grain: Option<u32>) -> Results {
         let computation: Computation = text.parse().unwrap_or_else(|error| panic!("{error}"));
         let compiled = compile_computation(&computation).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = match grain {
+            Some(grain) => compiled.in_shares(grain),
+            None => compiled,
+        };
         let mut tensors: Vec<(&str, Tensor)> = Vec::new();
         for (name, values) in &self.integers {
             let tensor = Tensor::dense(&[values.len() as u64], values.clone());
@@ -83,13 +88,15 @@ impl Case {
     fn check(&self, text: &str) -> BTreeMap<String, Vec<f64>> {
         let expected = self.evaluated(text, 16);
         for engine in engines() {
-            let found = self.run(text, &engine);
-            assert_eq!(
-                found,
-                Ok(expected.clone()),
-                "{:?}",
-                engine.options().backend
-            );
+            for grain in [None, Some(1)] {
+                let found = self.run(text, &engine, grain);
+                assert_eq!(
+                    found,
+                    Ok(expected.clone()),
+                    "{:?} in shares of {grain:?}",
+                    engine.options().backend
+                );
+            }
         }
         expected
     }
@@ -294,7 +301,7 @@ fn data_that_are_not_as_declared_end_the_computation() {
     ] {
         let text = text("a(n)", declared);
         for engine in engines() {
-            let found = case(a).run(&text, &engine);
+            let found = case(a).run(&text, &engine, None);
             match holds {
                 true => assert_eq!(found, Ok(case(a).evaluated(&text, 8)), "{a:?} {declared}"),
                 false => assert_eq!(found, Err(code::NOT_AS_DECLARED), "{a:?} {declared}"),

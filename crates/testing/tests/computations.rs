@@ -147,6 +147,7 @@ fn engines(backends: &[Backend]) -> Vec<Session> {
     let session = |backend: &Backend| {
         Session::new(Options {
             backend: *backend,
+            threads: 1,
             ..Options::default()
         })
     };

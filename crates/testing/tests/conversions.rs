@@ -126,6 +126,7 @@ fn conversions_of_several_parts_are_those_of_unpacking_and_packing() {
     ];
     let session = Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     });
     for source in mirrored {
@@ -216,8 +217,22 @@ fn compare(
     destination: &Format,
 ) -> Result<bool, String> {
     let expected = given.convert(destination);
-    let converter = converter.clone();
-    let found = converter.and_then(|it| it.run(session, given));
+    let found = converter.clone().and_then(|it| it.run(session, given));
+    if let Ok(converter) = converter {
+        let shared = converter.clone().in_shares(1);
+        let shared = shared.run(&Session::interpreter(), given);
+        let arrays = |tensor: &Result<Tensor, Diagnostic>| match tensor {
+            Ok(tensor) => Ok(format!("{:?}", tensor.arrays())),
+            Err(error) => Err(error.code()),
+        };
+        if arrays(&shared) != arrays(&found) {
+            return Err(format!(
+                "{} -> {destination} {:?}: in shares {shared:?} not {found:?}",
+                given.format(),
+                given.extents()
+            ));
+        }
+    }
     match (&found, &expected) {
         (Ok(found), Ok(expected)) if sorted(found) == sorted(expected) => {
             let (own, packed) = (found.entries(), expected.entries());
@@ -254,6 +269,7 @@ fn format_of(text: &str) -> Format {
 fn machine() -> Session {
     Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     })
 }
@@ -268,6 +284,7 @@ fn conversions_into_tables_are_those_of_unpacking_and_packing() {
 fn fills_are_kept() {
     let session = Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     });
     for fill in [f64::INFINITY, -0.0] {
@@ -318,6 +335,7 @@ fn repeated_entries_are_added_up() {
     ];
     let session = Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     });
     for source in of {
@@ -437,6 +455,7 @@ fn sorted(tensor: &Tensor) -> Vec<(Vec<u64>, String)> {
 fn check(sources: &[&str], destinations: &[&str], tensors: &[(&[u64], usize)]) {
     let session = Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     });
     let format = |text: &&str| {

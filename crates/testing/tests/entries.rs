@@ -14,6 +14,7 @@ fn run(text: &str, given: &Given<'_>) -> Result<BTreeMap<String, Tensor>, Diagno
     let interpreted = Session::interpreter().compute(&compiled, given);
     let machine = Session::new(Options {
         backend: Backend::Cranelift,
+        threads: 1,
         ..Options::default()
     });
     let generated = machine.compute(&compiled, given);

@@ -57,6 +57,7 @@ fn comparisons_and_conjugates_are_those_of_the_evaluator() {
     for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
         let session = Session::new(Options {
             backend,
+            threads: 1,
             ..Options::default()
         });
         let mut given = Given::new().parameter("N", 5);
@@ -121,6 +122,7 @@ fn places_on_curves_and_in_tables_are_those_of_the_evaluator() {
         for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
             let session = Session::new(Options {
                 backend,
+                threads: 1,
                 ..Options::default()
             });
             let found = session.compute(&compiled, &given).expect("it runs");

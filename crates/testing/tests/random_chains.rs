@@ -160,6 +160,7 @@ fn chains_are_refused_or_right() {
     let engines = [Backend::Interpreter, Backend::Cranelift].map(|backend| {
         Session::new(Options {
             backend,
+            threads: 1,
             ..Options::default()
         })
     });
@@ -196,8 +197,14 @@ fn chains_are_refused_or_right() {
                 .parameter("K", k)
                 .data("a", &a)
                 .data("b", &b);
-            let found = engines.each_ref().map(|engine| -> Found {
-                let results = match engine.compute(&compiled, &given) {
+            let shared = compiled.clone().in_shares(1);
+            let runs = [
+                (&engines[0], &compiled),
+                (&engines[1], &compiled),
+                (&engines[0], &shared),
+            ];
+            let found = runs.map(|(engine, compiled)| -> Found {
+                let results = match engine.compute(compiled, &given) {
                     Ok(results) => results,
                     Err(error) if error.code() == code::NOT_AS_DECLARED => return None,
                     // A value that a narrow result cannot hold.
@@ -211,6 +218,7 @@ fn chains_are_refused_or_right() {
                 Some(values.collect())
             });
             assert_eq!(found[0], found[1], "{text}\nN = {n}, K = {k}");
+            assert_eq!(found[0], found[2], "{text}\nN = {n}, K = {k}, in shares");
             let Some(found) = &found[0] else {
                 n_refused += 1;
                 continue;

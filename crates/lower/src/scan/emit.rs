@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sparsec_base::mark::{Mark, Parallel, Races, Unit};
+use sparsec_base::mark::Mark;
 use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
@@ -20,6 +20,7 @@ use sparsec_relation::{
 };
 
 use super::covered::{assigned_first, is_held};
+use super::shares::{Shares, Table};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
 use crate::bisect::integer;
@@ -38,7 +39,7 @@ pub(super) struct Emitter<'a> {
     /// value of the range, counted from the first of the domain, or 0.
     pub(super) places: BTreeMap<String, Buffer>,
     /// Whether each search that is being made has found something.
-    found: Vec<Var>,
+    pub(super) found: Vec<Var>,
     /// The entry that is held in a variable.
     pub(super) held: Option<(Access, Var)>,
     /// The functions whose entries are carried between statements at a point.
@@ -66,6 +67,18 @@ pub(super) struct Emitter<'a> {
     pub(super) visiting: Visiting,
     /// The loops over the points of one statement alone, which were scanned last.
     pub(super) scanned: Option<(usize, Loops)>,
+    /// How much work makes a share of a sweep worth its while; `None` if sweeps have no shares.
+    pub(super) grain: Option<i64>,
+    /// Whether no loop and no condition is around the statements that are written.
+    pub(super) is_outermost: bool,
+    /// The shares that the outermost loop is to run in.
+    pub(super) within: Option<Shares>,
+    /// The number of the share that is written.
+    pub(super) share: Option<Var>,
+    /// For integers that shares combine, the part of the share that is written.
+    pub(super) parts: BTreeMap<String, Var>,
+    /// The statements that count in shares, with the counts.
+    pub(super) counting: BTreeMap<usize, Table>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -109,6 +122,12 @@ impl<'a> Emitter<'a> {
             here: Vec::new().into_iter(),
             visiting: Visiting::Assign,
             scanned: None,
+            grain: None,
+            is_outermost: true,
+            within: None,
+            share: None,
+            parts: BTreeMap::new(),
+            counting: BTreeMap::new(),
         }
     }
 
@@ -184,16 +203,22 @@ impl<'a> Emitter<'a> {
                     let var = self.builder.let_(self.loops.name(*variable), value);
                     self.variables.insert(*variable, Expr::Var(var));
                 }
-                Step::For {
+                step @ Step::For {
                     variable,
                     lower,
                     upper,
                     body,
                 } => {
+                    if self.run_in_shares(step) {
+                        continue;
+                    }
                     let lo = self.bound(lower, BinaryOp::Min, BinaryOp::Max);
                     let hi = self.bound(upper, BinaryOp::Max, BinaryOp::Min);
                     match self.turned(body) {
                         Some(number) => self.turn(number, *variable, (lo, hi), body),
+                        None if self.is_all_in_last(*variable, body) => {
+                            self.run_last(*variable, lo, hi, body);
+                        }
                         None => self.for_each(*variable, lo, hi, body),
                     }
                 }
@@ -274,25 +299,30 @@ impl<'a> Emitter<'a> {
         });
     }
 
+    /// Runs the last iteration of a loop.
+    fn run_last(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
+        let name = self.loops.name(variable);
+        let end = self.builder.let_(&format!("{name}_end"), hi);
+        let then = self.written(|this| {
+            let last = Expr::Var(end).binary(BinaryOp::Sub, 1);
+            let last = this.builder.let_(name, last);
+            this.variables.insert(variable, last.into());
+            this.steps(body);
+        });
+        self.branch(lo.less(end), then, true);
+    }
+
     pub(super) fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
         let name = self.loops.name(variable);
         let Some(&found) = self.found.last() else {
             let var = self.builder.fixed(name, ElementType::I64);
             self.variables.insert(variable, Expr::Var(var));
-            let parallel = self.is_apart(body).then_some(Parallel {
-                unit: Unit::CpuThread,
-                races: Races::NoRaces,
-            });
-            let mark = Mark {
-                parallel,
-                ..Mark::default()
-            };
             let body = self.block(body);
             self.builder.push(Stmt::For {
                 var,
                 lo,
                 hi,
-                mark,
+                mark: Mark::default(),
                 body,
             });
             return;
@@ -310,33 +340,6 @@ impl<'a> Emitter<'a> {
                 }
                 b.assign(var, Expr::Var(var).add(1));
             });
-    }
-
-    /// Whether iterations assign entries at the loop's variable alone, from given data.
-    fn is_apart(&self, body: &[Step]) -> bool {
-        let is_apart = |step: &Step| {
-            let Step::Visit { number, .. } = step else {
-                return false;
-            };
-            let statement = &self.computation.statements[*number];
-            let given = |name: &str| {
-                let space = self.computation.space(name);
-                space.is_some_and(|space| space.role == Role::Given)
-            };
-            let mut variables = statement.variables();
-            let entries = statement.value.entries();
-            variables.len() == 1
-                && statement.target.indices
-                    == [Expression::Variable(variables.next().expect("one"))]
-                && statement.update == Update::Assign
-                && statement.value.windows().is_empty()
-                && entries.iter().all(|access| {
-                    given(&access.space) && access.indices == statement.target.indices
-                })
-        };
-        // What is carried or counted lives in variables of the function.
-        let is_plain = matches!(self.visiting, Visiting::Assign) && self.carries.is_empty();
-        is_plain && self.locals.is_empty() && !body.is_empty() && body.iter().all(is_apart)
     }
 
     fn search(&mut self, search: &[Step], found: bool, body: &[Step]) {
@@ -380,7 +383,7 @@ impl<'a> Emitter<'a> {
         all.unwrap_or(Expr::Const(Scalar::Bool(true)))
     }
 
-    fn bound(&mut self, choices: &[Vec<Expression>], outer: BinaryOp, inner: BinaryOp) -> Expr {
+    pub(super) fn bound(&mut self, choices: &[Vec<Expression>], outer: BinaryOp, inner: BinaryOp) -> Expr {
         let each = choices.iter().map(|members| {
             let members = members.iter().map(|e| self.expr(e));
             members.reduce(|a, b| a.binary(inner, b))

@@ -29,6 +29,7 @@ use sparsec_computation::{Key, StatementId, Window};
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt, Var};
 
 use super::emit::Emitter;
+use super::shares::{Shares, Table};
 use super::sorted::{MOST_COUNTED, SMALL_TABLE};
 use super::window::Visiting;
 
@@ -57,6 +58,31 @@ pub(super) enum Members {
     InPlace(Buffer),
     /// In words.
     Words(Buffer),
+}
+
+/// What is done with each group.
+pub(super) struct Each<F> {
+    write: F,
+    /// Whether no group reads an entry that another one writes.
+    is_apart: bool,
+}
+
+impl<F> Each<F> {
+    /// Groups that threads may take at once.
+    pub(super) fn apart(write: F) -> Self {
+        Self {
+            write,
+            is_apart: true,
+        }
+    }
+
+    /// Groups of which each needs what those before it left.
+    pub(super) fn in_turn(write: F) -> Self {
+        Self {
+            write,
+            is_apart: false,
+        }
+    }
 }
 
 impl Emitter<'_> {
@@ -91,13 +117,14 @@ impl Emitter<'_> {
         numbers: Buffer,
     ) {
         if window == Window::Rank {
-            return self.for_each_group(point, (window, keys), n, |this, group, members| {
+            let each = Each::apart(|this: &mut Self, group: &Group, members| {
                 this.sort_group(group, members);
                 this.for_each_at(group.lo, group.hi, |this, at| {
                     let (_, point) = this.member(members, at);
                     this.builder.store(numbers, point, at);
                 });
             });
+            return self.for_each_group(point, (window, keys), n, each);
         }
         let marks = self.narrow("marks");
         let extents = keys[1..].iter().map(|key| self.expr(&key.extent));
@@ -105,7 +132,7 @@ impl Emitter<'_> {
         let len = extents.reduce(Expr::mul).expect("there are other keys");
         self.alloc(marks, len);
         if window == Window::Ordinal {
-            return self.for_each_group(point, (window, keys), n, |this, group, members| {
+            let each = Each::in_turn(|this: &mut Self, group: &Group, members| {
                 this.for_each_at(group.lo, group.hi, |this, at| {
                     let (key, point) = this.member(members, at);
                     let now = this.builder.let_("ordinal", Expr::load(marks, key.clone()));
@@ -117,11 +144,12 @@ impl Emitter<'_> {
                     this.builder.store(marks, key, 0);
                 });
             });
+            return self.for_each_group(point, (window, keys), n, each);
         }
         let listed = self.narrow("listed");
         self.alloc(listed, n);
         let n_listed = self.builder.var_("n_listed", 0);
-        self.for_each_group(point, (window, keys), n, |this, group, members| {
+        let each = Each::in_turn(|this: &mut Self, group: &Group, members| {
             let before = this.builder.let_("before", n_listed);
             this.for_each_at(group.lo, group.hi, |this, at| {
                 let (key, _) = this.member(members, at);
@@ -143,6 +171,7 @@ impl Emitter<'_> {
                 this.builder.store(numbers, point, number);
             });
         });
+        self.for_each_group(point, (window, keys), n, each);
     }
 
     /// Lists the keys of a statement's points, and does something for each group of them.
@@ -151,7 +180,7 @@ impl Emitter<'_> {
         (number, which): (usize, usize),
         (window, keys): (Window, &[Key]),
         n: Var,
-        each: impl FnOnce(&mut Self, &Group, Members),
+        each: Each<impl FnOnce(&mut Self, &Group, Members)>,
     ) {
         let id = StatementId::from_index(number);
         if self.computation.keys_ascend(id, &keys[..1]) {
@@ -159,22 +188,58 @@ impl Emitter<'_> {
         }
         let extent = self.expr(&keys[0].extent);
         let extent = self.builder.let_("extent", extent);
+        if let Some(shares) = self.shares_of(number, extent) {
+            return self.for_each_group_in_shares((number, which), (n, extent), shares, each);
+        }
         let next = self.narrow("next");
         self.alloc(next, Expr::Var(extent).add(1));
-        self.visit_all(number, Visiting::CountFirst(which, next));
+        let counts = Table::of_all(next);
+        self.visit_all(number, Visiting::CountFirst(which, counts.behind()));
         self.add_up(next, extent);
         let words = self.workspace("words");
         self.alloc(words, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Words(which, [next, words], place));
+        self.visit_all(number, Visiting::Words(which, counts, words, Some(place)));
         // Each entry has moved on to the end of its group.
         let lo = self.builder.var_("first", 0);
         self.for_each_at(Expr::int(0), extent, |this, group| {
             let hi = this.builder.let_("end", Expr::load(next, group));
             let key = group.into();
-            each(this, &Group { key, lo, hi }, Members::Words(words));
+            (each.write)(this, &Group { key, lo, hi }, Members::Words(words));
             this.builder.assign(lo, hi);
         });
+    }
+
+    /// As [`for_each_group`](Self::for_each_group), where shares of the points are put into groups
+    /// at once.
+    fn for_each_group_in_shares(
+        &mut self,
+        (number, which): (usize, usize),
+        (n, extent): (Var, Var),
+        shares: Shares,
+        each: Each<impl FnOnce(&mut Self, &Group, Members)>,
+    ) {
+        let counts = self.narrow("counts");
+        self.alloc(counts, shares.entries(extent));
+        let counts = Table::of_shares(counts, extent);
+        self.visit_in_shares(number, shares, Visiting::CountFirst(which, counts));
+        let starts = self.narrow("starts");
+        self.alloc(starts, Expr::Var(extent).add(1));
+        self.add_up_shares(counts, shares, starts);
+        let words = self.workspace("words");
+        self.alloc(words, n);
+        self.visit_in_shares(number, shares, Visiting::Words(which, counts, words, None));
+        let group = |this: &mut Self, group: Var| {
+            let lo = this.builder.let_("first", Expr::load(starts, group));
+            let end = Expr::load(starts, Expr::Var(group).add(1));
+            let hi = this.builder.let_("end", end);
+            let key = group.into();
+            (each.write)(this, &Group { key, lo, hi }, Members::Words(words));
+        };
+        match each.is_apart {
+            true => self.for_each_segment_in_shares(starts, extent, group),
+            false => self.for_each_at(Expr::int(0), extent, group),
+        }
     }
 
     /// As [`for_each_group`](Self::for_each_group), where first keys ascend from point to point.
@@ -183,7 +248,7 @@ impl Emitter<'_> {
         (number, which): (usize, usize),
         (window, keys): (Window, &[Key]),
         n: Var,
-        each: impl FnOnce(&mut Self, &Group, Members),
+        each: Each<impl FnOnce(&mut Self, &Group, Members)>,
     ) {
         let is_narrow = window != Window::Rank || keys.len() == 2;
         let first = self.narrow("keys");
@@ -217,7 +282,7 @@ impl Emitter<'_> {
                     b.assign(hi, Expr::Var(hi).add(1));
                 });
             let key = key.into();
-            each(this, &Group { key, lo, hi }, members);
+            (each.write)(this, &Group { key, lo, hi }, members);
             this.builder.assign(lo, hi);
         });
         let goes_on = Expr::Var(lo).less(n);
@@ -305,8 +370,10 @@ impl Emitter<'_> {
     /// The statements that `write` writes, as a block of their own.
     pub(super) fn written(&mut self, write: impl FnOnce(&mut Self)) -> Block {
         let carried = self.carried.len();
+        let is_outermost = std::mem::replace(&mut self.is_outermost, false);
         self.builder.begin_block();
         write(self);
+        self.is_outermost = is_outermost;
         // Variables of a block end with it.
         self.carried.truncate(carried);
         self.builder.end_block()

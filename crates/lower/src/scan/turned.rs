@@ -25,6 +25,7 @@ use sparsec_loop::{BinaryOp, Expr, Stmt};
 use sparsec_relation::{Expression, Step, Variable};
 
 use super::emit::Emitter;
+use super::groups::{Each, Group};
 use super::window::{Numbering, Visiting};
 
 impl Emitter<'_> {
@@ -100,6 +101,23 @@ impl Emitter<'_> {
                 .all(|access| *access == target || !is_written(&access.space))
     }
 
+    /// Whether points with different first keys write different entries: at the place or the rank,
+    /// or at the first key.
+    fn are_groups_apart(&self, keys: &[Key], body: &[Step]) -> bool {
+        body.iter().all(|step| match step {
+            Step::Visit { number, .. } => {
+                let statement = &self.computation.statements[*number];
+                let at_key = match &statement.target.indices[..] {
+                    [Expression::Add(e, n)] => **e == keys[0].value && matches!(**n, Expression::Integer(_)),
+                    [e] => *e == keys[0].value,
+                    _ => false,
+                };
+                statement.update == Update::Assign || at_key
+            }
+            _ => true,
+        })
+    }
+
     /// The ranked statement of a loop that runs in the order of its ranks.
     pub(super) fn turned(&self, body: &[Step]) -> Option<usize> {
         body.iter().find_map(|step| match step {
@@ -132,7 +150,8 @@ impl Emitter<'_> {
         let condition = self.fit_groups(n, *window, keys);
         let name = self.loops.name(variable);
         let then = self.written(|this| {
-            this.for_each_group((number, 0), (*window, keys), n, |this, group, members| {
+            let is_apart = this.are_groups_apart(keys, body);
+            let write = |this: &mut Self, group: &Group, members| {
                 this.sort_group(group, members);
                 this.for_each_at(group.lo, group.hi, |this, at| {
                     let (rest, point) = this.member(members, at);
@@ -148,7 +167,12 @@ impl Emitter<'_> {
                     this.variables.extend(found.clone());
                     this.steps(&open);
                 });
-            });
+            };
+            let each = match is_apart {
+                true => Each::apart(write),
+                false => Each::in_turn(write),
+            };
+            this.for_each_group((number, 0), (*window, keys), n, each);
         });
         let otherwise = self.written(|this| {
             let numbers = this.workspace("numbers");

@@ -19,6 +19,9 @@ impl Emitter<'_> {
 
     /// Does what a statement does at a point.
     pub(super) fn assign(&mut self, number: usize, tuple: &[Expression]) {
+        if self.is_counted_in_share(number, tuple) {
+            return;
+        }
         let statement = &self.computation.statements[number];
         let target = statement.target.rewritten(&Point(tuple));
         let element = self.element(&target);
@@ -52,6 +55,16 @@ impl Emitter<'_> {
             let var = *var;
             return self.builder.assign(var, Expr::Var(var).binary(op, value));
         }
+        if let (Some(&part), Some(op)) = (self.parts.get(&target.space), operation) {
+            return self.builder.assign(part, Expr::Var(part).binary(op, value));
+        }
+        self.store_at(&target, value, operation);
+    }
+
+    /// Stores a value at an entry, or combines the two; ends the function where the entry cannot
+    /// hold the result.
+    pub(super) fn store_at(&mut self, target: &Access, value: Expr, operation: Option<BinaryOp>) {
+        let element = self.element(target);
         let buffer = self.arrays.spaces[&target.space];
         let index = self.index(&target.space, &target.indices);
         let storage = self.builder.function().buffers[buffer].storage;

@@ -20,6 +20,7 @@ use sparsec_relation::{Conjunction, Expression, Set, Variable};
 use super::emit::{Emitter, Point};
 use super::filled::counted;
 use super::groups::PLACES;
+use super::shares::Table;
 use super::values::range;
 use super::{loops, within};
 use crate::bisect::integer;
@@ -34,9 +35,9 @@ pub(super) enum Numbering {
     /// A group begins where the keys differ from those of the point before.
     Ascending(Groups),
     /// As many points of each value of the key came before.
-    Counted(Buffer),
+    Counted(Table),
     /// The value of the statement is the next one of each value of the key.
-    Cursor(Buffer),
+    Cursor(Table),
     /// A mark for each place of tables.
     Tables(Buffer),
     /// The numbers of all points in their order, and the place of the next one.
@@ -71,11 +72,11 @@ pub(super) enum Visiting {
     /// word for each key, of which the last holds all keys that are left. The number is that of
     /// the window.
     Keys(usize, Vec<Buffer>, Var),
-    /// They are counted by their first keys: `next[first + 1] += 1`.
-    CountFirst(usize, Buffer),
+    /// They are counted by their first keys.
+    CountFirst(usize, Table),
     /// Words of the other keys are stored at the next place of each first key. The variable counts
-    /// the points.
-    Words(usize, [Buffer; 2], Var),
+    /// the points, if their places do not say how many came before.
+    Words(usize, Table, Buffer, Option<Var>),
 }
 
 impl Emitter<'_> {
@@ -99,15 +100,18 @@ impl Emitter<'_> {
                         {
                             self.settled.insert(number);
                         }
-                        Numbering::Cursor(self.cursor(&starts, key, end.is_some()))
+                        let counts = self.counts_of_shares(number, &starts);
+                        Numbering::Cursor(match counts {
+                            Some(counts) => counts,
+                            None => self.cursor(&starts, key, end.is_some()),
+                        })
                     }
                     (Window::Ordinal, [key]) => {
                         let counts = self.workspace("counts");
                         let len = self.expr(&key.extent);
-                        let len = self.builder.let_("extent", len).into();
-                        let buffer = counts;
-                        self.builder.push(Stmt::Alloc { buffer, len });
-                        Numbering::Counted(counts)
+                        let len = self.builder.let_("extent", len);
+                        self.alloc(counts, len);
+                        Numbering::Counted(Table::of_all(counts))
                     }
                     _ if self.can_turn(number) => Numbering::Turned,
                     _ => self.list(number, place, window, keys),
@@ -118,7 +122,7 @@ impl Emitter<'_> {
     }
 
     /// The array `f` of `f(k) + ordinal(k of n)`, if it has entries for all keys.
-    fn starts(&self, statement: &Statement, key: &Key) -> Option<String> {
+    pub(super) fn starts(&self, statement: &Statement, key: &Key) -> Option<String> {
         let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
             return None;
         };
@@ -140,7 +144,7 @@ impl Emitter<'_> {
 
     /// A copy of the entries of `f` for all keys; where points are counted, they stay below
     /// its last entry, and fit where its entries do.
-    fn cursor(&mut self, starts: &str, key: &Key, counted: bool) -> Buffer {
+    fn cursor(&mut self, starts: &str, key: &Key, counted: bool) -> Table {
         let space = self.computation.space(starts).expect("just found");
         let cursor = match (counted, space.element) {
             (true, ElementType::I32) => self.narrow("cursor"),
@@ -158,7 +162,7 @@ impl Emitter<'_> {
             let start = integer(b, starts, at);
             b.store(cursor, at, start);
         });
-        cursor
+        Table::of_all(cursor)
     }
 
     /// What numbers points whose keys ascend.
@@ -256,6 +260,19 @@ impl Emitter<'_> {
 
     /// Runs over the points of one statement in their order.
     pub(super) fn visit_all(&mut self, number: usize, visiting: Visiting) {
+        self.alone(number, |emitter| {
+            emitter.visiting = visiting;
+            emitter.make_all_places();
+            emitter.run();
+        });
+    }
+
+    /// Has `write` write loops over the points of one statement.
+    pub(super) fn alone<R>(
+        &mut self,
+        number: usize,
+        write: impl FnOnce(&mut Emitter<'_>) -> R,
+    ) -> R {
         let mut alone = self.computation.clone();
         alone.statements = vec![alone.statements.swap_remove(number)];
         let loops = match self.scanned.take() {
@@ -270,12 +287,12 @@ impl Emitter<'_> {
             &loops,
             arrays,
         );
-        emitter.visiting = visiting;
         emitter.curves = curves;
-        emitter.make_all_places();
-        emitter.run();
+        emitter.grain = self.grain;
+        let written = write(&mut emitter);
         self.arrays = emitter.arrays;
         self.scanned = Some((number, loops));
+        written
     }
 
     /// Does at a point what is done besides the assignment.
@@ -298,17 +315,22 @@ impl Emitter<'_> {
             }
             Visiting::CountFirst(which, next) => {
                 let (_, keys) = windows[which];
-                let above = self.packed(&keys[..1], tuple).add(1);
-                let one = Some(BinaryOp::Add);
-                self.builder.store_reduce(next, above, Expr::int(1), one);
+                let key = self.packed(&keys[..1], tuple);
+                self.take_next(next, key);
             }
-            Visiting::Words(which, [next, words], place) => {
+            Visiting::Words(which, next, words, count) => {
                 let (_, keys) = windows[which];
                 let key = self.packed(&keys[..1], tuple);
                 let to = self.take_next(next, key);
+                let place = match count {
+                    Some(count) => count.into(),
+                    None => self.place_of(number, tuple),
+                };
                 let word = self.packed(&keys[1..], tuple).mul(PLACES).add(place);
                 self.builder.store(words, to, word);
-                self.builder.assign(place, Expr::Var(place).add(1));
+                if let Some(count) = count {
+                    self.builder.assign(count, Expr::Var(count).add(1));
+                }
             }
         }
     }
@@ -374,8 +396,10 @@ impl Emitter<'_> {
     }
 
     /// The next number of a key.
-    pub(super) fn take_next(&mut self, next: Buffer, key: Expr) -> Var {
+    pub(super) fn take_next(&mut self, table: Table, key: Expr) -> Var {
+        let key = self.at_key(table, key);
         let key = self.builder.let_("key", key);
+        let next = table.buffer;
         let now = self.builder.let_("next", Expr::load(next, key));
         self.builder.store(next, key, Expr::Var(now).add(1));
         now

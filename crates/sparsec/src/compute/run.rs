@@ -36,13 +36,13 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Access, Function, Role, passes};
-use sparsec_lower::lower_computation;
+use sparsec_lower::{Units, lower_computation, lower_computation_for};
 use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Element, Format, Tensor};
@@ -60,8 +60,12 @@ pub struct CompiledComputation {
     known: Declarations,
     lowered: Function,
     function: Function,
-    /// With loops whose iterations may run at once in chunks for threads.
-    divided: Function,
+    /// The loops in shares for several threads, once a session has asked for them.
+    shared: Arc<OnceLock<Function>>,
+    /// How much work makes a share worth its while.
+    grain: u32,
+    /// Whether loops are in shares for one thread too.
+    is_always_shared: bool,
     /// The kernel that the last session made, which clones share.
     made: Arc<Mutex<Option<Made>>>,
 }
@@ -70,6 +74,7 @@ pub struct CompiledComputation {
 #[derive(Clone, Debug)]
 struct Made {
     session: SessionId,
+    in_shares: bool,
     kernel: Arc<Kernel>,
 }
 
@@ -90,14 +95,14 @@ pub(crate) enum Checked {
 pub fn compile_computation(computation: &Computation) -> Result<CompiledComputation> {
     let lowered = lower_computation(computation)?;
     let function = passes::optimize(lowered.clone(), &mut |_, _| {});
-    let mut divided = function.clone();
-    passes::divide(&mut divided, passes::Division::default());
     Ok(CompiledComputation {
         computation: computation.clone(),
         known: computation.chain().swap_remove(0).computation.known(),
         function,
-        divided,
         lowered,
+        shared: Arc::default(),
+        grain: passes::Division::default().grain,
+        is_always_shared: false,
         made: Arc::default(),
     })
 }
@@ -123,17 +128,50 @@ impl CompiledComputation {
         sparsec_codegen_c::emit(&self.function)
     }
 
+    /// The same, with loops in shares of `grain` points, also for sessions of one thread. The
+    /// results have the same bits.
+    pub fn in_shares(self, grain: u32) -> Self {
+        Self {
+            shared: Arc::default(),
+            made: Arc::default(),
+            grain,
+            is_always_shared: true,
+            ..self
+        }
+    }
+
+    /// The loops in shares that threads may run at once, after all passes.
+    pub fn shared(&self) -> &Function {
+        self.shared.get_or_init(|| {
+            let units = Units::Several { grain: self.grain };
+            let lowered = lower_computation_for(&self.computation, units);
+            let lowered = lowered.expect("it was lowered for one unit");
+            passes::optimize(lowered, &mut |_, _| {})
+        })
+    }
+
+    /// The loops for as many threads as there are.
+    fn function_here(&self) -> (&Function, bool) {
+        match self.is_always_shared || sparsec_parallel::threads() > 1 {
+            true => (self.shared(), true),
+            false => (&self.function, false),
+        }
+    }
+
     /// The kernel of a session.
     fn kernel(&self, session: &Session) -> Result<Arc<Kernel>> {
+        let (function, in_shares) = self.function_here();
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*made
             && made.session.is(session)
+            && made.in_shares == in_shares
         {
             return Ok(Arc::clone(&made.kernel));
         }
-        let kernel = session.kernel(&self.divided)?;
+        let kernel = session.kernel(function)?;
         *made = Some(Made {
             session: session.id(),
+            in_shares,
             kernel: Arc::clone(&kernel),
         });
         Ok(kernel)
@@ -326,6 +364,7 @@ impl CompiledComputation {
 /// A computation ready to run on data that were checked.
 #[derive(Debug)]
 pub struct Prepared<'a> {
+    session: Session,
     kernel: Arc<Kernel>,
     parameters: Vec<u64>,
     given: BTreeMap<String, &'a Tensor>,
@@ -381,7 +420,8 @@ impl Session {
             compiled.check_declared(&data)?;
         }
         compiled.check_temporaries(&data)?;
-        let function = &compiled.divided;
+        let kernel = self.on_threads(|| compiled.kernel(self))?;
+        let function = kernel.function();
         let parameters = compiled.computation.parameters.iter();
         let parameters = parameters
             .map(|name| given.parameters[name] as u64)
@@ -410,10 +450,11 @@ impl Session {
             results.insert(argument.name.clone(), output);
         }
         Ok(Prepared {
-            kernel: compiled.kernel(self)?,
+            session: self.clone(),
             parameters,
             given: given.data.clone(),
             results,
+            kernel,
         })
     }
 }
@@ -424,7 +465,8 @@ impl Prepared<'_> {
     /// # Errors
     /// Those of launching.
     pub fn launch(&mut self) -> Result<()> {
-        checked::launch_computation(self)
+        let session = self.session.clone();
+        session.on_threads(|| checked::launch_computation(self))
     }
 
     /// The kernel.

@@ -138,6 +138,15 @@ impl Converter {
         })
     }
 
+    /// The same, with loops in shares of `grain` points, also for sessions of one thread; see
+    /// [`CompiledComputation::in_shares`].
+    pub fn in_shares(self, grain: u32) -> Self {
+        Self {
+            compiled: self.compiled.in_shares(grain),
+            ..self
+        }
+    }
+
     /// The computation and its loops.
     pub fn compiled(&self) -> &CompiledComputation {
         &self.compiled
