@@ -49,6 +49,8 @@ pub enum ComputeStage {
     Dependences,
     /// The loops that visit its points, after all passes.
     Loop,
+    /// The loops for several threads, which run shares of them.
+    Shares,
     /// The loops as C.
     C,
     /// The dataflow graph for Graphviz.
@@ -59,7 +61,7 @@ pub enum ComputeStage {
 
 impl ComputeStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
         (
             Self::Computation,
             "computation",
@@ -76,6 +78,11 @@ impl ComputeStage {
             "which points have to run before which",
         ),
         (Self::Loop, "loop", "the loops that visit its points"),
+        (
+            Self::Shares,
+            "shares",
+            "the loops for several threads, which run shares of them",
+        ),
         (Self::C, "c", "the loops as C"),
         (Self::Dot, "dot", "the dataflow graph, for Graphviz"),
         (Self::Svg, "svg", "the dataflow graph, drawn"),
@@ -153,6 +160,9 @@ impl Computed {
             }
             ComputeStage::Loop => compile_computation(&self.computation)?
                 .function()
+                .to_string(),
+            ComputeStage::Shares => compile_computation(&self.computation)?
+                .shared()
                 .to_string(),
             ComputeStage::C => compile_computation(&self.computation)?.c(),
             ComputeStage::Dot => self.computation.dot(),

@@ -323,7 +323,7 @@ pub enum ConversionStage {
 
 impl ConversionStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str, &'static str); 9] = [
         (
             Self::Relation,
             "relation",
@@ -345,6 +345,11 @@ impl ConversionStage {
             "the statements that compute the new arrays",
         ),
         (Self::Computed(ComputeStage::Loop), "loop", "its loops"),
+        (
+            Self::Computed(ComputeStage::Shares),
+            "shares",
+            "its loops for several threads",
+        ),
         (Self::Computed(ComputeStage::C), "c", "the loops as C"),
         (
             Self::Computed(ComputeStage::Dot),
@@ -399,7 +404,8 @@ impl ConversionStage {
             Self::Cases => Ok(conversion.table()),
             Self::Certificate => Ok(conversion.certificate()?.to_string()),
             Self::Computed(stage) => {
-                let is_of_loops = matches!(stage, ComputeStage::Loop | ComputeStage::C);
+                let loops = [ComputeStage::Loop, ComputeStage::Shares, ComputeStage::C];
+                let is_of_loops = loops.contains(&stage);
                 let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {
                     Some(so_far) => conversion.optimised(so_far, &|_| true)?,
                     None => conversion.computation.clone(),

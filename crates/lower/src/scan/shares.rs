@@ -48,6 +48,9 @@ const MOST_SHARES: i64 = 64;
 /// The work of a count that a share has a copy of, in points: cleared, counted up and added up.
 const COPY: i64 = 4;
 
+/// Says that each value of the outermost variable has as many points.
+const EACH_ALIKE: Option<fn(&mut Emitter<'_>, Var) -> Expr> = None;
+
 /// Where the shares of a sweep end.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shares {
@@ -559,7 +562,7 @@ impl Emitter<'_> {
     ) {
         let zero = self.builder.let_("begin", 0);
         let places = |_: &mut Self, at: Var| Expr::load(positions, at).add(at);
-        let shares = self.cut_between([zero, n], None, places, |_, _| None);
+        let shares = self.cut_between([zero, n], None, Some(places), |_, _| None);
         self.for_each_share(shares, |this, _, lo, hi| this.for_each_at(lo, hi, each));
     }
 
@@ -570,14 +573,14 @@ impl Emitter<'_> {
         let hi = self.bound(sweep.upper, BinaryOp::Max, BinaryOp::Min);
         let lo = self.builder.let_("begin", lo);
         let hi = self.builder.let_("end", hi.binary(BinaryOp::Max, lo));
-        let points = |this: &mut Self, at: Var| match sweep.segments() {
-            None => Expr::Var(at),
-            Some(name) => {
+        let segments = sweep.segments();
+        let points = segments.map(|name| {
+            move |this: &mut Self, at: Var| {
                 this.variables.insert(sweep.variable, at.into());
-                let e = Expression::Call(name, vec![Expression::Variable(sweep.variable)]);
+                let e = Expression::Call(name.clone(), vec![Expression::Variable(sweep.variable)]);
                 this.expr(&e).add(at)
             }
-        };
+        });
         let run = |this: &mut Self, at: Expr| {
             run.map(|run| {
                 this.variables.insert(sweep.variable, at);
@@ -587,13 +590,13 @@ impl Emitter<'_> {
         self.cut_between([lo, hi], copied, points, run)
     }
 
-    /// Cuts `lo..hi` into shares; `points` says how many points come before a value, up to a
-    /// constant, and `run` may name values that stay together.
+    /// Cuts `lo..hi` into shares. `points` says how many points come before a value, up to a
+    /// constant, if each value does not have as many; `run` may name values that stay together.
     fn cut_between(
         &mut self,
         [lo, hi]: [Var; 2],
         copied: Option<Expr>,
-        points: impl Fn(&mut Self, Var) -> Expr,
+        points: Option<impl Fn(&mut Self, Var) -> Expr>,
         run: impl Fn(&mut Self, Expr) -> Option<Expr>,
     ) -> Shares {
         let count = self.builder.var_("shares", 1);
@@ -601,9 +604,12 @@ impl Emitter<'_> {
         self.alloc(cuts, MOST_SHARES + 1);
         self.builder.store(cuts, 0, lo);
         let then = self.written(|this| {
-            let [first, last] = [lo, hi].map(|at| {
-                let at = points(this, at);
-                this.builder.let_("points", at)
+            let [first, last] = [lo, hi].map(|at| match &points {
+                None => at,
+                Some(points) => {
+                    let at = points(this, at);
+                    this.builder.let_("points", at)
+                }
             });
             let work = Expr::Var(last).binary(BinaryOp::Sub, first);
             let work = this.builder.let_("work", work);
@@ -619,26 +625,11 @@ impl Emitter<'_> {
                 let part = Expr::Var(work).mul(share).binary(BinaryOp::FloorDiv, count);
                 let wanted = this.builder.let_("wanted", Expr::Var(first).add(part));
                 let before = Expr::Var(share).binary(BinaryOp::Sub, 1);
-                let at = this.builder.var_("cut", Expr::load(cuts, before));
-                let above = this.builder.var_("above", hi);
-                let search = this.written(|this| {
-                    let middle = Expr::Var(above).binary(BinaryOp::Sub, at);
-                    let middle = Expr::Var(at).add(middle.binary(BinaryOp::FloorDiv, 2));
-                    let middle = this.builder.let_("middle", middle);
-                    let is_before = points(this, middle).less(wanted);
-                    let up = this.written(|this| this.builder.assign(at, Expr::Var(middle).add(1)));
-                    let down = this.written(|this| this.builder.assign(above, middle));
-                    this.builder.push(Stmt::If {
-                        condition: is_before,
-                        then: up,
-                        otherwise: down,
-                    });
-                });
-                let is_open = Expr::Var(at).less(above);
-                this.builder.push(Stmt::While {
-                    condition: is_open,
-                    body: search,
-                });
+                let at = Expr::load(cuts, before);
+                let at = match &points {
+                    None => this.builder.var_("cut", at.binary(BinaryOp::Max, wanted)),
+                    Some(points) => this.first_after(points, wanted, [at, hi.into()]),
+                };
                 // A share begins where another run does.
                 let inside = Expr::Var(lo).less(at).and(Expr::Var(at).less(hi));
                 let now = run(this, at.into());
@@ -657,6 +648,33 @@ impl Emitter<'_> {
         });
         self.builder.store(cuts, count, hi);
         Shares { count, cuts }
+    }
+
+    /// The first value from `lo` on, or else `hi`, before which so many points come.
+    fn first_after(
+        &mut self,
+        points: &impl Fn(&mut Self, Var) -> Expr,
+        wanted: Var,
+        [lo, hi]: [Expr; 2],
+    ) -> Var {
+        let at = self.builder.var_("cut", lo);
+        let above = self.builder.var_("above", hi);
+        let body = self.written(|this| {
+            let middle = Expr::Var(above).binary(BinaryOp::Sub, at);
+            let middle = Expr::Var(at).add(middle.binary(BinaryOp::FloorDiv, 2));
+            let middle = this.builder.let_("middle", middle);
+            let condition = points(this, middle).less(wanted);
+            let then = this.written(|this| this.builder.assign(at, Expr::Var(middle).add(1)));
+            let otherwise = this.written(|this| this.builder.assign(above, middle));
+            this.builder.push(Stmt::If {
+                condition,
+                then,
+                otherwise,
+            });
+        });
+        let condition = Expr::Var(at).less(above);
+        self.builder.push(Stmt::While { condition, body });
+        at
     }
 
     /// Runs the shares of a sweep, and combines the integers that they combined.
@@ -734,7 +752,7 @@ impl Emitter<'_> {
         let target = self.computation.statements[number].target.rewritten(&Point(tuple));
         let key = before_next(&target.indices).expect("it counts behind its key");
         let key = self.expr(key);
-        self.take_next(table, key);
+        self.count(table, key);
         true
     }
 
@@ -757,9 +775,7 @@ impl Emitter<'_> {
     pub(super) fn add_up_shares(&mut self, table: Table, counted: Shares, sums: Buffer) {
         let n_keys = table.n_keys.expect("shares have counts");
         let zero = self.builder.let_("begin", 0);
-        // Each key takes as many steps as there are shares.
-        let steps = |_: &mut Self, at: Var| Expr::Var(at).mul(counted.count);
-        let shares = self.cut_between([zero, n_keys], None, steps, |_, _| None);
+        let shares = self.cut_between([zero, n_keys], None, EACH_ALIKE, |_, _| None);
         let totals = self.workspace("totals");
         self.alloc(totals, MOST_SHARES + 1);
         let entry = |share: Var, key: Var| Expr::Var(share).mul(n_keys).add(key);

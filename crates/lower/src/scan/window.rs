@@ -316,7 +316,7 @@ impl Emitter<'_> {
             Visiting::CountFirst(which, next) => {
                 let (_, keys) = windows[which];
                 let key = self.packed(&keys[..1], tuple);
-                self.take_next(next, key);
+                self.count(next, key);
             }
             Visiting::Words(which, next, words, count) => {
                 let (_, keys) = windows[which];
@@ -393,6 +393,13 @@ impl Emitter<'_> {
         }
         self.here = here.into_iter();
         self.value(value, tuple, element)
+    }
+
+    /// Counts a point of a key.
+    pub(super) fn count(&mut self, table: Table, key: Expr) {
+        let key = self.at_key(table, key);
+        let one = Some(BinaryOp::Add);
+        self.builder.store_reduce(table.buffer, key, Expr::int(1), one);
     }
 
     /// The next number of a key.
