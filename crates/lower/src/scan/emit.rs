@@ -20,7 +20,7 @@ use sparsec_relation::{
 };
 
 use super::covered::{assigned_first, is_held};
-use super::shares::{Shares, Table};
+use super::shares::{Part, Shares, Table};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
 use crate::bisect::integer;
@@ -73,10 +73,12 @@ pub(super) struct Emitter<'a> {
     pub(super) is_outermost: bool,
     /// The shares that the outermost loop is to run in.
     pub(super) within: Option<Shares>,
+    /// Where loops begin from whose begin on points are numbered.
+    pub(super) begins: BTreeMap<Variable, Expr>,
     /// The number of the share that is written.
     pub(super) share: Option<Var>,
     /// For integers that shares combine, the part of the share that is written.
-    pub(super) parts: BTreeMap<String, Var>,
+    pub(super) parts: BTreeMap<String, Part>,
     /// The statements that count in shares, with the counts.
     pub(super) counting: BTreeMap<usize, Table>,
 }
@@ -125,6 +127,7 @@ impl<'a> Emitter<'a> {
             grain: None,
             is_outermost: true,
             within: None,
+            begins: BTreeMap::new(),
             share: None,
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),
@@ -299,10 +302,31 @@ impl<'a> Emitter<'a> {
         });
     }
 
+    /// Where a loop begins, which is noted if points are numbered from there on.
+    fn noted_begin(&mut self, variable: Variable, lo: Expr, body: &[Step]) -> Expr {
+        let is_numbered = body.iter().any(|step| match step {
+            Step::Visit { number, .. } => {
+                let mut windows = self.windows.iter();
+                windows.any(|((statement, _), numbering)| {
+                    let in_loop = matches!(numbering, Numbering::InLoop(it) if *it == variable);
+                    statement == number && in_loop
+                })
+            }
+            _ => false,
+        });
+        if !is_numbered {
+            return lo;
+        }
+        let begin = self.builder.let_("begin", lo);
+        self.begins.insert(variable, begin.into());
+        begin.into()
+    }
+
     /// Runs the last iteration of a loop.
     fn run_last(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
         let name = self.loops.name(variable);
         let end = self.builder.let_(&format!("{name}_end"), hi);
+        let lo = self.noted_begin(variable, lo, body);
         let then = self.written(|this| {
             let last = Expr::Var(end).binary(BinaryOp::Sub, 1);
             let last = this.builder.let_(name, last);
@@ -315,6 +339,7 @@ impl<'a> Emitter<'a> {
     pub(super) fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
         let name = self.loops.name(variable);
         let Some(&found) = self.found.last() else {
+            let lo = self.noted_begin(variable, lo, body);
             let var = self.builder.fixed(name, ElementType::I64);
             self.variables.insert(variable, Expr::Var(var));
             let body = self.block(body);

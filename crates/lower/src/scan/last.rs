@@ -1,7 +1,7 @@
 //! Loops whose last iteration leaves all that the loop leaves.
 //!
-//! Each iteration overwrites the entries that the one before wrote, and numbers change with the
-//! loops around alone:
+//! Each iteration overwrites the entries that the one before wrote, or takes the maximum of values
+//! that grow. Numbers change with the loops around alone, or are those of the iterations:
 //!
 //! ```text
 //! for q in pos[i]..pos[i + 1] {             if pos[i] < pos[i + 1] {
@@ -13,7 +13,7 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_computation::{Access, Update, Window};
+use sparsec_computation::{Access, Operator, Update, Value, Window};
 use sparsec_relation::{Expression, Step, Variable};
 
 use super::emit::{Emitter, Point};
@@ -24,6 +24,8 @@ struct Varying {
     variables: BTreeSet<Variable>,
     /// Entries at varying places whose values are the same in all iterations.
     same: Vec<Access>,
+    /// Entries at varying places whose values grow from iteration to iteration.
+    growing: Vec<Access>,
 }
 
 impl Varying {
@@ -46,12 +48,28 @@ impl Varying {
     }
 }
 
+impl Varying {
+    /// Whether a value at a point never falls from iteration to iteration.
+    fn grows(&self, value: &Value, point: &Point<'_>) -> bool {
+        match value {
+            Value::Integer(_) | Value::Parameter(_) => true,
+            Value::Entry(access) => {
+                let access = access.rewritten(point);
+                self.growing.contains(&access) || self.same.contains(&access)
+            }
+            Value::Binary(Operator::Add, a, b) => self.grows(a, point) && self.grows(b, point),
+            _ => false,
+        }
+    }
+}
+
 impl Emitter<'_> {
     /// Whether the last iteration of a loop leaves all that the loop leaves.
     pub(super) fn is_all_in_last(&self, variable: Variable, body: &[Step]) -> bool {
         let mut varying = Varying {
             variables: BTreeSet::from([variable]),
             same: Vec::new(),
+            growing: Vec::new(),
         };
         let is_plain = matches!(self.visiting, Visiting::Assign) && self.found.is_empty();
         is_plain
@@ -78,6 +96,9 @@ impl Emitter<'_> {
         let statement = &self.computation.statements[number];
         let point = Point(tuple);
         let windows = statement.value.windows();
+        let numbering = self.windows.get(&(number, 0));
+        let counts_loop = matches!(statement.value, Value::Window(..))
+            && matches!(numbering, Some(Numbering::InLoop(at)) if varying.variables.contains(at));
         let is_numbered_alike = windows.iter().enumerate().all(|(place, (window, keys))| {
             let numbering = self.windows.get(&(number, place));
             let is_group = matches!(numbering, Some(Numbering::Zero | Numbering::Ascending(_)));
@@ -96,14 +117,19 @@ impl Emitter<'_> {
             .all(|e| !varying.has(&e.rewritten(&point)));
         let is_read_elsewhere = entries
             .filter(|access| self.is_written(&access.space, body))
-            .any(|access| !varying.same.contains(&access.rewritten(&point)));
-        if is_kept && is_same {
+            .map(|access| access.rewritten(&point))
+            .any(|access| !varying.same.contains(&access) && !varying.growing.contains(&access));
+        let is_last = match statement.update {
+            Update::Assign => is_here || is_kept,
+            Update::Maximum => is_here && varying.grows(&statement.value, &point),
+            _ => false,
+        };
+        if is_kept && counts_loop {
+            varying.growing.push(target);
+        } else if is_kept && is_same && is_numbered_alike {
             varying.same.push(target);
         }
-        statement.update == Update::Assign
-            && is_numbered_alike
-            && !is_read_elsewhere
-            && (is_here || is_kept)
+        is_last && (is_numbered_alike || counts_loop) && !is_read_elsewhere
     }
 
     fn is_written(&self, space: &str, body: &[Step]) -> bool {

@@ -41,7 +41,7 @@ use super::emit::{Emitter, Point};
 use super::filled::{before_next, sums};
 use super::for_each_expression;
 use super::kept::{is_behind, touches};
-use super::window::Visiting;
+use super::window::{Numbering, Visiting};
 
 /// The most shares of a sweep.
 const MOST_SHARES: i64 = 64;
@@ -124,6 +124,14 @@ struct Sweep<'s> {
     lower: &'s [Vec<Expression>],
     upper: &'s [Vec<Expression>],
     body: &'s [Step],
+}
+
+/// What a share has of an entry that all shares combine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    value: Var,
+    /// 1 if a point wrote it.
+    is_there: Var,
 }
 
 /// What the shares of a sweep do.
@@ -268,11 +276,8 @@ impl Emitter<'_> {
                 return None;
             }
             self.number_in_shares((*number, tuple), sweep, &mut shared)?;
-            if statement.target.indices.is_empty() {
-                let is_integer = self.element(&statement.target) == ElementType::I64;
-                if statement.update == Update::Assign || !is_integer {
-                    return None;
-                }
+            if self.is_one_entry(statement) {
+                self.combines(*number, &visits).then_some(())?;
                 shared.combining.push(*number);
             } else if self.is_apart((*number, tuple), sweep, &visits) {
             } else if self.counts_in_shares(*number, sweep) {
@@ -321,6 +326,34 @@ impl Emitter<'_> {
         reads
     }
 
+    /// Whether all points of a statement write one entry.
+    fn is_one_entry(&self, statement: &Statement) -> bool {
+        let mut is_one = true;
+        for index in &statement.target.indices {
+            index.visit(&mut |e| {
+                is_one &= !matches!(e, Expression::Variable(_) | Expression::Call(..));
+            });
+        }
+        is_one
+    }
+
+    /// Whether shares can combine what a statement writes to one entry: integers that the sweep
+    /// does not read.
+    fn combines(&self, number: usize, visits: &[(usize, &[Expression])]) -> bool {
+        let statement = &self.computation.statements[number];
+        let target = &statement.target;
+        let reads = |(other, _): &(usize, &[Expression])| {
+            let other = &self.computation.statements[*other];
+            let mut others = other.value.entries().into_iter();
+            let mut is_followed = others.any(|access| access.space == target.space);
+            for_each_expression(other, &mut |e| {
+                is_followed |= super::first_name(e, &|name| name == target.space).is_some();
+            });
+            is_followed
+        };
+        self.element(target) == ElementType::I64 && !visits.iter().any(reads)
+    }
+
     /// Notes how the points of a statement are numbered; `None` if not in shares.
     fn number_in_shares(
         &self,
@@ -329,10 +362,10 @@ impl Emitter<'_> {
         shared: &mut Shared,
     ) -> Option<()> {
         let statement = &self.computation.statements[number];
-        for (window, keys) in statement.value.windows() {
+        for (place, (window, keys)) in statement.value.windows().into_iter().enumerate() {
             match (window, keys) {
                 (Window::DenseRank, []) => {}
-                (Window::Ordinal, [key]) => {
+                (Window::Ordinal, [key]) if !self.is_at_place(number, place) => {
                     let starts = self.starts(statement, key)?;
                     let counts = self.arrays.counts.get(&starts)?;
                     let is_other = shared.numbering.as_ref().is_some_and(|it| *it != starts);
@@ -342,10 +375,25 @@ impl Emitter<'_> {
                     }
                     shared.numbering = Some(starts);
                 }
+                _ if self.is_at_place(number, place) => {}
                 _ => return None,
             }
         }
         Some(())
+    }
+
+    /// Whether the number of a point follows from its place alone.
+    fn is_at_place(&self, number: usize, place: usize) -> bool {
+        let listed = || {
+            let id = StatementId::from_index(number);
+            let place = self.place(number);
+            place.is_some_and(|(at, _)| self.computation.grows(id, &Expression::Variable(at)))
+        };
+        match self.windows.get(&(number, place)) {
+            Some(Numbering::InPlace(_) | Numbering::InLoop(_)) => true,
+            Some(Numbering::Listed(..)) => listed(),
+            _ => false,
+        }
     }
 
     /// Whether points at different values of the outermost variable write different entries.
@@ -382,8 +430,25 @@ impl Emitter<'_> {
             let e = e.rewritten(&Point(tuple));
             e == at || matches!(&e, Expression::Add(a, b) if **a == at && matches!(**b, Expression::Integer(_)))
         };
+        // Values from 0 to n, beside multiples of n.
+        let is_remainder = |e: &Expression| {
+            let Expression::Add(many, one) = e.rewritten(&Point(tuple)) else {
+                return false;
+            };
+            let (zero, n) = (Expression::Integer(0), &sweep.upper);
+            let is_multiple = match &*many {
+                Expression::Multiply(a, b) => n.iter().any(|n| n[..] == [(**a).clone()] || n[..] == [(**b).clone()]),
+                _ => false,
+            };
+            let is_whole = sweep.lower == [[zero]] && n.len() == 1;
+            *one == at && is_multiple && is_whole
+        };
         let mut indices = statement.target.indices.iter();
-        indices.any(|e| is_outermost(e) || is_place(e) || is_number(e))
+        indices.any(|e| is_outermost(e) || is_place(e) || is_number(e) || is_remainder(e))
+            || sweep.shape(tuple).is_some_and(|shape| {
+                let id = StatementId::from_index(number);
+                self.computation.writes_apart(id, shape.element)
+            })
     }
 
     /// Whether a statement numbers points of each key from the starts that counts of the same points
@@ -679,33 +744,66 @@ impl Emitter<'_> {
 
     /// Runs the shares of a sweep, and combines the integers that they combined.
     fn run_shares(&mut self, sweep: Sweep<'_>, shares: Shares, combining: &[usize]) {
-        let mut parts: Vec<(Access, Update, Buffer)> = Vec::new();
+        let mut parts: Vec<(Access, Update, [Buffer; 2])> = Vec::new();
         for &number in combining {
             let statement = &self.computation.statements[number];
             let (target, update) = (statement.target.clone(), statement.update);
             if !parts.iter().any(|(other, ..)| *other == target) {
-                let buffer = self.workspace("parts");
-                self.alloc(buffer, MOST_SHARES);
-                parts.push((target, update, buffer));
+                let buffers = ["parts", "has_part"].map(|name| self.workspace(name));
+                for buffer in buffers {
+                    self.alloc(buffer, MOST_SHARES);
+                }
+                parts.push((target, update, buffers));
             }
         }
         self.for_each_share(shares, |this, share, lo, hi| {
             for (target, update, _) in &parts {
-                let part = this.builder.var_("part", identity(*update));
+                let part = Part {
+                    value: this.builder.var_("part", identity(*update)),
+                    is_there: this.builder.var_("is_there", 0),
+                };
                 this.parts.insert(target.space.clone(), part);
             }
             this.for_each(sweep.variable, lo, hi, sweep.body);
-            for (target, _, buffer) in &parts {
-                let part = this.parts.remove(&target.space);
-                this.builder.store(*buffer, share, part.expect("just made"));
+            for (target, _, [values, are_there]) in &parts {
+                let part = this.parts.remove(&target.space).expect("just made");
+                this.builder.store(*values, share, part.value);
+                this.builder.store(*are_there, share, part.is_there);
             }
         });
-        for (target, update, buffer) in parts {
+        // In their order: the last share that has a point assigns the entry.
+        for (target, update, [values, are_there]) in parts {
             self.for_each_at(Expr::int(0), shares.count, |this, share| {
-                let part = Expr::load(buffer, share);
-                this.store_at(&target, part, Emitter::operation(update));
+                let then = this.written(|this| {
+                    let part = Expr::load(values, share);
+                    this.store_at(&target, part, Emitter::operation(update));
+                });
+                this.builder.push(Stmt::If {
+                    condition: Expr::int(0).less(Expr::load(are_there, share)),
+                    then,
+                    otherwise: Vec::new(),
+                });
             });
         }
+    }
+
+    /// Combines a value with the part of the share at hand, if shares combine its target.
+    pub(super) fn is_combined_in_share(
+        &mut self,
+        target: &Access,
+        value: &Expr,
+        operation: Option<BinaryOp>,
+    ) -> bool {
+        let Some(&part) = self.parts.get(&target.space) else {
+            return false;
+        };
+        let value = match operation {
+            None => value.clone(),
+            Some(op) => Expr::Var(part.value).binary(op, value.clone()),
+        };
+        self.builder.assign(part.value, value);
+        self.builder.assign(part.is_there, 1);
+        true
     }
 
     /// `for share in 0..n chunks { body from its begin to its end }`

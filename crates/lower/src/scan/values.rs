@@ -55,8 +55,8 @@ impl Emitter<'_> {
             let var = *var;
             return self.builder.assign(var, Expr::Var(var).binary(op, value));
         }
-        if let (Some(&part), Some(op)) = (self.parts.get(&target.space), operation) {
-            return self.builder.assign(part, Expr::Var(part).binary(op, value));
+        if self.is_combined_in_share(&target, &value, operation) {
+            return;
         }
         self.store_at(&target, value, operation);
     }

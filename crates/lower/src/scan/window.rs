@@ -3,6 +3,7 @@
 //! | window              | is found by                                                   |
 //! |---------------------|---------------------------------------------------------------|
 //! | without keys        | a count of the points so far                                  |
+//! | `ordinal` of the loops around the innermost one | where in that loop the point stands |
 //! | with keys that ascend from point to point, by proof | counts at which they change   |
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins |
@@ -15,7 +16,7 @@ use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
 use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt, Var};
-use sparsec_relation::{Conjunction, Expression, Set, Variable};
+use sparsec_relation::{Conjunction, Expression, Set, Step, Variable};
 
 use super::emit::{Emitter, Point};
 use super::filled::counted;
@@ -32,6 +33,8 @@ pub(super) enum Numbering {
     Zero,
     /// As many points came before.
     Running(Var),
+    /// As many iterations of the loop over the variable came before.
+    InLoop(Variable),
     /// A group begins where the keys differ from those of the point before.
     Ascending(Groups),
     /// As many points of each value of the key came before.
@@ -79,6 +82,15 @@ pub(super) enum Visiting {
     Words(usize, Table, Buffer, Option<Var>),
 }
 
+/// Whether a statement is visited in steps, once, and under no condition.
+fn visits_statement(steps: &[Step], number: usize) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Visit { number: it, .. } => *it == number,
+        Step::For { body, .. } => visits_statement(body, number),
+        _ => false,
+    })
+}
+
 impl Emitter<'_> {
     /// Makes what finds the windows of the stage's statements.
     pub(super) fn make_windows(&mut self) {
@@ -89,6 +101,10 @@ impl Emitter<'_> {
                     (Window::DenseRank, []) => Numbering::Zero,
                     (Window::Slot, keys) => Numbering::Tables(self.places_of_tables(keys)),
                     (_, []) => Numbering::Running(self.builder.var_("points", 0)),
+                    (Window::Ordinal, keys) if self.loop_of_keys(number, keys).is_some() => {
+                        let variable = self.loop_of_keys(number, keys);
+                        Numbering::InLoop(variable.expect("just asked"))
+                    }
                     _ if computation.keys_ascend(StatementId::from_index(number), keys) => {
                         self.follow(window, keys)
                     }
@@ -119,6 +135,41 @@ impl Emitter<'_> {
                 self.windows.insert((number, place), numbering);
             }
         }
+    }
+
+    /// The innermost loop around the visits of a statement, if the keys tell the iterations of all
+    /// loops outside of it apart: the points of one key are the iterations of that loop.
+    fn loop_of_keys(&self, number: usize, keys: &[Key]) -> Option<Variable> {
+        let mut steps = &self.loops.body;
+        let mut around: Vec<Variable> = Vec::new();
+        let tuple = loop {
+            let visits = steps.iter().find_map(|step| match step {
+                Step::Visit { number: it, tuple } if *it == number => Some(tuple),
+                _ => None,
+            });
+            if let Some(tuple) = visits {
+                break tuple;
+            }
+            let inner = steps.iter().find_map(|step| match step {
+                Step::For { variable, body, .. } if visits_statement(body, number) => {
+                    Some((*variable, body))
+                }
+                _ => None,
+            });
+            let (variable, body) = inner?;
+            around.push(variable);
+            steps = body;
+        };
+        let innermost = around.pop()?;
+        let keys: Vec<Expression> = (keys.iter())
+            .map(|key| key.value.rewritten(&Point(tuple)))
+            .collect();
+        let tells = |variable: &Variable| keys.contains(&Expression::Variable(*variable));
+        let is_outside = |key: &Expression| match key {
+            Expression::Variable(variable) => around.contains(variable),
+            _ => false,
+        };
+        (around.iter().all(tells) && keys.iter().all(is_outside)).then_some(innermost)
     }
 
     /// The array `f` of `f(k) + ordinal(k of n)`, if it has entries for all keys.
@@ -365,6 +416,10 @@ impl Emitter<'_> {
                     self.builder.assign(count, Expr::Var(count).add(1));
                     now.into()
                 }
+                Numbering::InLoop(variable) => {
+                    let begin = self.begins[&variable].clone();
+                    self.variables[&variable].clone().binary(BinaryOp::Sub, begin)
+                }
                 Numbering::Ascending(groups) => self.next_of(&groups, keys, tuple),
                 Numbering::Cursor(cursor) => {
                     let key = self.packed(keys, tuple);
@@ -383,6 +438,10 @@ impl Emitter<'_> {
                 }
                 Numbering::Turned => unreachable!("its sweep is turned"),
                 Numbering::At(number) => number.into(),
+                Numbering::Listed(numbers, _) if self.share.is_some() => {
+                    let place = self.place_of(number, tuple);
+                    Expr::load(numbers, place)
+                }
                 Numbering::Listed(numbers, next) => {
                     let now = self.builder.let_("number", Expr::load(numbers, next));
                     self.builder.assign(next, Expr::Var(next).add(1));
