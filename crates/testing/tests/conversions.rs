@@ -209,6 +209,27 @@ impl Tally {
     }
 }
 
+/// Converts a tensor in shares, and compares with what one sweep gives: the arrays, or the code.
+fn run_in_shares(
+    shared: &Converter,
+    given: &Tensor,
+    found: &Result<Tensor, Diagnostic>,
+) -> Result<(), String> {
+    let shared = shared.run(&Session::interpreter(), given);
+    let arrays = |tensor: &Result<Tensor, Diagnostic>| match tensor {
+        Ok(tensor) => Ok(format!("{:?}", tensor.arrays())),
+        Err(error) => Err(error.code()),
+    };
+    match arrays(&shared) == arrays(found) {
+        true => Ok(()),
+        false => Err(format!(
+            "{} {:?} in shares: {shared:?} not {found:?}",
+            given.format(),
+            given.extents()
+        )),
+    }
+}
+
 /// Converts a tensor, and compares with packing; both may refuse it.
 fn compare(
     session: &Session,
@@ -219,19 +240,7 @@ fn compare(
     let expected = given.convert(destination);
     let found = converter.clone().and_then(|it| it.run(session, given));
     if let Ok(converter) = converter {
-        let shared = converter.clone().in_shares(1);
-        let shared = shared.run(&Session::interpreter(), given);
-        let arrays = |tensor: &Result<Tensor, Diagnostic>| match tensor {
-            Ok(tensor) => Ok(format!("{:?}", tensor.arrays())),
-            Err(error) => Err(error.code()),
-        };
-        if arrays(&shared) != arrays(&found) {
-            return Err(format!(
-                "{} -> {destination} {:?}: in shares {shared:?} not {found:?}",
-                given.format(),
-                given.extents()
-            ));
-        }
+        run_in_shares(&converter.clone().in_shares(1), given, &found)?;
     }
     match (&found, &expected) {
         (Ok(found), Ok(expected)) if sorted(found) == sorted(expected) => {
@@ -471,17 +480,27 @@ fn check(sources: &[&str], destinations: &[&str], tensors: &[(&[u64], usize)]) {
     };
     let destinations: Vec<Format> = all.iter().chain(destinations).map(format).collect();
     let mut failed = Vec::new();
-    for source in &sources {
-        for destination in &destinations {
+    for (at_source, source) in sources.iter().enumerate() {
+        for (at_destination, destination) in destinations.iter().enumerate() {
+            // To lower a conversion twice takes as long as all else: one in three is.
+            let in_shares = (at_source + at_destination) % 3 == 0;
             let (extents, n) = tensors[0];
             let like = tensor(source, extents, 1, n / 4);
             let converter = Converter::new(&like, destination);
+            let shared = converter.clone().map(|converter| converter.in_shares(1));
             for (extents, n) in tensors {
                 let given = tensor(source, extents, 7 + *n as u64, *n);
                 let expected = given.convert(destination);
                 let found = converter
                     .clone()
                     .and_then(|converter| converter.run(&session, &given));
+                if let Ok(shared) = &shared
+                    && in_shares
+                    && *n > 10
+                    && let Err(why) = run_in_shares(shared, &given, &found)
+                {
+                    failed.push(format!("to {destination}: {why}"));
+                }
                 let is_right = match (&found, &expected) {
                     (Ok(found), Ok(expected)) => sorted(found) == sorted(expected),
                     // The destination cannot hold these entries.
