@@ -11,7 +11,8 @@
 //!
 //! Results are compared before anything is timed: ours with packing, array by array; each
 //! other side's with SciPy's rows of the same entries; SciPy's `csr` and `csc` with ours.
-//! All run on one thread and take turns; times are of the wall clock. A side that allocates
+//! `convert/all` measures all ordered pairs of formats, those that no library converts beside
+//! packing alone. All run on one thread and take turns; times are of the wall clock. A side that allocates
 //! is compared with ours allocating, another with ours in given arrays.
 
 mod matrix;
@@ -54,6 +55,35 @@ const PAIRS: [(&str, &str); 13] = [
     ("scoo", "mcoo"),
 ];
 
+/// All ordered pairs of these are measured when `all` is asked for: matrices, and other tensors.
+const FORMATS: [&str; 16] = [
+    "coo",
+    "scoo",
+    "csr",
+    "csc",
+    "dcsr",
+    "dcsc",
+    "bsr(B, B)",
+    "dia",
+    "ell",
+    "hyb(5)",
+    "msr",
+    "csb(128)",
+    "hicoo(128)",
+    "mcoo",
+    "alto",
+    "hash",
+];
+const FORMATS_OF_TENSORS: [&str; 7] = [
+    "coo",
+    "scoo",
+    "csf",
+    "(i, j, k) -> (k : compressed, i : compressed, j : compressed)",
+    "hicoo(128)",
+    "mcoo",
+    "alto",
+];
+
 /// The sides beside ours and packing: what `peer.py` calls them.
 const ENGINES: [&str; 3] = ["scipy", "mkl", "c"];
 
@@ -80,10 +110,36 @@ pub(crate) struct Setting<'a> {
 }
 
 impl Setting<'_> {
+    /// Whether all pairs are measured on a matrix.
+    fn wants_all(&self, matrix: &str) -> bool {
+        self.only.contains(&"all") || self.only.contains(&&*format!("all/{matrix}"))
+    }
+
+    /// The pairs that are measured on a matrix.
+    fn pairs(&self, matrix: &Matrix) -> Vec<(&'static str, &'static str)> {
+        let is_matrix = matrix.sorted.order() == 2;
+        if !self.wants_all(&matrix.name) {
+            let is_of_matrices = |(_, to): &(&str, &str)| *to != "mcoo";
+            let pairs = PAIRS.into_iter();
+            return pairs
+                .filter(|pair| is_of_matrices(pair) == is_matrix)
+                .collect();
+        }
+        let all: &[&str] = match is_matrix {
+            true => &FORMATS,
+            false => &FORMATS_OF_TENSORS,
+        };
+        let pairs = all
+            .iter()
+            .flat_map(|from| all.iter().map(|to| (*from, *to)));
+        pairs.filter(|(from, to)| from != to).collect()
+    }
+
     fn wants(&self, from: &str, to: &str, matrix: &str) -> bool {
         let pair = format!("{from}:{to}");
         let names = [matrix.to_owned(), format!("{pair}/{matrix}"), pair];
-        self.only.is_empty() || names.iter().any(|name| self.only.contains(&name.as_str()))
+        let is_named = names.iter().any(|name| self.only.contains(&name.as_str()));
+        self.only.is_empty() || self.wants_all(matrix) || is_named
     }
 
     /// Whether a matrix is measured at all.
@@ -155,16 +211,16 @@ pub(crate) fn measure(
         if let Some(peer) = &mut peer {
             load(peer, folder.path(), &matrix)?;
         }
-        for (from, to) in PAIRS {
-            let to = to.replace('B', &matrix.block.to_string());
-            if !setting.wants(from, &to, name) || !suits(from, &to, &matrix) {
+        for (from, to) in setting.pairs(&matrix) {
+            let [stored, to] = [from, to].map(|text| text.replace('B', &matrix.block.to_string()));
+            if !setting.wants(from, &to, name) || !suits(&stored, &matrix) || !suits(&to, &matrix) {
                 continue;
             }
             let mut case = Case {
                 setting,
                 pools: (&one, many.as_ref()),
                 speeds: (&bandwidth, touch),
-                tensor: matrix.stored(from)?,
+                tensor: matrix.stored(&stored)?,
                 matrix: &matrix,
                 from,
                 to: &to,
@@ -194,14 +250,12 @@ fn heading_of(hello: &Value) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-/// Whether a matrix is converted so.
-fn suits(from: &str, to: &str, matrix: &Matrix) -> bool {
-    match to {
-        "mcoo" => matrix.sorted.order() == 3,
-        _ if matrix.sorted.order() != 2 => false,
+/// Whether a tensor is stored so.
+fn suits(format: &str, matrix: &Matrix) -> bool {
+    match format {
         "dia" => matrix.n_diagonals <= MOST_DIAGONALS,
         "ell" => matrix.longest <= LONGEST_ROW,
-        _ => from != to,
+        _ => true,
     }
 }
 
@@ -326,7 +380,8 @@ impl Case<'_> {
         let (mut allocating, mut given) = (Vec::new(), Vec::new());
         let rounds = self.setting.rounds.clamp(1, MOST_ROUNDS);
         let lent = converter.lend(&self.tensor)?;
-        let mut prepared = converter.prepare(session, &lent)?;
+        // A kernel for one thread.
+        let mut prepared = one.run(|| converter.prepare(session, &lent))?;
         for round in 0..rounds {
             let run = || converter.run(session, &self.tensor);
             allocating.push(one.run(|| timed(run))?);
@@ -351,9 +406,10 @@ impl Case<'_> {
         let threads = match many {
             Some(many) => {
                 let mut gains = Vec::new();
+                let mut shared = many.run(|| converter.prepare(session, &lent))?;
                 for _ in 0..rounds {
                     let alone = one.run(|| timed(|| prepared.launch()))?;
-                    let together = many.run(|| timed(|| prepared.launch()))?;
+                    let together = many.run(|| timed(|| shared.launch()))?;
                     gains.push(alone.as_secs_f64() / together.as_secs_f64());
                 }
                 Some(median(gains, f64::total_cmp))

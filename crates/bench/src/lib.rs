@@ -116,7 +116,8 @@ pub enum Suite {
     /// Products by descriptors, and relations.
     Relations,
     /// Conversions between formats, beside packing, SciPy, MKL and C by hand;
-    /// `convert/ecology1`, `convert/csr:csc` and `convert/csr:csc/ecology1` are parts.
+    /// `convert/ecology1`, `convert/csr:csc` and `convert/csr:csc/ecology1` are parts, and
+    /// `convert/all/ecology1` has all ordered pairs of formats.
     Convert,
 }
 

@@ -381,7 +381,8 @@ impl Computation {
             return false;
         };
         let is_less = Constraint::new(at.clone(), Comparison::Less, at.rewritten(&shift));
-        let is_same = (statement.target.indices.iter()).map(|e| e.clone().equals(e.rewritten(&shift)));
+        let is_same =
+            (statement.target.indices.iter()).map(|e| e.clone().equals(e.rewritten(&shift)));
         let all: Vec<Constraint> = [is_less].into_iter().chain(is_same).collect();
         let pairs = self.all_pairs(id);
         let meeting = pairs.parts().iter().map(|part| {

@@ -161,9 +161,7 @@ impl Computed {
             ComputeStage::Loop => compile_computation(&self.computation)?
                 .function()
                 .to_string(),
-            ComputeStage::Shares => compile_computation(&self.computation)?
-                .shared()
-                .to_string(),
+            ComputeStage::Shares => compile_computation(&self.computation)?.shared().to_string(),
             ComputeStage::C => compile_computation(&self.computation)?.c(),
             ComputeStage::Dot => self.computation.dot(),
             ComputeStage::Svg => self.computation.svg(),

@@ -75,7 +75,11 @@ fn scanned(computation: &Computation, session: &Session) -> Results {
     let results = results.unwrap_or_else(|error| panic!("{computation}\n{error}"));
     let shared = session.compute(&compiled.in_shares(1), &given);
     let shared = shared.unwrap_or_else(|error| panic!("{computation}\n{error}"));
-    assert_eq!(format!("{shared:?}"), format!("{results:?}"), "{computation}");
+    assert_eq!(
+        format!("{shared:?}"),
+        format!("{results:?}"),
+        "{computation}"
+    );
     let scalars = |tensor: &Tensor| {
         let values = tensor.values::<i64>().expect("integers");
         values.iter().map(|n| Scalar::I64(*n)).collect()

@@ -408,7 +408,12 @@ impl<'a> Emitter<'a> {
         all.unwrap_or(Expr::Const(Scalar::Bool(true)))
     }
 
-    pub(super) fn bound(&mut self, choices: &[Vec<Expression>], outer: BinaryOp, inner: BinaryOp) -> Expr {
+    pub(super) fn bound(
+        &mut self,
+        choices: &[Vec<Expression>],
+        outer: BinaryOp,
+        inner: BinaryOp,
+    ) -> Expr {
         let each = choices.iter().map(|members| {
             let members = members.iter().map(|e| self.expr(e));
             members.reduce(|a, b| a.binary(inner, b))

@@ -40,8 +40,7 @@ impl Varying {
             | Expression::FloorDivide(a, b)
             | Expression::Modulo(a, b) => self.has(a) || self.has(b),
             Expression::Call(name, arguments) => {
-                let is_same =
-                    |it: &Access| it.space == *name && it.indices[..] == arguments[..];
+                let is_same = |it: &Access| it.space == *name && it.indices[..] == arguments[..];
                 !self.same.iter().any(is_same) && arguments.iter().any(|e| self.has(e))
             }
         }
@@ -80,7 +79,9 @@ impl Emitter<'_> {
                     }
                     true
                 }
-                Step::Visit { number, tuple } => self.overwrites(*number, tuple, body, &mut varying),
+                Step::Visit { number, tuple } => {
+                    self.overwrites(*number, tuple, body, &mut varying)
+                }
                 _ => false,
             })
     }
@@ -113,7 +114,8 @@ impl Emitter<'_> {
         let is_here = !target.indices.iter().any(|e| varying.has(e));
         let expressions = statement.value.expressions().into_iter();
         let entries = statement.value.entries().into_iter();
-        let is_same = expressions.chain(entries.clone().flat_map(|access| &access.indices))
+        let is_same = expressions
+            .chain(entries.clone().flat_map(|access| &access.indices))
             .all(|e| !varying.has(&e.rewritten(&point)));
         let is_read_elsewhere = entries
             .filter(|access| self.is_written(&access.space, body))

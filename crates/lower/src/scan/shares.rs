@@ -369,7 +369,8 @@ impl Emitter<'_> {
                     let starts = self.starts(statement, key)?;
                     let counts = self.arrays.counts.get(&starts)?;
                     let is_other = shared.numbering.as_ref().is_some_and(|it| *it != starts);
-                    let is_same = self.is_counted(number) && Some(&counts.shape) == sweep.shape(tuple).as_ref();
+                    let is_same = self.is_counted(number)
+                        && Some(&counts.shape) == sweep.shape(tuple).as_ref();
                     if is_other || !is_same {
                         return None;
                     }
@@ -416,7 +417,9 @@ impl Emitter<'_> {
                 .iter()
                 .map(|(other, _)| (*other, &self.computation.statements[*other]));
             let is_numbered = others.any(|(other, it)| {
-                it.target.space == *name && it.target.indices == *arguments && self.is_counted(other)
+                it.target.space == *name
+                    && it.target.indices == *arguments
+                    && self.is_counted(other)
             });
             let function = self.known.function(name);
             let is_injective = function.is_some_and(|function| {
@@ -428,7 +431,8 @@ impl Emitter<'_> {
         let at = Expression::Variable(sweep.variable);
         let is_outermost = |e: &Expression| {
             let e = e.rewritten(&Point(tuple));
-            e == at || matches!(&e, Expression::Add(a, b) if **a == at && matches!(**b, Expression::Integer(_)))
+            e == at
+                || matches!(&e, Expression::Add(a, b) if **a == at && matches!(**b, Expression::Integer(_)))
         };
         // Values from 0 to n, beside multiples of n.
         let is_remainder = |e: &Expression| {
@@ -437,7 +441,9 @@ impl Emitter<'_> {
             };
             let (zero, n) = (Expression::Integer(0), &sweep.upper);
             let is_multiple = match &*many {
-                Expression::Multiply(a, b) => n.iter().any(|n| n[..] == [(**a).clone()] || n[..] == [(**b).clone()]),
+                Expression::Multiply(a, b) => n
+                    .iter()
+                    .any(|n| n[..] == [(**a).clone()] || n[..] == [(**b).clone()]),
                 _ => false,
             };
             let is_whole = sweep.lower == [[zero]] && n.len() == 1;
@@ -469,9 +475,8 @@ impl Emitter<'_> {
         let buffer = self.arrays.spaces[name];
         let is_loaded = self.builder.function().buffers[buffer].compute == ElementType::I64;
         let mut statements = self.computation.statements.iter().enumerate();
-        let is_alone = statements.all(|(other, it)| {
-            other == number || !touches(it, name) || self.is_sum(other, name)
-        });
+        let is_alone = statements
+            .all(|(other, it)| other == number || !touches(it, name) || self.is_sum(other, name));
         let mut sweeps = self.loops.body.iter().filter_map(Sweep::of);
         let is_added_up = sweeps.any(|other| match other.visits()[..] {
             [(sum, _)] => self.is_sum(sum, name),
@@ -486,7 +491,8 @@ impl Emitter<'_> {
     /// Whether a statement adds up the counts of data.
     fn is_sum(&self, number: usize, name: &str) -> bool {
         let statement = &self.computation.statements[number];
-        statement.target.space == name && matches!(statement.value, sparsec_computation::Value::Entry(_))
+        statement.target.space == name
+            && matches!(statement.value, sparsec_computation::Value::Entry(_))
     }
 
     /// The key of a statement that writes at its key, if keys ascend.
@@ -505,7 +511,10 @@ impl Emitter<'_> {
             extent: Expression::Integer(0),
         };
         let id = StatementId::from_index(number);
-        let is_flat = sweep.body.iter().all(|step| matches!(step, Step::Let { .. } | Step::Visit { .. }));
+        let is_flat = sweep
+            .body
+            .iter()
+            .all(|step| matches!(step, Step::Let { .. } | Step::Visit { .. }));
         let key_at = self.in_terms_of(&value.rewritten(&Point(tuple)), sweep)?;
         (is_flat && self.computation.keys_ascend(id, &[key])).then_some(key_at)
     }
@@ -685,7 +694,8 @@ impl Emitter<'_> {
             let each = this.builder.let_("each", each);
             let is_worth = Expr::Var(count).mul(each).less(work);
             let goes_on = Expr::Var(count).less(MOST_SHARES).and(is_worth);
-            this.builder.while_loop(goes_on, |b| b.assign(count, Expr::Var(count).mul(2)));
+            this.builder
+                .while_loop(goes_on, |b| b.assign(count, Expr::Var(count).mul(2)));
             this.for_each_at(Expr::int(1), count, |this, share| {
                 let part = Expr::Var(work).mul(share).binary(BinaryOp::FloorDiv, count);
                 let wanted = this.builder.let_("wanted", Expr::Var(first).add(part));
@@ -701,7 +711,8 @@ impl Emitter<'_> {
                 let before = run(this, Expr::Var(at).binary(BinaryOp::Sub, 1));
                 if let (Some(now), Some(before)) = (now, before) {
                     let goes_on = inside.and(now.equals(before));
-                    this.builder.while_loop(goes_on, |b| b.assign(at, Expr::Var(at).add(1)));
+                    this.builder
+                        .while_loop(goes_on, |b| b.assign(at, Expr::Var(at).add(1)));
                 }
                 this.builder.store(cuts, share, at);
             });
@@ -807,11 +818,7 @@ impl Emitter<'_> {
     }
 
     /// `for share in 0..n chunks { body from its begin to its end }`
-    fn for_each_share(
-        &mut self,
-        shares: Shares,
-        body: impl FnOnce(&mut Self, Var, Expr, Expr),
-    ) {
+    fn for_each_share(&mut self, shares: Shares, body: impl FnOnce(&mut Self, Var, Expr, Expr)) {
         let share = self.builder.fixed("share", ElementType::I64);
         self.share = Some(share);
         let next = Expr::Var(share).add(1);
@@ -847,7 +854,9 @@ impl Emitter<'_> {
         let Some(&table) = self.counting.get(&number) else {
             return false;
         };
-        let target = self.computation.statements[number].target.rewritten(&Point(tuple));
+        let target = self.computation.statements[number]
+            .target
+            .rewritten(&Point(tuple));
         let key = before_next(&target.indices).expect("it counts behind its key");
         let key = self.expr(key);
         self.count(table, key);
@@ -860,7 +869,12 @@ impl Emitter<'_> {
             return false;
         };
         let name = &self.computation.statements[number].target.space;
-        let Some(counts) = self.arrays.counts.get(name).filter(|_| self.is_sum(number, name)) else {
+        let Some(counts) = self
+            .arrays
+            .counts
+            .get(name)
+            .filter(|_| self.is_sum(number, name))
+        else {
             return false;
         };
         let (table, shares, sums) = (counts.table, counts.shares, self.arrays.spaces[name]);

@@ -108,7 +108,9 @@ impl Emitter<'_> {
             Step::Visit { number, .. } => {
                 let statement = &self.computation.statements[*number];
                 let at_key = match &statement.target.indices[..] {
-                    [Expression::Add(e, n)] => **e == keys[0].value && matches!(**n, Expression::Integer(_)),
+                    [Expression::Add(e, n)] => {
+                        **e == keys[0].value && matches!(**n, Expression::Integer(_))
+                    }
                     [e] => *e == keys[0].value,
                     _ => false,
                 };

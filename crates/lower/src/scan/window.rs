@@ -418,7 +418,9 @@ impl Emitter<'_> {
                 }
                 Numbering::InLoop(variable) => {
                     let begin = self.begins[&variable].clone();
-                    self.variables[&variable].clone().binary(BinaryOp::Sub, begin)
+                    self.variables[&variable]
+                        .clone()
+                        .binary(BinaryOp::Sub, begin)
                 }
                 Numbering::Ascending(groups) => self.next_of(&groups, keys, tuple),
                 Numbering::Cursor(cursor) => {
@@ -458,7 +460,8 @@ impl Emitter<'_> {
     pub(super) fn count(&mut self, table: Table, key: Expr) {
         let key = self.at_key(table, key);
         let one = Some(BinaryOp::Add);
-        self.builder.store_reduce(table.buffer, key, Expr::int(1), one);
+        self.builder
+            .store_reduce(table.buffer, key, Expr::int(1), one);
     }
 
     /// The next number of a key.
