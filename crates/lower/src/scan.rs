@@ -51,6 +51,7 @@ mod numbers;
 mod places;
 mod settle;
 mod shares;
+mod shifted;
 mod sorted;
 mod table;
 mod totals;
@@ -169,8 +170,10 @@ fn emitted(
                 .filter(|name| is_only_carried(computation, stage, name))
                 .collect();
         }
+        emitter.may_shift = in_variables;
         emitter.begin(&stage.begins);
         emitter.make_totals(stage);
+        emitter.begin_shifted();
         emitter.run();
         emitter.settle(computation, stage);
         if emitter.missed {
@@ -212,6 +215,8 @@ pub(crate) struct Arrays {
     constants: BTreeMap<String, Expr>,
     /// What shares of sweeps counted, for the data to which it is added up.
     counts: BTreeMap<String, shares::Counts>,
+    /// The sums of counts whose starts are shifted ([`shifted`]).
+    totals_of_shifted: BTreeMap<String, Var>,
 }
 
 impl Arrays {

@@ -53,6 +53,10 @@ pub(super) struct Emitter<'a> {
     pub(super) carried: Vec<(Access, Var)>,
     /// What counts add up to; [`totals`](super::totals) says of which.
     pub(super) totals: BTreeMap<String, Var>,
+    /// Whether starts of segments may be shifted, which entries that are read elsewhere forbid.
+    pub(super) may_shift: bool,
+    /// What the counts of shifted data add up to so far.
+    pub(super) sums: BTreeMap<String, Var>,
     /// Statements whose numbers are known to be as declared.
     pub(super) settled: BTreeSet<usize>,
     /// Whether an entry that lies in a variable alone was not found.
@@ -117,6 +121,8 @@ impl<'a> Emitter<'a> {
             locals: BTreeSet::new(),
             carried: Vec::new(),
             totals: BTreeMap::new(),
+            may_shift: false,
+            sums: BTreeMap::new(),
             settled: BTreeSet::new(),
             missed: false,
             curves: BTreeMap::new(),
@@ -454,6 +460,9 @@ impl<'a> Emitter<'a> {
         let found = carried.find(|(access, _)| access.space == name && access.indices == arguments);
         if let Some((_, var)) = found {
             return Expr::Var(*var);
+        }
+        if let Some(entry) = self.entry_of_shifted(name, arguments) {
+            return entry;
         }
         self.missed |= self.in_variables.contains(name);
         let index = self.index(name, arguments);

@@ -127,8 +127,10 @@ pub(super) fn sums<'a>(whole: &'a Computation, name: &str) -> Option<Sums<'a>> {
     });
     let in_turn = matches!(times, [Some(count), Some(sum)] if count < sum);
     let counts = count.update == Update::Add && count.value == Value::Integer(1);
+    let mut times_of_sum = sum.schedule.iter();
+    let ascends = times_of_sum.find(|e| !matches!(e, Expression::Integer(_))) == Some(&x);
     let begins_with_zeros = matches!(whole.space(name)?.role, Role::Out | Role::Temporary);
-    (adds && in_turn && counts && begins_with_zeros).then_some(Sums {
+    (adds && ascends && in_turn && counts && begins_with_zeros).then_some(Sums {
         count,
         key: before_next(&count.target.indices)?,
         n_keys: n_keys.clone(),

@@ -6,7 +6,7 @@
 //! | `ordinal` of the loops around the innermost one | where in that loop the point stands |
 //! | with keys that ascend from point to point, by proof | counts at which they change   |
 //! | `ordinal` of a key  | a count for each value of the key                             |
-//! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins |
+//! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins, or `f` itself ([`shifted`](super::shifted)) |
 //! | `slot`              | a mark for each place of all tables ([`table`](super::table)) |
 //! | others, of one key  | counting or sorting the keys, before the first point ([`sorted`](super::sorted)) |
 //! | others, of several  | groups of the first key, sorted by the others ([`groups`](super::groups)) |
@@ -98,6 +98,16 @@ impl Emitter<'_> {
         for (number, statement) in computation.statements.iter().enumerate() {
             for (place, (window, keys)) in statement.value.windows().into_iter().enumerate() {
                 let numbering = match (window, keys) {
+                    (Window::Ordinal, _) if self.shifted_starts(statement).is_some() => {
+                        let starts = self.shifted_starts(statement);
+                        let end = counted((self.whole, computation), statement, self.known);
+                        if let Some(end) = &end
+                            && self.is_settled_by_end(number, end)
+                        {
+                            self.settled.insert(number);
+                        }
+                        Numbering::Cursor(starts.expect("just asked"))
+                    }
                     (Window::DenseRank, []) => Numbering::Zero,
                     (Window::Slot, keys) => Numbering::Tables(self.places_of_tables(keys)),
                     (_, []) => Numbering::Running(self.builder.var_("points", 0)),
