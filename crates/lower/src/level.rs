@@ -17,7 +17,7 @@
 //! | [`run_length`]       | `pos[p]..pos[p + 1]` | many              | bisection of `bounds` |
 //!
 //! Results: [`dense`] and [`bitmap`] levels are located, coordinates of [`hashed`] ones
-//! looked for, the others appended to ([`crate::assemble`]).
+//! looked for, the others appended to ([`crate::assembly`]).
 
 pub(crate) mod bitmap;
 pub(crate) mod compressed;
@@ -32,8 +32,8 @@ pub(crate) mod structured;
 use sparsec_format::LevelKind;
 use sparsec_loop::{BinaryOp, Buffer, Expr};
 
+use crate::arrays::Arrays;
 use crate::cursor::Place;
-use crate::signature::Arrays;
 
 /// The entries of a level below one place of its parent.
 #[derive(Clone, Debug)]

@@ -74,7 +74,7 @@ impl Emitter<'_> {
         };
         let buffer = self.arrays.spaces[name];
         let name = format!("{name}_first");
-        bisect(self.builder, &name, buffer, from, end, &wanted).into()
+        bisect(self.builder, &name, buffer, from..end, &wanted).into()
     }
 
     /// The argument at which a function has a value, or one before its domain.
