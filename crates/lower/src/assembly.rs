@@ -9,10 +9,11 @@
 //! |-------------|---------------------------------------------------------------|
 //! | [`target`]  | what is assembled: format, arrays, extents; widths            |
 //! | [`located`] | first values of dense results, and their bits                 |
-//! | [`chain`]   | the levels that share positions; segments and entries         |
+//! | [`chain`]   | the levels that share positions, and their segments           |
 //! | [`append`]  | entries in the order in which they come, counted on the way    |
 //! | [`insert`]  | entries counted first, then put at their places               |
 //! | [`probe`]   | entries of `hashed` levels, looked for by their coordinates   |
+//! | [`entry`]   | entries: begun, stored, kept                                   |
 //!
 //! It is given coordinates, positions and values as expressions. It knows no statement, no
 //! variable of one and no operand: who assembles says when a segment and an entry begin and end.
@@ -22,10 +23,13 @@
 
 mod append;
 mod chain;
+mod entry;
 mod insert;
 mod located;
 mod probe;
 mod target;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use chain::Chains;
 pub(crate) use located::Located;

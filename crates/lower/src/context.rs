@@ -20,7 +20,7 @@ use sparsec_loop::{BinaryOp, Builder, Expr, Mark};
 use crate::assembly::Assembly;
 use crate::cursor::Cursor;
 use crate::kernel::Kernel;
-use crate::span::Positions;
+use crate::positions::Positions;
 use crate::temporary::Workspace;
 
 /// What is known at one point of the program being written.

@@ -30,8 +30,7 @@
 //! | loops      | [`forall`](mod@forall) and its modules                                   |
 //! | in loops   | [`search`], [`walker`], [`runs`], [`prefetch`]; [`result`], [`workspace`] |
 //! | questions  | [`extents`], [`index`], [`affine`], [`presence`], [`loops`], [`absent`]   |
-//! | state      | [`context`] over the [`kernel`], [`temporary`], [`span`]                 |
-//! | assembly   | [`assembly`]                                                             |
+//! | state      | [`context`] over the [`kernel`]; [`temporary`], [`positions`], [`assembly`] |
 //! | level      | [`level`], [`cursor`], [`arrays`], [`bisect`], [`bits`], [`value`]        |
 //!
 //! [`scan`] is the other way into loops: from computations over relations.
@@ -60,13 +59,13 @@ mod index;
 mod kernel;
 mod level;
 mod loops;
+mod positions;
 mod prefetch;
 mod presence;
 mod result;
 mod runs;
 pub mod scan;
 mod search;
-mod span;
 mod statement;
 mod temporary;
 mod value;

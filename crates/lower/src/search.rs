@@ -28,7 +28,7 @@ use crate::bisect::{Wanted, bisect};
 use crate::context::{Body, Context};
 use crate::cursor::Cursor;
 use crate::level::dense::locate;
-use crate::level::hashed::first_slot;
+use crate::level::hashed::{first_slot, next_slot};
 use crate::level::{Coordinates, Segment};
 use crate::walker::{Walker, segment_of};
 
@@ -207,10 +207,7 @@ impl Search {
         let other = here().binary(BinaryOp::Ne, self.coordinate.clone());
         let stored = entries.is_stored(p);
         let goes_on = stored.into_iter().fold(left.clone().and(other), Expr::and);
-        b.while_loop(goes_on, |b| {
-            b.assign(p, Expr::Var(p).add(1));
-            b.if_then(Expr::Var(p).equals(end), |b| b.assign(p, lo));
-        });
+        b.while_loop(goes_on, |b| next_slot(b, p, lo, end));
         let is_it = left.and(here().equals(self.coordinate));
         (is_it, Cursor::at(self.level + 1, p))
     }

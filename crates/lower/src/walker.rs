@@ -94,6 +94,29 @@ impl Walker {
         self.end.clone().binary(BinaryOp::Sub, self.position)
     }
 
+    /// An operand at a position of a level, with no bound.
+    pub(crate) fn at(
+        at: &Context<'_>,
+        (operand, level): (Operand, usize),
+        entries: Entries,
+        position: Var,
+    ) -> Self {
+        let tensor = at.kernel.access(operand).tensor;
+        Self {
+            operand,
+            level,
+            name: at.position_name(operand, level),
+            tensor: at.kernel.name(tensor).to_owned(),
+            entries,
+            affine: None,
+            repeats: false,
+            position,
+            end: Expr::int(0),
+            hit: None,
+            run_end: None,
+        }
+    }
+
     /// Begins to walk entries of a level of an operand: declares the position and the bound.
     pub(crate) fn begin_at(
         b: &mut Builder,
@@ -103,18 +126,11 @@ impl Walker {
     ) -> Self {
         let Segment { lo, hi, entries } = segment;
         let name = at.position_name(operand, level);
+        let position = b.var_(&name, lo);
         Self {
-            operand,
-            level,
-            entries,
-            affine: None,
             repeats,
-            position: b.var_(&name, lo),
             end: b.named(&format!("{name}_end"), hi),
-            hit: None,
-            run_end: None,
-            name,
-            tensor: at.kernel.name(at.kernel.access(operand).tensor).to_owned(),
+            ..Self::at(at, (operand, level), entries, position)
         }
     }
 

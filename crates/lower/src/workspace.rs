@@ -28,14 +28,13 @@ use std::collections::BTreeMap;
 use sparsec_base::Scalar;
 use sparsec_graph::workspace_kind;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Operator, TensorRole, TensorVar};
+use sparsec_index::{Access, TensorRole, TensorVar};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use self::array::Allocated;
-use self::flag::{Flag, flag, unstored_after};
+use self::flag::{Flag, flag, own_temporaries, unstored_after};
 use self::stored::{allocate_stored, assign_stored, begin_stored, clear_stored, sort_stored};
 use crate::context::{Context, Write};
-use crate::level::dense::locate;
 use crate::presence::Presence;
 use crate::temporary::{Stored, Workspace};
 use crate::value::{Update, combine};
@@ -180,23 +179,6 @@ fn raise(b: &mut Builder, flag: Option<Var>, presence: Presence) {
     b.assign(flag, stored);
 }
 
-impl Context<'_> {
-    /// How many entries an array over the modes of a workspace has.
-    fn workspace_len(&self, access: &Access) -> Expr {
-        let extents = access.vars().into_iter().map(|var| self.extent(var));
-        extents.reduce(Expr::mul).unwrap_or(Expr::int(1))
-    }
-
-    /// The position of an entry of an array workspace: row-major.
-    fn workspace_position(&self, access: &Access) -> Expr {
-        let vars = access.vars().into_iter();
-        vars.fold(Expr::int(0), |position, var| {
-            let coordinate = self.coordinates[&var].clone();
-            locate(&position, self.extent(var), coordinate)
-        })
-    }
-}
-
 /// Whether `stmt` reads no other tensor than `tensor`.
 fn reads_alone(stmt: &Stmt, tensor: TensorVar) -> bool {
     let mut alone = true;
@@ -204,24 +186,4 @@ fn reads_alone(stmt: &Stmt, tensor: TensorVar) -> bool {
         rhs.for_each_access(&mut |access| alone &= access.tensor == tensor);
     });
     alone
-}
-
-/// The temporaries that a producer computes for its consumer, with how:
-/// those of a `where` inside it are its own.
-fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
-    fn collect(stmt: &Stmt, found: &mut Vec<(Access, Option<Operator>)>) {
-        match stmt {
-            Stmt::Assign { lhs, reduce, .. } => {
-                if !found.iter().any(|(known, _)| known.tensor == lhs.tensor) {
-                    found.push((lhs.clone(), reduce.clone()));
-                }
-            }
-            Stmt::Forall { body, .. } => collect(body, found),
-            Stmt::Where { consumer, .. } => collect(consumer, found),
-            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| collect(stmt, found)),
-        }
-    }
-    let mut found = Vec::new();
-    collect(producer, &mut found);
-    found
 }

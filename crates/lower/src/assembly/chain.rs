@@ -17,13 +17,10 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use sparsec_base::Scalar;
 use sparsec_format::Format;
 use sparsec_loop::{Builder, Expr, Var};
 
-use super::probe::Table;
 use super::target::Target;
-use crate::value::Update;
 
 /// The chains of a result.
 #[derive(Clone, Debug)]
@@ -57,6 +54,15 @@ pub(super) struct Chain {
     pub(super) count: Option<Var>,
     /// Where entries are looked for, the table of the parent that they have.
     pub(super) table: Option<Table>,
+}
+
+/// The table of the parent whose entries are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    /// Its first slot; behind its last is the counter of its chain.
+    pub(super) begin: Var,
+    /// How many entries it has.
+    pub(super) n: Var,
 }
 
 impl Chain {
@@ -130,38 +136,6 @@ impl Chains<'_> {
         self.chains[number].counter()
     }
 
-    /// Begins an entry of a chain.
-    pub(crate) fn begin_entry(&mut self, b: &mut Builder, number: usize) -> Kept {
-        match self.known {
-            None => self.begin_appended(b, number),
-            Some(_) => self.begin_inserted(b, number),
-        }
-    }
-
-    /// Keeps an entry whose children were written, if any were. `coordinate` is that of a
-    /// level, here.
-    pub(crate) fn end_entry(
-        &self,
-        b: &mut Builder,
-        number: usize,
-        kept: Kept,
-        coordinate: impl Fn(usize) -> Expr,
-    ) {
-        let chain = &self.chains[number];
-        let child = self.chains.get(number + 1);
-        let condition = match (kept, child) {
-            (Kept::Itself, _) => return,
-            (Kept::Above(start), Some(child)) => Expr::Var(start).less(child.counter()),
-            (Kept::Above(stored) | Kept::If(stored), _) => Expr::Var(stored),
-        };
-        b.if_then(condition, |b| {
-            if child.is_some() && chain.below.is_empty() {
-                self.close_segment(b, number + 1, Expr::Var(chain.counter()));
-            }
-            self.add(b, number, coordinate);
-        });
-    }
-
     /// Stores the end of the segment of a chain below `position`.
     pub(crate) fn close_segment(&self, b: &mut Builder, number: usize, position: Expr) {
         // Of chains whose entries are inserted, only one is being counted.
@@ -172,52 +146,21 @@ impl Chains<'_> {
         self.target.check_width(b, chain.counter());
         let pos = self.target.pos(chain.first);
         b.store(pos, position.add(1), chain.counter());
-        chain.begin_next_table(b);
+        if let Some(Table { begin, n }) = chain.table {
+            // The table of the next parent begins behind this one.
+            b.assign(begin, chain.counter());
+            b.assign(n, 0);
+        }
     }
 
-    /// Adds an entry to a chain: its coordinates, unless it is only counted. The loop over the
-    /// chain's last level has made room.
-    fn add(&self, b: &mut Builder, number: usize, coordinate: impl Fn(usize) -> Expr) {
-        let chain = &self.chains[number];
-        let next = Expr::Var(chain.counter()).add(1);
-        if !self.is_counted(number) {
-            for level in chain.first..=chain.last {
-                let crd = self.target.crd(level);
-                b.store(crd, chain.counter(), coordinate(level));
-            }
-        }
-        b.assign(chain.counter(), next);
-        self.note_child(b, number);
+    /// Whether entries of a chain are counted and not stored.
+    pub(super) fn is_counted(&self, number: usize) -> bool {
+        self.known.is_some_and(|known| number >= known)
     }
 
-    /// Stores a value at `position`, and adds its coordinate where the last level is added to.
-    pub(crate) fn store(
-        &self,
-        b: &mut Builder,
-        position: Expr,
-        update: Update<'_>,
-        coordinate: impl Fn(usize) -> Expr,
-    ) {
-        let number = self.chains.len() - 1;
-        let chain = &self.chains[number];
-        let vals = self.target.vals();
-        let is_computed = !self.counts();
-        if let Some(table) = chain.table {
-            let coordinate = coordinate(chain.last);
-            return self.probe(b, table, coordinate, update);
-        }
-        if let Some(stored) = chain.stored {
-            if is_computed {
-                // The row was filled with what the operator begins with.
-                update.store(b, vals, position);
-            }
-            return b.assign(stored, Expr::Const(Scalar::Bool(true)));
-        }
-        if is_computed {
-            let value = update.first(b, vals);
-            b.store(vals, chain.counter(), value);
-        }
-        self.add(b, number, coordinate);
+    /// Whether this pass over the loops counts and stores no values.
+    pub(crate) fn counts(&self) -> bool {
+        self.is_counted(self.chains.len() - 1)
     }
 
     /// A variable for the position that the next entry of a chain gets.

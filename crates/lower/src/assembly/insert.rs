@@ -76,16 +76,6 @@ impl<'k> Chains<'k> {
 }
 
 impl Chains<'_> {
-    /// Whether entries of a chain are counted and not stored.
-    pub(super) fn is_counted(&self, number: usize) -> bool {
-        self.known.is_some_and(|known| number >= known)
-    }
-
-    /// Whether this pass over the loops counts and stores no values.
-    pub(crate) fn counts(&self) -> bool {
-        self.is_counted(self.chains.len() - 1)
-    }
-
     /// Begins the segment of a chain that has no level above it.
     fn begin_root(&mut self, b: &mut Builder) {
         if self.chains[0].first == 0 {
@@ -154,14 +144,6 @@ impl Chains<'_> {
             self.begin_segment(b, number + 1, position);
         }
         Kept::If(stored)
-    }
-
-    /// Remembers that an entry of a chain was stored below one of the chain outside.
-    pub(super) fn note_child(&self, b: &mut Builder, number: usize) {
-        let outer = number.checked_sub(1).map(|outer| &self.chains[outer]);
-        if let Some(stored) = outer.and_then(|outer| outer.stored) {
-            b.assign(stored, Expr::Const(Scalar::Bool(true)));
-        }
     }
 }
 

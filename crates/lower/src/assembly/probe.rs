@@ -23,28 +23,9 @@
 use sparsec_base::ElementType;
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Var};
 
-use super::chain::{Chain, Chains};
-use crate::level::hashed::first_slot;
+use super::chain::{Chain, Chains, Table};
+use crate::level::hashed::{first_slot, next_slot};
 use crate::value::Update;
-
-/// The table of the parent whose entries are written.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    /// Its first slot; behind its last is the counter of its chain.
-    begin: Var,
-    /// How many entries it has.
-    n: Var,
-}
-
-impl Chain {
-    /// Begins the table of the next parent behind that of the one before.
-    pub(super) fn begin_next_table(&self, b: &mut Builder) {
-        if let Some(Table { begin, n }) = self.table {
-            b.assign(begin, self.counter());
-            b.assign(n, 0);
-        }
-    }
-}
 
 impl Chains<'_> {
     /// The table of the first parent, if the chain has tables.
@@ -78,7 +59,7 @@ impl Chains<'_> {
         let slot = b.var_(&name, Expr::Var(begin).add(slot));
         let holds = |what: &Expr| Expr::load(crd, slot).binary(BinaryOp::Ne, what.clone());
         b.while_loop(holds(&coordinate).and(holds(&empty)), |b| {
-            next_in(b, slot, begin, counter);
+            next_slot(b, slot, begin, counter);
         });
         let is_new = Expr::load(crd, slot).equals(empty);
         let first = |b: &mut Builder| {
@@ -115,7 +96,7 @@ impl Chains<'_> {
                 let slot = first_slot(std::slice::from_ref(&coordinate), n_slots);
                 let slot = b.var_("free", Expr::Var(end).add(slot));
                 let is_taken = Expr::load(crd, slot).less(empty);
-                b.while_loop(is_taken, |b| next_in(b, slot, end, room));
+                b.while_loop(is_taken, |b| next_slot(b, slot, end, room));
                 move_entry(b, [crd, vals], old, slot);
             });
         });
@@ -128,12 +109,6 @@ impl Chains<'_> {
         let end = Expr::Var(begin).add(Expr::Var(n_slots));
         b.assign(chain.counter(), end);
     }
-}
-
-/// Goes to the slot behind; behind the last is the first.
-fn next_in(b: &mut Builder, slot: Var, begin: Var, end: Var) {
-    b.assign(slot, Expr::Var(slot).add(1));
-    b.if_then(Expr::Var(slot).equals(end), |b| b.assign(slot, begin));
 }
 
 /// Copies what arrays have at one position to another.

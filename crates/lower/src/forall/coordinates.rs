@@ -160,17 +160,8 @@ fn over_one(b: &mut Builder, walk: &Walk<'_, '_>, point: &Point, operand: Operan
     let is_one = hi == lo.clone().add(1);
     let write = |b: &mut Builder| {
         let walker = Walker {
-            operand,
-            level,
-            name,
-            tensor: String::new(),
-            entries,
             affine,
-            repeats,
-            position: p,
-            end: Expr::int(0),
-            hit: None,
-            run_end: None,
+            ..Walker::at(at, (operand, level), entries, p)
         };
         prefetch_by(b, at, var, &walker);
         b.if_some(walker.belongs(p), |b| {

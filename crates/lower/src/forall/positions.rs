@@ -33,8 +33,8 @@ use super::stretch::stretch;
 use crate::bisect::{Wanted, bisect};
 use crate::context::{Context, Loop};
 use crate::cursor::{Cursor, Place};
+use crate::positions::{LevelPositions, Positions};
 use crate::result::{reserve, with_result};
-use crate::span::{LevelPositions, Positions};
 
 /// The position of a parent, a variable that follows the level below.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt
 use sparsec_relation::Expression;
 
 use super::emit::{Emitter, Point};
-use crate::level::hashed::first_slot;
+use crate::level::hashed::{first_slot, next_slot};
 
 impl Emitter<'_> {
     /// A mark for each place of all tables: whether it is taken.
@@ -56,8 +56,7 @@ impl Emitter<'_> {
             .less(left)
             .and(Expr::load(taken, place).binary(BinaryOp::Ne, 0));
         self.builder.while_loop(goes_on, |b| {
-            b.assign(place, Expr::Var(place).add(1));
-            b.if_then(Expr::Var(place).equals(end), |b| b.assign(place, begin));
+            next_slot(b, place, begin, end);
             b.assign(left, Expr::Var(left).binary(BinaryOp::Sub, 1));
         });
         self.builder

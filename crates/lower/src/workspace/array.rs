@@ -1,7 +1,11 @@
 //! Arrays of workspaces, allocated once for the whole kernel.
 
 use sparsec_base::ElementType;
-use sparsec_loop::{Access, Buffer, Builder, Expr};
+use sparsec_index::Access;
+use sparsec_loop::{Access as BufferAccess, Buffer, Builder, Expr};
+
+use crate::context::Context;
+use crate::level::dense::locate;
 
 /// How many entries arrays that grow begin with.
 pub(super) const FIRST_ROOM: i64 = 32;
@@ -24,7 +28,7 @@ impl<'a> Allocated<'a> {
         len: impl Into<Expr>,
     ) -> Buffer {
         let name = format!("{}.{part}", self.0);
-        let buffer = b.buffer(&name, element, element, Access::Workspace);
+        let buffer = b.buffer(&name, element, element, BufferAccess::Workspace);
         b.alloc(buffer, len);
         buffer
     }
@@ -43,8 +47,25 @@ impl<'a> Allocated<'a> {
         len: impl Into<Expr>,
     ) -> Buffer {
         let name = format!("{}.{part}", self.0);
-        let buffer = b.buffer(&name, width, ElementType::I64, Access::Workspace);
+        let buffer = b.buffer(&name, width, ElementType::I64, BufferAccess::Workspace);
         b.alloc(buffer, len);
         buffer
+    }
+}
+
+impl Context<'_> {
+    /// How many entries an array over the modes of a workspace has.
+    pub(super) fn workspace_len(&self, access: &Access) -> Expr {
+        let extents = access.vars().into_iter().map(|var| self.extent(var));
+        extents.reduce(Expr::mul).unwrap_or(Expr::int(1))
+    }
+
+    /// The position of an entry of an array workspace: row-major.
+    pub(super) fn workspace_position(&self, access: &Access) -> Expr {
+        let vars = access.vars().into_iter();
+        vars.fold(Expr::int(0), |position, var| {
+            let coordinate = self.coordinates[&var].clone();
+            locate(&position, self.extent(var), coordinate)
+        })
     }
 }

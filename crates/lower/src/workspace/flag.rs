@@ -8,7 +8,6 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorVar};
 use sparsec_loop::{Builder, Expr, Var};
 
-use super::own_temporaries;
 use crate::context::Context;
 use crate::presence::Presence;
 use crate::temporary::Workspace;
@@ -137,5 +136,25 @@ fn temporaries_within(stmt: &Stmt) -> Vec<TensorVar> {
             );
         }
     });
+    found
+}
+
+/// The temporaries that a producer computes for its consumer, with how:
+/// those of a `where` inside it are its own.
+pub(super) fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
+    fn collect(stmt: &Stmt, found: &mut Vec<(Access, Option<Operator>)>) {
+        match stmt {
+            Stmt::Assign { lhs, reduce, .. } => {
+                if !found.iter().any(|(known, _)| known.tensor == lhs.tensor) {
+                    found.push((lhs.clone(), reduce.clone()));
+                }
+            }
+            Stmt::Forall { body, .. } => collect(body, found),
+            Stmt::Where { consumer, .. } => collect(consumer, found),
+            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| collect(stmt, found)),
+        }
+    }
+    let mut found = Vec::new();
+    collect(producer, &mut found);
     found
 }

@@ -28,7 +28,7 @@ use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Failure, Stmt, Var};
 use super::array::{Allocated, FIRST_ROOM};
 use crate::context::Context;
 use crate::level::dense::locate;
-use crate::level::hashed::first_slot;
+use crate::level::hashed::{first_slot, next_slot};
 use crate::temporary::{Stored, Table, Word};
 use crate::value::Update;
 
@@ -129,7 +129,7 @@ pub(super) fn assign_hashed(
     let other = other.reduce(|a, b| a.binary(BinaryOp::Or, b));
     let other = other.expect("a key has a word");
     b.while_loop(Expr::int(0).less(entry).and(other), |b| {
-        next_slot(b, slot, slots);
+        next_slot(b, slot, 0, slots);
         b.assign(entry, Expr::load(table.table, slot));
     });
     let combine = |b: &mut Builder| update.clone().store(b, stored.vals, before(entry));
@@ -145,12 +145,6 @@ fn key(at: &Context<'_>, word: &Word, lhs: &Access) -> Expr {
         let coordinate = at.bound_coordinate(&lhs.indices[mode]);
         locate(&key, at.mode_extent(lhs, mode), coordinate)
     })
-}
-
-/// Goes to the slot behind; behind the last is the first.
-fn next_slot(b: &mut Builder, slot: Var, slots: Var) {
-    b.assign(slot, Expr::Var(slot).add(1));
-    b.if_then(Expr::Var(slot).equals(slots), |b| b.assign(slot, 0));
 }
 
 fn append(
@@ -190,7 +184,7 @@ fn grow(b: &mut Builder, stored: &Stored, table: &Table) {
         let keys: Vec<Expr> = keys.collect();
         let free = b.var_("free", first_slot(&keys, slots));
         let is_taken = Expr::int(0).less(Expr::load(table.table, free));
-        b.while_loop(is_taken, |b| next_slot(b, free, slots));
+        b.while_loop(is_taken, |b| next_slot(b, free, 0, slots));
         b.store(table.table, free, Expr::Var(e).add(1));
     });
 }

@@ -22,7 +22,7 @@
 //! that are merged like this, and the others turn by turn.
 
 use sparsec_base::Scalar;
-use sparsec_loop::{Block, Builder, Expr, Stmt, Var};
+use sparsec_loop::{Block, Builder, Expr, Var};
 
 use super::super::cases::{Part, Walk};
 use crate::level::Coordinates;
