@@ -240,6 +240,25 @@ impl Builder {
         });
     }
 
+    /// `sort buffer[lo..hi]`, which moves the entries of `along` with those of the buffer
+    pub fn sort(&mut self, buffer: Buffer, along: Option<Buffer>, range: Range<Expr>) {
+        self.push(Stmt::Sort {
+            buffer,
+            along,
+            lo: range.start,
+            hi: range.end,
+        });
+    }
+
+    /// `prefetch buffer[lo..hi]`
+    pub fn prefetch(&mut self, buffer: Buffer, range: Range<Expr>) {
+        self.push(Stmt::Prefetch {
+            buffer,
+            lo: range.start,
+            hi: range.end,
+        });
+    }
+
     /// `for var in lo..hi { … }`
     pub fn for_loop(
         &mut self,

@@ -24,23 +24,23 @@ use sparsec_loop::Builder;
 
 use crate::context::{Context, Loop};
 
-/// Writes a loop, whose body is found in it.
-pub(crate) fn forall(b: &mut Builder, at: &Context<'_>, to_write: Loop<'_>) {
-    let Loop { var, body } = to_write;
+/// Writes the loops of a `forall`.
+pub(crate) fn forall(b: &mut Builder, at: &Context<'_>, this: Loop<'_>) {
+    let Loop { var, body } = this;
     let concrete = at.kernel.concrete;
     let mut here = at.clone();
     positions::begin(b, &mut here, var);
     here.loops.push(var);
     match concrete.steps(&at.loops, var) {
-        Steps::Coordinates => coordinates::over(b, &here, to_write),
+        Steps::Coordinates => coordinates::over(b, &here, this),
         Steps::Stretch(original) => {
             let range = stretch::stretch(b, &here, var, original);
             here.ranges.insert(original, range);
             let var = original;
             coordinates::over(b, &here, Loop { var, body });
         }
-        Steps::Blocks => stretch::over_blocks(b, &here, to_write),
-        Steps::Positions(number) => positions::over_positions(b, &here, number, to_write),
-        Steps::Computed => computed::over_computed(b, &here, to_write),
+        Steps::Blocks => stretch::over_blocks(b, &here, this),
+        Steps::Positions(number) => positions::over_positions(b, &here, number, this),
+        Steps::Computed => computed::over_computed(b, &here, this),
     }
 }

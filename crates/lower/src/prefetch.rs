@@ -28,7 +28,7 @@
 use sparsec_format::{Level, LevelKind};
 use sparsec_graph::Operand;
 use sparsec_index::{Access, IndexVar, TensorVar};
-use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Stmt, Var};
+use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use crate::context::Context;
 use crate::cursor::Place;
@@ -56,7 +56,7 @@ pub(crate) fn prefetch_segment(
         let streams = [Some(arrays.crd(level)), is_last.then_some(arrays.vals)];
         for buffer in streams.into_iter().flatten() {
             let from = lo.clone().add(i64::from(ahead));
-            prefetch(b, buffer, from.clone(), from.add(1));
+            b.prefetch(buffer, from.clone()..from.add(1));
         }
     }
 }
@@ -129,20 +129,18 @@ fn prefetch_at(b: &mut Builder, at: &Context<'_>, tensor: TensorVar, var: IndexV
                 let pos = arrays.pos(cursor.levels);
                 let lo = Expr::load(pos, position.clone());
                 let hi = Expr::load(pos, position.add(1));
-                prefetch(b, arrays.crd(cursor.levels), lo.clone(), hi.clone());
-                prefetch(b, arrays.vals, lo, hi);
+                b.prefetch(arrays.crd(cursor.levels), lo.clone()..hi.clone());
+                b.prefetch(arrays.vals, lo..hi);
             }
             rows if rows.iter().all(is_computed) => {
                 let modes = rows.iter().map(Level::mode);
                 let extents = modes.map(|mode| at.mode_extent(access, mode));
-                let (lo, hi) = match extents.reduce(Expr::mul) {
-                    Some(size) => (
-                        position.clone().mul(size.clone()),
-                        position.add(1).mul(size),
-                    ),
-                    None => (position.clone(), position.add(1)),
+                let (next, size) = (position.clone().add(1), extents.reduce(Expr::mul));
+                let times = |position: Expr| match &size {
+                    Some(size) => position.mul(size.clone()),
+                    None => position,
                 };
-                prefetch(b, arrays.vals, lo, hi);
+                b.prefetch(arrays.vals, times(position)..times(next));
             }
             _ => {}
         }
@@ -167,10 +165,6 @@ impl Context<'_> {
         }
         Some(count)
     }
-}
-
-fn prefetch(b: &mut Builder, buffer: Buffer, lo: Expr, hi: Expr) {
-    b.push(Stmt::Prefetch { buffer, lo, hi });
 }
 
 /// Whether a level stores everything, one coordinate behind the other.

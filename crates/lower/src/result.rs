@@ -180,8 +180,8 @@ fn level_along(at: &Context<'_>, var: IndexVar, body: &Stmt) -> Option<usize> {
 }
 
 /// Makes room for the entries that a loop may append: one for each coordinate that it visits.
-pub(crate) fn reserve(b: &mut Builder, at: &Context<'_>, to_write: Loop<'_>, visited: Expr) {
-    let Loop { var, body } = to_write;
+pub(crate) fn reserve(b: &mut Builder, at: &Context<'_>, this: Loop<'_>, visited: Expr) {
+    let Loop { var, body } = this;
     reserve_appended(b, at, body.stmt, &visited);
     let Some(Assembly::Chains(chains)) = &at.output.assembly else {
         return;
@@ -196,10 +196,10 @@ pub(crate) fn reserve(b: &mut Builder, at: &Context<'_>, to_write: Loop<'_>, vis
 pub(crate) fn with_result(
     b: &mut Builder,
     at: &Context<'_>,
-    to_write: Loop<'_>,
+    this: Loop<'_>,
     write: impl FnOnce(&mut Builder, &Context<'_>),
 ) {
-    let level = level_along(at, to_write.var, to_write.body.stmt);
+    let level = level_along(at, this.var, this.body.stmt);
     let (level, chains) = match (level, &at.output.assembly) {
         (Some(level), Some(Assembly::Chains(chains))) => (level, chains),
         (Some(level), Some(Assembly::Located(located))) => {

@@ -71,10 +71,8 @@ impl<'k> Walk<'_, 'k> {
 
     /// How the coordinate is called that a walker is at.
     pub(super) fn name_of_coordinate(&self, walker: &Walker) -> String {
-        let kernel = self.at.kernel;
-        let tensor = kernel.access(walker.operand).tensor;
-        let var = &kernel.concrete.vars[self.this.var].name;
-        format!("{var}{}", kernel.name(tensor))
+        let var = &self.at.kernel.concrete.vars[self.this.var].name;
+        format!("{var}{}", walker.tensor)
     }
 }
 

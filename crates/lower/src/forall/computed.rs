@@ -28,8 +28,8 @@ use crate::result::{reserve, with_result};
 use crate::search::found;
 
 /// A loop over values that the variables of accesses are computed from.
-pub(super) fn over_computed(b: &mut Builder, at: &Context<'_>, to_write: Loop<'_>) {
-    let Loop { var, body } = to_write;
+pub(super) fn over_computed(b: &mut Builder, at: &Context<'_>, this: Loop<'_>) {
+    let Loop { var, body } = this;
     let new = at.newly_bound();
     let hi = at.extent(var);
     let v = at.kernel.coordinate(b, var);

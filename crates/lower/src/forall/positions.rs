@@ -89,8 +89,8 @@ pub(super) fn begin(b: &mut Builder, at: &mut Context<'_>, var: IndexVar) {
 }
 
 /// The loop that binds what positions stand for.
-pub(super) fn over_positions(b: &mut Builder, at: &Context<'_>, number: usize, to_write: Loop<'_>) {
-    let Loop { var, body } = to_write;
+pub(super) fn over_positions(b: &mut Builder, at: &Context<'_>, number: usize, this: Loop<'_>) {
+    let Loop { var, body } = this;
     let concrete = at.kernel.concrete;
     let Clause::Pos {
         var: above, pos, ..

@@ -24,8 +24,8 @@ use sparsec_loop::{BinaryOp, Builder, Expr};
 use crate::context::{Context, Loop, Range};
 
 /// A loop over blocks, in which nothing of an access is bound yet.
-pub(super) fn over_blocks(b: &mut Builder, at: &Context<'_>, to_write: Loop<'_>) {
-    let Loop { var, body } = to_write;
+pub(super) fn over_blocks(b: &mut Builder, at: &Context<'_>, this: Loop<'_>) {
+    let Loop { var, body } = this;
     let kernel = at.kernel;
     let last = at.newly_bound().last().copied().unwrap_or(var);
     let range = stretch(b, at, var, last);

@@ -14,7 +14,7 @@
 
 use sparsec_base::ElementType;
 use sparsec_computation::Key;
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure};
 use sparsec_relation::Expression;
 
 use super::emit::{Emitter, Point};
@@ -27,9 +27,8 @@ impl Emitter<'_> {
         let access = BufferAccess::Workspace;
         let taken = self.builder.buffer("taken", storage, loaded, access);
         let len = self.expr(&keys[1].extent);
-        let len = self.builder.let_("extent", len).into();
-        let buffer = taken;
-        self.builder.push(Stmt::Alloc { buffer, len });
+        let len = self.builder.let_("extent", len);
+        self.builder.alloc(taken, len);
         taken
     }
 

@@ -23,7 +23,7 @@ use std::ops::Range;
 
 use sparsec_base::ElementType;
 use sparsec_index::Access;
-use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Failure, Stmt, Var};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Failure, Var};
 
 use super::array::{Allocated, FIRST_ROOM};
 use crate::context::Context;
@@ -206,12 +206,7 @@ pub(super) fn sort_table(b: &mut Builder, stored: &Stored, table: &Table) {
         if after > 0 {
             take_keys(b, stored, word);
         }
-        b.push(Stmt::Sort {
-            buffer: word.sorted,
-            along: Some(stored.at),
-            lo: Expr::int(0),
-            hi: Expr::Var(n),
-        });
+        b.sort(word.sorted, Some(stored.at), Expr::int(0)..n.into());
     }
     // All words but the one sorted last were moved by sorts after their own.
     for word in table.words.iter().skip(1) {

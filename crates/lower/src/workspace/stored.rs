@@ -26,7 +26,7 @@ use std::ops::Range;
 use sparsec_base::{ElementType, IndexWidth, Scalar};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, WorkspaceKind};
-use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Stmt as Emitted};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr};
 
 use super::array::{Allocated, FIRST_ROOM};
 use super::hashed::{allocate_table, assign_hashed, begin_table, sort_table};
@@ -179,12 +179,7 @@ pub(crate) fn reserve_appended(b: &mut Builder, at: &Context<'_>, body: &Stmt, v
 pub(super) fn sort_stored(b: &mut Builder, at: &Context<'_>, stored: &Stored, access: &Access) {
     match &stored.index {
         Index::Listed { .. } => {
-            b.push(Emitted::Sort {
-                buffer: stored.at,
-                along: None,
-                lo: Expr::int(0),
-                hi: Expr::Var(stored.n()),
-            });
+            b.sort(stored.at, None, Expr::int(0)..stored.n().into());
             if stored.crd.len() > 1 {
                 let all = 0..stored.crd.len();
                 split_keys(b, at, stored, access, (stored.at, all));
