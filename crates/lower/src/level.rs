@@ -104,6 +104,39 @@ impl LevelArrays<'_> {
             LevelKind::Structured { n, .. } => structured::segment(self, n, parent),
         }
     }
+
+    /// How many positions there are below the first `parents` positions of the level above;
+    /// `None` where that takes more than one array to say.
+    pub(crate) fn n_positions(&self, parents: Expr) -> Option<Expr> {
+        match self.kind {
+            LevelKind::Dense => Some(dense::n_positions(parents, self.extent.clone())),
+            LevelKind::Compressed => Some(Expr::load(self.arrays.pos(self.number), parents)),
+            LevelKind::Singleton => Some(parents),
+            _ => None,
+        }
+    }
+
+    /// The position of the parent of an entry; `None` where it is the segment that holds the
+    /// position.
+    pub(crate) fn parent_of(&self, position: Expr) -> Option<Expr> {
+        match self.kind {
+            LevelKind::Dense => Some(position.binary(BinaryOp::FloorDiv, self.extent.clone())),
+            LevelKind::Compressed => None,
+            _ => Some(position),
+        }
+    }
+
+    /// The coordinate of the entry at a position below `parent`, as the entries of its segment
+    /// have it.
+    pub(crate) fn coordinate(&self, parent: &Expr, position: Expr) -> Expr {
+        match self.kind {
+            LevelKind::Dense => {
+                let before = parent.clone().mul(self.extent.clone());
+                position.binary(BinaryOp::Sub, before)
+            }
+            _ => Expr::load(self.arrays.crd(self.number), position),
+        }
+    }
 }
 
 impl Entries {

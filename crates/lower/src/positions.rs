@@ -1,6 +1,5 @@
 //! Positions of an operand that loops go over, one or several levels of it at once.
 
-use sparsec_format::LevelKind;
 use sparsec_graph::Operand;
 use sparsec_loop::{BinaryOp, Expr};
 
@@ -16,7 +15,6 @@ pub(crate) struct Positions {
 #[derive(Clone, Debug)]
 pub(crate) struct LevelPositions {
     pub(crate) number: usize,
-    pub(crate) kind: LevelKind,
     pub(crate) lo: Expr,
     pub(crate) hi: Expr,
 }

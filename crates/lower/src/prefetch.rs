@@ -27,7 +27,7 @@
 
 use sparsec_format::{Level, LevelKind};
 use sparsec_graph::Operand;
-use sparsec_index::{Access, IndexVar, TensorVar};
+use sparsec_index::{IndexVar, TensorVar};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use crate::context::Context;
@@ -70,7 +70,7 @@ pub(crate) fn prefetch_by(b: &mut Builder, at: &Context<'_>, var: IndexVar, walk
     }
     let walked = at.kernel.access(walker.operand);
     for (tensor, ahead) in prefetched(at) {
-        let Some(n_stored) = at.all_positions(walked, walker.level) else {
+        let Some(n_stored) = at.all_positions(walker.operand, walker.level) else {
             continue;
         };
         if tensor == walked.tensor {
@@ -150,20 +150,11 @@ fn prefetch_at(b: &mut Builder, at: &Context<'_>, tensor: TensorVar, var: IndexV
 impl Context<'_> {
     /// How many positions a level of an operand has in all; `None` where that takes more
     /// than its `pos` arrays to say.
-    pub(crate) fn all_positions(&self, access: &Access, level: usize) -> Option<Expr> {
-        let arrays = self.kernel.tensors.get(&access.tensor)?;
-        let levels = self.kernel.levels(access.tensor);
-        let mut count = Expr::int(1);
-        for (number, level) in levels[..=level].iter().enumerate() {
-            count = match level.kind {
-                LevelKind::Dense if count == Expr::int(1) => self.mode_extent(access, level.mode()),
-                LevelKind::Dense => count.mul(self.mode_extent(access, level.mode())),
-                LevelKind::Compressed => Expr::load(arrays.pos(number), count),
-                LevelKind::Singleton => count,
-                _ => return None,
-            };
-        }
-        Some(count)
+    pub(crate) fn all_positions(&self, operand: Operand, level: usize) -> Option<Expr> {
+        let tensor = self.kernel.access(operand).tensor;
+        self.kernel.tensors.get(&tensor)?;
+        let mut levels = (0..=level).map(|number| self.level_arrays(operand, number));
+        levels.try_fold(Expr::int(1), |n, level| level.n_positions(n))
     }
 }
 

@@ -10,6 +10,7 @@ use sparsec_format::{Format, Level, LevelKind, Role};
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Failure, Var};
 
 use crate::arrays::{Arrays, crd_width, pos_width};
+use crate::level::dense::n_positions;
 
 /// A tensor to assemble.
 #[derive(Clone, Debug)]
@@ -43,11 +44,8 @@ impl Target<'_> {
 
     /// `times` multiplied by the extents of some levels.
     pub(super) fn product(&self, levels: Range<usize>, times: Expr) -> Expr {
-        let extents = self.extents[levels].iter();
-        extents.fold(times, |product, extent| match product == Expr::int(1) {
-            true => extent.clone(),
-            false => product.mul(extent.clone()),
-        })
+        let extents = self.extents[levels].iter().cloned();
+        extents.fold(times, n_positions)
     }
 
     /// Leaves the kernel where the coordinates of a mode do not fit the width of

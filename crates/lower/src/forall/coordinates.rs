@@ -14,7 +14,6 @@
 //! walked yet is searched ([`crate::search`]).
 
 use sparsec_base::ElementType;
-use sparsec_format::LevelKind;
 use sparsec_graph::{Lead, Operand, Point};
 use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
@@ -25,7 +24,7 @@ use super::gallop::over_gallop;
 use super::merge::over_merge;
 use super::part::part_within;
 use crate::context::{Context, Loop, Range};
-use crate::level::Segment;
+use crate::level::{Coordinates, Segment};
 use crate::prefetch::{prefetch_by, prefetch_from, prefetch_segment};
 use crate::result::{reserve, with_result};
 use crate::runs::begin_runs;
@@ -73,12 +72,14 @@ impl Walk<'_, '_> {
     /// Whether positions follow coordinates in what the loop walks, so that a part of
     /// the coordinates is a part of the positions.
     fn is_counted(&self) -> bool {
+        let at = &self.at;
         let is_counted = |operand: &Operand| {
-            let access = self.at.kernel.access(*operand);
-            let number = self.at.level_walked_at(*operand, self.this.var);
-            let level = &self.at.kernel.levels(access.tensor)[number];
-            matches!(level.kind, LevelKind::Range | LevelKind::Bitmap)
-                && access.var(level.mode()) == Some(self.this.var)
+            let access = at.kernel.access(*operand);
+            let level = at.level_walked_at(*operand, self.this.var);
+            let mode = at.kernel.levels(access.tensor)[level].mode();
+            let entries = at.entries_below(*operand, level).entries;
+            matches!(entries.crd, Coordinates::Counted(_))
+                && access.var(mode) == Some(self.this.var)
         };
         !self.walked.is_empty() && self.walked.iter().all(is_counted)
     }

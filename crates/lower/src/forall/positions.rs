@@ -22,7 +22,6 @@
 //! recovery), <https://doi.org/10.1145/3428226>.
 
 use sparsec_base::ElementType;
-use sparsec_format::LevelKind;
 use sparsec_graph::scheduled::{position_access, position_levels};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Clause;
@@ -78,12 +77,7 @@ pub(super) fn begin(b: &mut Builder, at: &mut Context<'_>, var: IndexVar) {
             lo: lo.clone(),
             hi: hi.clone(),
         };
-        levels.push(LevelPositions {
-            number,
-            kind: kernel.levels(*tensor)[number].kind,
-            lo,
-            hi,
-        });
+        levels.push(LevelPositions { number, lo, hi });
     }
     at.positions.insert(*pos, Positions { operand, levels });
 }
@@ -141,7 +135,7 @@ pub(super) fn over_positions(b: &mut Builder, at: &Context<'_>, number: usize, t
     });
 }
 
-/// For each compressed level but the first, the position of its parent,
+/// For each level with segments but the first, the position of its parent,
 /// from the last level up, where the last level is at `first`.
 fn begin_followers(
     b: &mut Builder,
@@ -149,44 +143,31 @@ fn begin_followers(
     positions: &Positions,
     first: Expr,
 ) -> Vec<Follower> {
-    let tensor = at.kernel.access(positions.operand).tensor;
+    let operand = positions.operand;
     let mut followers = Vec::new();
     let mut position = first;
     for pair in positions.levels.windows(2).rev() {
         let [parent, child] = pair else {
             unreachable!("windows of two");
         };
-        if child.kind != LevelKind::Compressed {
-            position = at.parent_of(positions, child, position);
+        let child = at.level_arrays(operand, child.number);
+        if let Some(above) = child.parent_of(position.clone()) {
+            position = above;
             continue;
         }
-        let pos = at.kernel.tensors[&tensor].pos(child.number);
-        let name = at.position_name(positions.operand, parent.number);
+        let pos = child.arrays.pos(child.number);
+        let name = at.position_name(operand, parent.number);
         // The segment that begins last at or before the position.
         let segments = parent.lo.clone()..parent.hi.clone();
         let found = bisect(b, &name, pos, segments, &Wanted::Above(position));
         b.assign(found, Expr::Var(found).binary(BinaryOp::Sub, 1));
+        position = Expr::Var(found);
         followers.push(Follower {
             position: found,
             pos,
         });
-        position = Expr::Var(found);
     }
     followers
-}
-
-impl Context<'_> {
-    /// The parent's position of an entry whose level is not compressed.
-    fn parent_of(&self, positions: &Positions, child: &LevelPositions, position: Expr) -> Expr {
-        match child.kind {
-            LevelKind::Dense => {
-                let access = self.kernel.access(positions.operand);
-                let mode = self.kernel.levels(access.tensor)[child.number].mode();
-                position.binary(BinaryOp::FloorDiv, self.mode_extent(access, mode))
-            }
-            _ => position,
-        }
-    }
 }
 
 /// Moves the parents' positions to those of the entry at `p`.
@@ -200,11 +181,12 @@ fn follow(
     let mut followers = followers.iter();
     let mut position = Expr::Var(p);
     for child in positions.levels[1..].iter().rev() {
-        if child.kind != LevelKind::Compressed {
-            position = at.parent_of(positions, child, position);
+        let child = at.level_arrays(positions.operand, child.number);
+        if let Some(above) = child.parent_of(position.clone()) {
+            position = above;
             continue;
         }
-        let follower = followers.next().expect("each compressed level has one");
+        let follower = followers.next().expect("each level with segments has one");
         let next = Expr::Var(follower.position).add(1);
         let ends = Expr::load(follower.pos, next.clone());
         b.while_loop(ends.binary(BinaryOp::Le, position), |b| {
@@ -222,8 +204,6 @@ fn recover(
     followers: &[Follower],
     p: Var,
 ) {
-    let kernel = at.kernel;
-    let access = kernel.access(positions.operand);
     let root = match &at.cursors[&positions.operand].place {
         Place::At(position) => position.clone(),
         Place::Run { lo, .. } => lo.clone(),
@@ -231,23 +211,17 @@ fn recover(
     let mut followers = followers.iter();
     let mut position = Expr::Var(p);
     for (number, (level, original)) in positions.levels.iter().zip(originals).enumerate().rev() {
-        let parent = match (number, level.kind) {
+        let level = at.level_arrays(positions.operand, level.number);
+        let parent = match (number, level.parent_of(position.clone())) {
             (0, _) => root.clone(),
-            (_, LevelKind::Compressed) => {
-                let follower = followers.next().expect("each compressed level has one");
+            (_, Some(parent)) => parent,
+            (_, None) => {
+                let follower = followers.next().expect("each level with segments has one");
                 Expr::Var(follower.position)
             }
-            _ => at.parent_of(positions, level, position.clone()),
         };
-        let coordinate = match level.kind {
-            LevelKind::Dense => {
-                let mode = kernel.levels(access.tensor)[level.number].mode();
-                let before = parent.clone().mul(at.mode_extent(access, mode));
-                position.binary(BinaryOp::Sub, before)
-            }
-            _ => Expr::load(kernel.tensors[&access.tensor].crd(level.number), position),
-        };
-        let i = kernel.coordinate(b, *original);
+        let coordinate = level.coordinate(&parent, position);
+        let i = at.kernel.coordinate(b, *original);
         b.declare(i, coordinate);
         at.coordinates.insert(*original, Expr::Var(i));
         position = parent;

@@ -24,7 +24,7 @@
 use sparsec_base::Scalar;
 use sparsec_loop::{Block, Builder, Expr, Var};
 
-use super::super::cases::{Part, Walk};
+use crate::forall::cases::{Part, Walk};
 use crate::level::Coordinates;
 use crate::temporary::Workspace;
 use crate::walker::Walker;
@@ -113,10 +113,10 @@ fn has_next(walk: &Walk<'_, '_>, walker: &Walker) -> Option<Expr> {
     if !is_listed || walker.repeats || walker.belongs(walker.position).is_some() {
         return None;
     }
-    let access = walk.at.kernel.access(walker.operand);
-    if let Some(Workspace::Stored(stored)) = walk.at.workspaces.get(&access.tensor) {
+    let tensor = walk.at.kernel.access(walker.operand).tensor;
+    if let Some(Workspace::Stored(stored)) = walk.at.workspaces.get(&tensor) {
         return stored.has_room_behind().then(|| Scalar::Bool(true).into());
     }
-    let n_stored = walk.at.all_positions(access, walker.level)?;
+    let n_stored = walk.at.all_positions(walker.operand, walker.level)?;
     Some(walker.end.clone().less(n_stored))
 }

@@ -6,10 +6,10 @@ use sparsec_graph::{Operand, Point};
 use sparsec_loop::walk::rewrite_exprs;
 use sparsec_loop::{BinaryOp, Block, Builder, Expr, Stmt, Var};
 
-use super::super::cases::{Part, case};
 use super::ahead::Ahead;
 use super::select::{Case, lesser, select, selected};
 use crate::context::Context;
+use crate::forall::cases::{Part, case};
 use crate::result::with_result;
 use crate::walker::Walker;
 
