@@ -32,6 +32,11 @@ impl Arrays {
     pub(crate) fn index(&self, role: ArrayRole) -> Buffer {
         self.index[&role]
     }
+
+    /// The array in which a level has the ends of its segments, if its kind keeps one.
+    pub(crate) fn end(&self, level: usize) -> Option<Buffer> {
+        self.index.get(&ArrayRole::End(level)).copied()
+    }
 }
 
 /// Adds an argument that is a tensor in `format`.

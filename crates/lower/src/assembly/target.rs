@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
-use sparsec_format::{Format, Level, LevelKind, Role};
+use sparsec_format::{Format, Level, Role};
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Failure, Var};
 
 use crate::arrays::{Arrays, crd_width, pos_width};
@@ -88,10 +88,10 @@ impl Target<'_> {
 
     /// Where segments may end before the next begins, says that they do not.
     pub(super) fn end_rooms(&self, b: &mut Builder, parents: Expr, level: usize) {
-        if self.level(level).kind != LevelKind::LooseCompressed {
+        let Some(end) = self.arrays.end(level) else {
             return;
-        }
-        let (pos, end) = (self.pos(level), self.arrays.index(Role::End(level)));
+        };
+        let pos = self.pos(level);
         b.resize(end, parents.clone());
         let p = b.fixed("p", ElementType::I64);
         b.for_loop(p, 0, parents, |b| {
