@@ -20,6 +20,7 @@
 //! ```
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use sparsec_base::{ElementType, Table};
 
@@ -144,6 +145,11 @@ impl Builder {
         self.end_block()
     }
 
+    /// Adds the statements of a block that was written apart.
+    pub fn extend(&mut self, block: Block) {
+        block.into_iter().for_each(|stmt| self.push(stmt));
+    }
+
     /// A remark for the reader of the generated code.
     pub fn comment(&mut self, text: impl Into<String>) {
         self.push(Stmt::Comment(text.into()));
@@ -161,6 +167,14 @@ impl Builder {
         let var = self.fixed(name, self.function.type_of(&value));
         self.push(Stmt::Declare { var, value });
         var
+    }
+
+    /// `value` where it is a constant or a variable, else a new variable that holds it.
+    pub fn named(&mut self, name: &str, value: Expr) -> Expr {
+        match value {
+            Expr::Const(_) | Expr::Var(_) => value,
+            value => Expr::Var(self.let_(name, value)),
+        }
     }
 
     /// A new mutable variable, declared with `value`.
@@ -198,6 +212,53 @@ impl Builder {
         });
     }
 
+    /// `alloc buffer, len`
+    pub fn alloc(&mut self, buffer: Buffer, len: impl Into<Expr>) {
+        let len = len.into();
+        self.push(Stmt::Alloc { buffer, len });
+    }
+
+    /// `grow buffer, len`
+    pub fn grow(&mut self, buffer: Buffer, len: impl Into<Expr>) {
+        let len = len.into();
+        self.push(Stmt::Grow { buffer, len });
+    }
+
+    /// `resize buffer, len`
+    pub fn resize(&mut self, buffer: Buffer, len: impl Into<Expr>) {
+        let len = len.into();
+        self.push(Stmt::Resize { buffer, len });
+    }
+
+    /// `fill buffer[lo..hi], value`
+    pub fn fill(&mut self, buffer: Buffer, range: Range<Expr>, value: impl Into<Expr>) {
+        self.push(Stmt::Fill {
+            buffer,
+            lo: range.start,
+            hi: range.end,
+            value: value.into(),
+        });
+    }
+
+    /// `sort buffer[lo..hi]`, which moves the entries of `along` with those of the buffer
+    pub fn sort(&mut self, buffer: Buffer, along: Option<Buffer>, range: Range<Expr>) {
+        self.push(Stmt::Sort {
+            buffer,
+            along,
+            lo: range.start,
+            hi: range.end,
+        });
+    }
+
+    /// `prefetch buffer[lo..hi]`
+    pub fn prefetch(&mut self, buffer: Buffer, range: Range<Expr>) {
+        self.push(Stmt::Prefetch {
+            buffer,
+            lo: range.start,
+            hi: range.end,
+        });
+    }
+
     /// `for var in lo..hi { … }`
     pub fn for_loop(
         &mut self,
@@ -206,12 +267,23 @@ impl Builder {
         hi: impl Into<Expr>,
         write: impl FnOnce(&mut Self),
     ) {
+        self.marked_loop(var, lo.into()..hi.into(), Mark::default(), write);
+    }
+
+    /// `for var in lo..hi mark { … }`
+    pub fn marked_loop(
+        &mut self,
+        var: Var,
+        range: Range<Expr>,
+        mark: Mark,
+        write: impl FnOnce(&mut Self),
+    ) {
         let body = self.block(write);
         self.push(Stmt::For {
             var,
-            lo: lo.into(),
-            hi: hi.into(),
-            mark: Mark::default(),
+            lo: range.start,
+            hi: range.end,
+            mark,
             body,
         });
     }
@@ -233,6 +305,30 @@ impl Builder {
             then,
             otherwise: Block::new(),
         });
+    }
+
+    /// `if condition { … } else { … }`
+    pub fn if_else(
+        &mut self,
+        condition: impl Into<Expr>,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let then = self.block(then);
+        let otherwise = self.block(otherwise);
+        self.push(Stmt::If {
+            condition: condition.into(),
+            then,
+            otherwise,
+        });
+    }
+
+    /// What `write` writes, where `condition` holds; where there is none, always.
+    pub fn if_some(&mut self, condition: Option<Expr>, write: impl FnOnce(&mut Self)) {
+        match condition {
+            Some(condition) => self.if_then(condition, write),
+            None => write(self),
+        }
     }
 
     /// `fail failure`

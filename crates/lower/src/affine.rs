@@ -11,14 +11,13 @@
 //! `b` is made of variables bound outside. Coordinates ascend with `i`, so that
 //! such a level merges with others.
 
-use std::collections::BTreeMap;
-
 use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
-use sparsec_loop::{BinaryOp, Expr};
+use sparsec_loop::{BinaryOp, Builder, Expr};
 
+use crate::bisect::first_from;
+use crate::context::Context;
 use crate::level::Segment;
-use crate::statement::Lowerer;
 
 /// What a walked level stores where the loop is at `i`: `factor * i + offset`.
 #[derive(Clone, Debug)]
@@ -56,6 +55,25 @@ impl Affine {
         }
     }
 
+    /// The part of an ordered segment that has coordinates of a loop.
+    pub(crate) fn part(&self, b: &mut Builder, name: &str, segment: Segment) -> Segment {
+        let Segment {
+            mut lo,
+            mut hi,
+            entries,
+        } = segment;
+        if !self.begins_inside {
+            let first = self.offset.clone();
+            lo = first_from(b, name, &entries, lo..hi.clone(), first).into();
+        }
+        if !self.ends_inside {
+            let beyond = self.stored(self.n.clone());
+            let name = format!("{name}_end");
+            hi = first_from(b, &name, &entries, lo.clone()..hi, beyond).into();
+        }
+        Segment { lo, hi, entries }
+    }
+
     /// Whether a stored coordinate belongs to one of the loop; `None` is always.
     pub(crate) fn divides(&self, stored: Expr) -> Option<Expr> {
         let offset = self.offset.clone();
@@ -65,32 +83,24 @@ impl Affine {
     }
 }
 
-impl Lowerer<'_> {
+impl Context<'_> {
     /// How the stored coordinates of a level that a loop over `var` walks
     /// become those of the loop; `None` where they are the same.
-    pub(crate) fn affine(
-        &self,
-        operand: Operand,
-        level: usize,
-        var: IndexVar,
-        coordinates: &BTreeMap<IndexVar, Expr>,
-    ) -> Option<Affine> {
-        let access = self.operands.access(operand);
-        let mode = self.formats.of(access.tensor).levels()[level].mode();
+    pub(crate) fn affine(&self, operand: Operand, level: usize, var: IndexVar) -> Option<Affine> {
+        let (access, concrete) = (self.kernel.access(operand), self.kernel.concrete);
+        let mode = self.kernel.levels(access.tensor)[level].mode();
         let index = &access.indices[mode];
         if index.as_var().is_some() {
             return None;
         }
         let (factor, rest) = index.linear_in(var).expect("walked levels are linear");
-        let extent = |var: IndexVar| self.concrete.vars[var].extent;
-        let bound = self.concrete.tensors[access.tensor].extents[mode];
+        let extent = |var: IndexVar| concrete.vars[var].extent;
+        let bound = concrete.tensors[access.tensor].extents[mode];
         let range = rest.range(&extent);
         let n_visited = extent(var).map(|n| i128::from(n) * i128::from(factor));
         Some(Affine {
             factor,
-            offset: self
-                .coordinate_of(&rest, coordinates)
-                .expect("the variables outside are bound"),
+            offset: self.bound_coordinate(&rest),
             n: self.extent(var),
             begins_inside: range.is_some_and(|(_, most)| most <= 0),
             ends_inside: range.is_some_and(|(least, _)| {
@@ -100,24 +110,5 @@ impl Lowerer<'_> {
                 least + n >= i128::from(bound)
             }),
         })
-    }
-
-    /// The part of an ordered segment that has coordinates of a loop.
-    pub(crate) fn affine_part(&mut self, name: &str, segment: Segment, affine: &Affine) -> Segment {
-        let Segment {
-            mut lo,
-            mut hi,
-            entries,
-        } = segment;
-        if !affine.begins_inside {
-            let first = affine.offset.clone();
-            lo = Expr::Var(self.first_from(name, &entries, lo, hi.clone(), first));
-        }
-        if !affine.ends_inside {
-            let beyond = affine.stored(affine.n.clone());
-            let name = format!("{name}_end");
-            hi = Expr::Var(self.first_from(&name, &entries, lo.clone(), hi, beyond));
-        }
-        Segment { lo, hi, entries }
     }
 }

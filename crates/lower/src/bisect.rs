@@ -7,11 +7,12 @@
 //!   if crd[middle] < i { p = middle + 1 } else { above = middle } }
 //! ```
 
+use std::ops::Range;
+
 use sparsec_base::ElementType;
-use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Var};
 
 use crate::level::{Coordinates, Entries};
-use crate::statement::Lowerer;
 
 /// What a search looks for among ordered values.
 #[derive(Clone, Debug)]
@@ -24,60 +25,43 @@ pub(crate) enum Wanted {
     AtMost(Expr),
 }
 
-impl Lowerer<'_> {
-    /// The first of the positions from `lo` up to `hi` whose coordinate is at least
-    /// `bound`; `hi` if there is none. Mutable, so that a walk may go on from there.
-    ///
-    /// Time: constant where coordinates are counted, else as [`Self::bisect`].
-    pub(crate) fn first_from(
-        &mut self,
-        name: &str,
-        entries: &Entries,
-        lo: Expr,
-        hi: Expr,
-        bound: Expr,
-    ) -> Var {
-        match &entries.crd {
-            Coordinates::Listed(crd) => self.bisect(name, *crd, lo, hi, &Wanted::AtLeast(bound)),
-            Coordinates::Counted(zero) => {
-                let p = zero.clone().add(bound).binary(BinaryOp::Max, lo);
-                self.builder.var_(name, p.binary(BinaryOp::Min, hi))
-            }
-            Coordinates::Hashed(_) | Coordinates::Runs { .. } => {
-                unreachable!("only levels in order are walked from within")
-            }
+/// The first of the positions of a range whose coordinate is at least `bound`; its end if
+/// there is none. Mutable, so that a walk may go on from there.
+///
+/// Time: constant where coordinates are counted, else as [`bisect`].
+pub(crate) fn first_from(
+    b: &mut Builder,
+    name: &str,
+    entries: &Entries,
+    range: Range<Expr>,
+    bound: Expr,
+) -> Var {
+    match &entries.crd {
+        Coordinates::Listed(crd) => bisect(b, name, *crd, range, &Wanted::AtLeast(bound)),
+        Coordinates::Counted(zero) => {
+            let p = zero.clone().add(bound).binary(BinaryOp::Max, range.start);
+            b.var_(name, p.binary(BinaryOp::Min, range.end))
         }
-    }
-
-    /// The first of the positions from `lo` up to `hi` at which `values` has
-    /// what is wanted; `hi` if there is none. Mutable, so that a walk may go on
-    /// from there.
-    ///
-    /// Time: the logarithm of `hi - lo`.
-    pub(crate) fn bisect(
-        &mut self,
-        name: &str,
-        values: Buffer,
-        lo: Expr,
-        hi: Expr,
-        wanted: &Wanted,
-    ) -> Var {
-        bisect(&mut self.builder, name, values, lo, hi, wanted)
+        Coordinates::Hashed(_) | Coordinates::Runs { .. } => {
+            unreachable!("only levels in order are walked from within")
+        }
     }
 }
 
-/// As [`Lowerer::bisect`].
+/// The first of the positions of a range at which `values` has what is wanted; its end if
+/// there is none. Mutable, so that a walk may go on from there.
+///
+/// Time: the logarithm of the length of the range.
 pub(crate) fn bisect(
-    builder: &mut Builder,
+    b: &mut Builder,
     name: &str,
     values: Buffer,
-    lo: Expr,
-    hi: Expr,
+    range: Range<Expr>,
     wanted: &Wanted,
 ) -> Var {
-    let p = builder.var_(name, lo);
-    let above = builder.var_(&format!("{name}_above"), hi);
-    builder.while_loop(Expr::Var(p).less(above), |b| {
+    let p = b.var_(name, range.start);
+    let above = b.var_(&format!("{name}_above"), range.end);
+    b.while_loop(Expr::Var(p).less(above), |b| {
         let half = Expr::Var(above).binary(BinaryOp::Sub, p);
         let half = half.binary(BinaryOp::FloorDiv, 2);
         let middle = format!("{name}_middle");
@@ -88,13 +72,8 @@ pub(crate) fn bisect(
             Wanted::Above(bound) => value.binary(BinaryOp::Le, bound.clone()),
             Wanted::AtMost(bound) => value.binary(BinaryOp::Gt, bound.clone()),
         };
-        let then = b.block(|b| b.assign(p, Expr::Var(middle).add(1)));
-        let otherwise = b.block(|b| b.assign(above, middle));
-        b.push(Loop::If {
-            condition: is_before,
-            then,
-            otherwise,
-        });
+        let behind = |b: &mut Builder| b.assign(p, Expr::Var(middle).add(1));
+        b.if_else(is_before, behind, |b| b.assign(above, middle));
     });
     p
 }

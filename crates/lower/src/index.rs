@@ -1,4 +1,5 @@
-//! Coordinates: what indices are worth where their variables are bound.
+//! Coordinates: what indices are worth where their variables are bound, and the positions
+//! that follow from them.
 //!
 //! ```text
 //! A(2*i + r - 1)      2 * i + r + -1
@@ -8,46 +9,40 @@
 //! Where a coordinate may be outside of its mode, a full level is looked at
 //! only inside ([`crate::search`]).
 
-use std::collections::BTreeMap;
-
-use sparsec_base::{ElementType, Scalar};
+use sparsec_format::Level;
+use sparsec_graph::operand::is_inside;
 use sparsec_index::index_expr::Term;
-use sparsec_index::{IndexExpr, IndexVar};
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Expr, Stmt as Loop};
+use sparsec_index::{Access, IndexExpr, IndexVar};
+use sparsec_loop::{BinaryOp, Expr};
 
 use crate::bits;
-use crate::cursor::Bindings;
-use crate::statement::Lowerer;
+use crate::context::Context;
+use crate::cursor::Cursor;
+use crate::level::dense::locate;
 
-impl Lowerer<'_> {
+impl Context<'_> {
     /// The coordinate that an index is; `None` where a variable of it is not
     /// bound yet.
-    pub(crate) fn coordinate_of(
-        &self,
-        index: &IndexExpr,
-        coordinates: &BTreeMap<IndexVar, Expr>,
-    ) -> Option<Expr> {
+    pub(crate) fn coordinate_of(&self, index: &IndexExpr) -> Option<Expr> {
         let mut sum: Option<Expr> = None;
         for (term, factor) in index.terms() {
             let value = match term {
-                Term::Var(var) => coordinates.get(var)?.clone(),
-                Term::FloorDiv(inner, by) => self
-                    .coordinate_of(inner, coordinates)?
-                    .binary(BinaryOp::FloorDiv, *by),
-                Term::Mod(inner, by) => self
-                    .coordinate_of(inner, coordinates)?
-                    .binary(BinaryOp::Mod, *by),
-                Term::Element(list, at) => {
-                    Expr::load(self.lists[list], self.coordinate_of(at, coordinates)?)
+                Term::Var(var) => self.coordinates.get(var)?.clone(),
+                Term::FloorDiv(inner, by) => {
+                    self.coordinate_of(inner)?.binary(BinaryOp::FloorDiv, *by)
                 }
-                Term::Place(curve, of) => {
-                    let extent = |var: IndexVar| self.concrete.extent(var);
-                    let most = of
+                Term::Mod(inner, by) => self.coordinate_of(inner)?.binary(BinaryOp::Mod, *by),
+                Term::Element(list, at) => {
+                    Expr::load(self.kernel.lists[list], self.coordinate_of(at)?)
+                }
+                Term::Place(curve, parts) => {
+                    let extent = |var: IndexVar| self.kernel.concrete.extent(var);
+                    let most = parts
                         .iter()
                         .map(|it| it.range(&extent).map(|(_, most)| most as u64));
                     let deal = curve.deal(&most.collect::<Option<Vec<u64>>>()?)?;
-                    let of = of.iter().map(|it| self.coordinate_of(it, coordinates));
-                    bits::place(&of.collect::<Option<Vec<Expr>>>()?, &deal)
+                    let parts = parts.iter().map(|it| self.coordinate_of(it));
+                    bits::place(&parts.collect::<Option<Vec<Expr>>>()?, &deal)
                 }
             };
             let value = match factor {
@@ -67,38 +62,46 @@ impl Lowerer<'_> {
     }
 
     /// The coordinate that an index is, all of whose variables are bound.
-    pub(crate) fn bound_coordinate(&self, bindings: &Bindings, index: &IndexExpr) -> Expr {
-        let coordinate = self.coordinate_of(index, &bindings.coordinates);
+    pub(crate) fn bound_coordinate(&self, index: &IndexExpr) -> Expr {
+        let coordinate = self.coordinate_of(index);
         coordinate.expect("the variables of the index are bound")
     }
 
-    /// Writes the arrays of all index sets, before all loops.
-    pub(crate) fn write_lists(&mut self) {
-        let mut wanted: Vec<Vec<u64>> = Vec::new();
-        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-            let mut look = |index: &IndexExpr| {
-                index.for_each_set(&mut |list, _| {
-                    if !wanted.iter().any(|known| known == list) {
-                        wanted.push(list.to_vec());
-                    }
-                });
-            };
-            rhs.for_each_index(&mut look);
-            lhs.indices.iter().for_each(look);
-        });
-        for list in wanted {
-            let element = ElementType::I64;
-            let access = BufferAccess::Workspace;
-            let buffer = self.builder.buffer("set", element, element, access);
-            self.builder.push(Loop::Alloc {
-                buffer,
-                len: Expr::int(list.len() as i64),
-            });
-            for (place, value) in list.iter().enumerate() {
-                let value = Scalar::I64(*value as i64);
-                self.builder.store(buffer, place as i64, value);
-            }
-            self.lists.insert(list, buffer);
+    /// Moves every cursor below the levels whose coordinates are bound and
+    /// positions computed.
+    pub(crate) fn advance(&mut self) {
+        for operand in self.kernel.operands.ids() {
+            let cursor = &self.cursors[&operand];
+            let access = self.kernel.access(operand);
+            let cursor = self.advanced(access, cursor.clone(), Level::is_computed);
+            self.cursors.insert(operand, cursor);
         }
+        let is_computed = |level: &Level| level.kind.capabilities().random_insert;
+        let (access, cursor) = (&self.output.access, self.output.cursor.clone());
+        self.output.cursor = self.advanced(access, cursor, is_computed);
+    }
+
+    fn advanced(
+        &self,
+        access: &Access,
+        mut cursor: Cursor,
+        is_computed: fn(&Level) -> bool,
+    ) -> Cursor {
+        let levels = self.kernel.levels(access.tensor);
+        while let Some(level) = levels.get(cursor.levels) {
+            let mode = level.mode();
+            let coordinate = self.coordinate_of(&access.indices[mode]);
+            let (true, Some(coordinate)) = (is_computed(level), coordinate) else {
+                break;
+            };
+            // Elsewhere it is looked at where the coordinate is.
+            if !is_inside(access, mode, self.kernel.concrete) {
+                break;
+            }
+            let extent = self.mode_extent(access, mode);
+            let position = locate(cursor.position(), extent, coordinate);
+            cursor = Cursor::at(cursor.levels + 1, position);
+        }
+        cursor
     }
 }

@@ -17,7 +17,7 @@
 //! | [`run_length`]       | `pos[p]..pos[p + 1]` | many              | bisection of `bounds` |
 //!
 //! Results: [`dense`] and [`bitmap`] levels are located, coordinates of [`hashed`] ones
-//! looked for, the others appended to ([`crate::assemble`]).
+//! looked for, the others appended to ([`crate::assembly`]).
 
 pub(crate) mod bitmap;
 pub(crate) mod compressed;
@@ -32,8 +32,8 @@ pub(crate) mod structured;
 use sparsec_format::LevelKind;
 use sparsec_loop::{BinaryOp, Buffer, Expr};
 
+use crate::arrays::Arrays;
 use crate::cursor::Place;
-use crate::signature::Arrays;
 
 /// The entries of a level below one place of its parent.
 #[derive(Clone, Debug)]
@@ -102,6 +102,39 @@ impl LevelArrays<'_> {
             LevelKind::RunLength => run_length::segment(self, parent),
             LevelKind::Singleton => singleton::segment(self, parent),
             LevelKind::Structured { n, .. } => structured::segment(self, n, parent),
+        }
+    }
+
+    /// How many positions there are below the first `parents` positions of the level above;
+    /// `None` where that takes more than one array to say.
+    pub(crate) fn n_positions(&self, parents: Expr) -> Option<Expr> {
+        match self.kind {
+            LevelKind::Dense => Some(dense::n_positions(parents, self.extent.clone())),
+            LevelKind::Compressed => Some(Expr::load(self.arrays.pos(self.number), parents)),
+            LevelKind::Singleton => Some(parents),
+            _ => None,
+        }
+    }
+
+    /// The position of the parent of an entry; `None` where it is the segment that holds the
+    /// position.
+    pub(crate) fn parent_of(&self, position: Expr) -> Option<Expr> {
+        match self.kind {
+            LevelKind::Dense => Some(position.binary(BinaryOp::FloorDiv, self.extent.clone())),
+            LevelKind::Compressed => None,
+            _ => Some(position),
+        }
+    }
+
+    /// The coordinate of the entry at a position below `parent`, as the entries of its segment
+    /// have it.
+    pub(crate) fn coordinate(&self, parent: &Expr, position: Expr) -> Expr {
+        match self.kind {
+            LevelKind::Dense => {
+                let before = parent.clone().mul(self.extent.clone());
+                position.binary(BinaryOp::Sub, before)
+            }
+            _ => Expr::load(self.arrays.crd(self.number), position),
         }
     }
 }

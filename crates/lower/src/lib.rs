@@ -9,16 +9,31 @@
 //!                                   y.vals[i] = t }
 //! ```
 //!
-//! Lowering walks the statement from outside in. For each `forall` it asks
+//! [`statement`] walks the statement from outside in. For each `forall` it asks
 //! `sparsec-graph` which coordinates matter and turns the merge lattice into
-//! loops ([`walk`]); each operand has a cursor that one level after another
-//! moves down ([`cursor`]); each level of a sparse result is appended to when
-//! its loop has a coordinate to keep ([`assemble`]). What is particular to a
+//! loops ([`forall`](mod@forall)); each operand has a cursor that one level after another
+//! moves down ([`cursor`]); each level of a sparse result gets its entries when
+//! its loop has a coordinate to keep ([`assembly`]). What is particular to a
 //! level kind stands in the file of its name in [`level`].
 //!
 //! Where an operand is not stored at a coordinate, its value is the literal
 //! fill; what that makes of the statement is found by simplifying it
 //! ([`absent`]), so there are no cases for operators here.
+//!
+//! Everything is a function over a [`Builder`](sparsec_loop::Builder), which writes the kernel
+//! and knows no statement, and a [`Context`](context::Context), which says what is known where
+//! it writes. A module uses those of the floors below its own:
+//!
+//! | floor      | modules                                                                  |
+//! |------------|--------------------------------------------------------------------------|
+//! | statements | [`statement`]; [`assign`]                                                |
+//! | loops      | [`forall`](mod@forall) and its modules                                   |
+//! | in loops   | [`search`], [`walker`], [`runs`], [`prefetch`]; [`result`], [`workspace`] |
+//! | questions  | [`extents`], [`index`], [`affine`], [`presence`], [`loops`], [`absent`]   |
+//! | state      | [`context`] over the [`kernel`]; [`temporary`], [`positions`], [`assembly`] |
+//! | level      | [`level`], [`cursor`], [`arrays`], [`bisect`], [`bits`], [`value`]        |
+//!
+//! [`scan`] is the other way into loops: from computations over relations.
 //!
 //! The input must be lowerable (`sparsec_graph::lowerable`); the result is a
 //! verified function whose arguments come in the order in which the source
@@ -31,27 +46,29 @@
 
 mod absent;
 mod affine;
-mod assemble;
+mod arrays;
+mod assembly;
+mod assign;
 mod bisect;
 mod bits;
-mod computed;
+mod context;
 mod cursor;
-mod derived;
-mod fill;
-mod gallop;
+mod extents;
+mod forall;
 mod index;
+mod kernel;
 mod level;
-mod merge;
+mod loops;
 mod positions;
 mod prefetch;
 mod presence;
+mod result;
 mod runs;
 pub mod scan;
 mod search;
-mod signature;
 mod statement;
+mod temporary;
 mod value;
-mod walk;
 mod walker;
 mod workspace;
 
@@ -69,5 +86,5 @@ use sparsec_loop::Function;
 pub fn lower(name: &str, concrete: &Concrete, formats: &Formats) -> Result<Function> {
     lowerable(concrete, formats)?;
     let concrete = concrete.unfused();
-    Ok(statement::Lowerer::new(name, &concrete, formats).run())
+    Ok(statement::kernel(name, &concrete, formats))
 }

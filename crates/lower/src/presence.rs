@@ -10,8 +10,8 @@ use sparsec_graph::for_each_factor;
 use sparsec_index::{Access, Expr as Value, Operator, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
-use crate::statement::Lowerer;
-use crate::workspace::Workspace;
+use crate::context::Context;
+use crate::temporary::Workspace;
 
 /// When an expression counts as stored.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Presence {
     }
 }
 
-impl Lowerer<'_> {
+impl Context<'_> {
     /// When `rhs`, assigned to an entry of a tensor that holds `unstored`
     /// where nothing is stored, makes the entry stored. Where the value of
     /// absent operands is another, always.
@@ -74,19 +74,15 @@ impl Lowerer<'_> {
     pub(crate) fn presence(&self, expr: &Value) -> Presence {
         match expr {
             Value::Literal(_) => Presence::Never,
-            Value::Access(access) => match self.workspaces.get(&access.tensor) {
-                Some(
-                    Workspace::Scalar {
-                        written: Some(flag),
-                        ..
+            Value::Access(access) => {
+                let workspace = self.workspaces.get(&access.tensor);
+                match workspace.and_then(Workspace::written) {
+                    Some(flag) if !self.certain.contains(&access.tensor) => {
+                        Presence::When(Expr::Var(flag))
                     }
-                    | Workspace::Dense {
-                        written: Some(flag),
-                        ..
-                    },
-                ) if !self.certain.contains(&access.tensor) => Presence::When(Expr::Var(*flag)),
-                _ => Presence::Always,
-            },
+                    _ => Presence::Always,
+                }
+            }
             Value::Index(_) => Presence::Always,
             Value::Cast(_, body) => self.presence(body),
             Value::Apply { op, args } => {
@@ -102,7 +98,7 @@ impl Lowerer<'_> {
                             .is_some_and(|fill| op.annihilator(*at, fill.element()) == Some(fill))
                     };
                     let needed = args.iter().enumerate().filter(annihilates);
-                    let body = function.expand(args, &self.concrete.tensors);
+                    let body = function.expand(args, &self.kernel.concrete.tensors);
                     return needed
                         .map(|(_, arg)| self.presence(arg))
                         .fold(self.presence(&body), Presence::and);
@@ -145,7 +141,7 @@ impl Lowerer<'_> {
     /// Calls `visit` on every access that has a say where nothing of it is stored.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
         let absent = |part: &Value| self.where_absent(part).literal();
-        for_each_factor(self.concrete, expr, &absent, visit);
+        for_each_factor(self.kernel.concrete, expr, &absent, visit);
     }
 
     /// What an access reads where nothing is stored, if that is known.
@@ -154,7 +150,7 @@ impl Lowerer<'_> {
             Some(Workspace::Scalar { unstored, .. } | Workspace::Dense { unstored, .. }) => {
                 *unstored
             }
-            _ => Some(self.concrete.tensors[access.tensor].fill),
+            _ => Some(self.kernel.concrete.tensors[access.tensor].fill),
         }
     }
 }

@@ -14,12 +14,12 @@
 use sparsec_graph::Operand;
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Stmt;
-use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Var};
 
-use crate::bisect::Wanted;
-use crate::cursor::{Bindings, Cursor, Place};
+use crate::bisect::{Wanted, bisect};
+use crate::context::Context;
+use crate::cursor::Cursor;
 use crate::level::{Coordinates, Segment};
-use crate::statement::Lowerer;
 
 /// A level of runs that a loop follows.
 #[derive(Clone, Debug)]
@@ -33,78 +33,67 @@ pub(crate) struct Follower {
     after: Expr,
 }
 
-impl Lowerer<'_> {
-    /// Begins to follow every level of runs below a cursor that a loop over `var`
-    /// goes along.
-    pub(crate) fn begin_runs(
-        &mut self,
-        var: IndexVar,
-        body: &Stmt,
-        bindings: &Bindings,
-    ) -> Vec<Follower> {
-        let mut followed = Vec::new();
-        body.for_each_assign(&mut |_, _, rhs| {
-            rhs.for_each_access(&mut |access| {
-                let operand = self.operands.find(access);
-                let operand = operand.expect("operands hold every access");
-                let number = bindings.cursors[&operand].levels;
-                let level = self.formats.of(access.tensor).levels().get(number);
-                let follows = level.is_some_and(|level| {
-                    let is_run = level.is_full() && !level.is_computed();
-                    is_run && access.var(level.mode()) == Some(var)
-                });
-                if follows && !followed.contains(&operand) {
-                    followed.push(operand);
-                }
+/// Begins to follow every level of runs below a cursor that a loop over `var` goes along.
+pub(crate) fn begin_runs(
+    b: &mut Builder,
+    at: &Context<'_>,
+    var: IndexVar,
+    body: &Stmt,
+) -> Vec<Follower> {
+    let mut followed = Vec::new();
+    body.for_each_assign(&mut |_, _, rhs| {
+        rhs.for_each_access(&mut |access| {
+            let operand = at.kernel.operand(access);
+            let number = at.cursors[&operand].levels;
+            let level = at.kernel.levels(access.tensor).get(number);
+            let follows = level.is_some_and(|level| {
+                let is_run = level.is_full() && !level.is_computed();
+                is_run && access.var(level.mode()) == Some(var)
             });
+            if follows && !followed.contains(&operand) {
+                followed.push(operand);
+            }
         });
-        let begin = |operand| self.begin_run(operand, var, bindings);
-        followed.into_iter().map(begin).collect()
-    }
+    });
+    let begin = |operand| Follower::begin(b, at, operand, var);
+    followed.into_iter().map(begin).collect()
+}
 
-    fn begin_run(&mut self, operand: Operand, var: IndexVar, bindings: &Bindings) -> Follower {
-        let number = bindings.cursors[&operand].levels;
-        let access = self.operands.access(operand);
-        let place = &bindings.cursors[&operand].place;
-        let Segment { lo, hi, entries } = self.level_arrays(access, number).segment(place);
+impl Follower {
+    fn begin(b: &mut Builder, at: &Context<'_>, operand: Operand, var: IndexVar) -> Self {
+        let number = at.cursors[&operand].levels;
+        let Segment { lo, hi, entries } = at.entries_below(operand, number);
         let Coordinates::Runs { bounds, before } = entries.crd else {
             unreachable!("a full level that is not computed has runs");
         };
-        let name = self.position_name(operand, number);
+        let name = at.position_name(operand, number);
         let after = before.add(1);
-        let first = match bindings.ranges.get(&var) {
+        let first = match at.ranges.get(&var) {
             None => lo,
             Some(range) => {
                 let wanted = Wanted::Above(range.lo.clone());
-                let (lo, hi) = (lo.add(after.clone()), hi.add(after.clone()));
-                let end = self.bisect(&format!("{name}_found"), bounds, lo, hi, &wanted);
+                let within = lo.add(after.clone())..hi.add(after.clone());
+                let end = bisect(b, &format!("{name}_found"), bounds, within, &wanted);
                 Expr::Var(end).binary(BinaryOp::Sub, after.clone())
             }
         };
-        Follower {
+        Self {
             operand,
             levels: number + 1,
-            position: self.builder.var_(&name, first),
+            position: b.var_(&name, first),
             bounds,
             after,
         }
     }
 
-    /// Moves to the runs that `i` is in.
-    pub(crate) fn follow_runs(&mut self, i: Var, bindings: &mut Bindings) {
-        for follower in std::mem::take(&mut bindings.runs) {
-            let p = follower.position;
-            let end = Expr::load(follower.bounds, Expr::Var(p).add(follower.after));
-            let body = self.block(|it| it.builder.assign(p, Expr::Var(p).add(1)));
-            self.builder.push(Loop::While {
-                condition: end.binary(BinaryOp::Le, i),
-                body,
-            });
-            let cursor = Cursor {
-                levels: follower.levels,
-                place: Place::At(Expr::Var(p)),
-            };
-            bindings.cursors.insert(follower.operand, cursor);
-        }
+    /// Moves to the run that `i` is in.
+    pub(crate) fn follow(&self, b: &mut Builder, i: Var, at: &mut Context<'_>) {
+        let p = self.position;
+        let end = Expr::load(self.bounds, Expr::Var(p).add(self.after.clone()));
+        b.while_loop(end.binary(BinaryOp::Le, i), |b| {
+            b.assign(p, Expr::Var(p).add(1));
+        });
+        let cursor = Cursor::at(self.levels, p);
+        at.cursors.insert(self.operand, cursor);
     }
 }

@@ -171,52 +171,46 @@ fn inline(body: &Body, part: &Value, values: &[Expr]) -> Expr {
     }
 }
 
-/// Stores `value` at an entry, combined with what is there if `op` says how.
-/// Values that are stored as halves meet as what they are computed with.
-pub(crate) fn store_combined(
-    builder: &mut Builder,
-    buffer: Buffer,
-    at: Expr,
-    value: Expr,
-    op: Option<&Operator>,
-) {
-    let element = builder.function().buffers[buffer].compute;
-    let computed = element.computed();
-    match op {
-        Some(op) if element != computed || matches!(op, Operator::Defined(_)) => {
-            let old = cast(computed, Expr::load(buffer, at.clone()), element);
-            let new = combine(builder, op, computed, old, cast(computed, value, element));
-            builder.store(buffer, at, cast(element, new, computed));
-        }
-        _ => {
-            let combine = op.map(|op| binary(op, computed).expect("reductions are binary"));
-            builder.store_reduce(buffer, at, value, combine);
-        }
-    }
+/// A value to assign, and how it is combined with what is there.
+#[derive(Clone, Debug)]
+pub(crate) struct Update<'s> {
+    pub(crate) value: Expr,
+    pub(crate) reduce: Option<&'s Operator>,
 }
 
-/// What an entry of `buffer` holds once `value` is the first to be reduced into it
-/// with `op`: the value itself, unless `op` gives no such value.
-pub(crate) fn first(
-    builder: &mut Builder,
-    buffer: Buffer,
-    value: Expr,
-    op: Option<&Operator>,
-) -> Expr {
-    let element = builder.function().buffers[buffer].compute;
-    let computed = element.computed();
-    let Some(op @ Operator::Defined(_)) = op else {
-        return value;
-    };
-    let identity = op.identity(computed).expect("it reduces this type");
-    let value = combine(
-        builder,
-        op,
-        computed,
-        identity.into(),
-        cast(computed, value, element),
-    );
-    cast(element, value, computed)
+impl Update<'_> {
+    /// Stores it at an entry. Values that are stored as halves meet as what they are
+    /// computed with.
+    pub(crate) fn store(self, b: &mut Builder, buffer: Buffer, at: Expr) {
+        let Self { value, reduce } = self;
+        let element = b.function().buffers[buffer].compute;
+        let computed = element.computed();
+        match reduce {
+            Some(op) if element != computed || matches!(op, Operator::Defined(_)) => {
+                let old = cast(computed, Expr::load(buffer, at.clone()), element);
+                let new = combine(b, op, computed, old, cast(computed, value, element));
+                b.store(buffer, at, cast(element, new, computed));
+            }
+            _ => {
+                let combine = reduce.map(|op| binary(op, computed).expect("reductions are binary"));
+                b.store_reduce(buffer, at, value, combine);
+            }
+        }
+    }
+
+    /// What an entry of `buffer` holds once this is the first to be reduced into it: the
+    /// value itself, unless the operator gives no such value.
+    pub(crate) fn first(self, b: &mut Builder, buffer: Buffer) -> Expr {
+        let element = b.function().buffers[buffer].compute;
+        let computed = element.computed();
+        let Some(op @ Operator::Defined(_)) = self.reduce else {
+            return self.value;
+        };
+        let identity = op.identity(computed).expect("it reduces this type");
+        let value = cast(computed, self.value, element);
+        let value = combine(b, op, computed, identity.into(), value);
+        cast(element, value, computed)
+    }
 }
 
 /// `value`, of type `from`, as type `to`.

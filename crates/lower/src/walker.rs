@@ -12,20 +12,24 @@
 
 use sparsec_base::ElementType;
 use sparsec_graph::Operand;
-use sparsec_index::{Access, IndexVar};
-use sparsec_loop::{BinaryOp, Expr, Stmt as Loop, UnaryOp, Var};
+use sparsec_index::IndexVar;
+use sparsec_loop::{BinaryOp, Builder, Expr, UnaryOp, Var};
 
 use crate::affine::Affine;
-use crate::cursor::{Bindings, Cursor, Place};
+use crate::bisect::first_from;
+use crate::context::{Context, Range};
+use crate::cursor::{Cursor, Place};
 use crate::level::{Coordinates, Entries, LevelArrays, Segment};
-use crate::statement::Lowerer;
-use crate::workspace::Workspace;
+use crate::temporary::Workspace;
 
 /// An operand being walked along one index variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Walker {
     pub(crate) operand: Operand,
     pub(crate) level: usize,
+    /// How its position is called, and the tensor.
+    pub(crate) name: String,
+    pub(crate) tensor: String,
     /// What is at the positions.
     pub(crate) entries: Entries,
     /// What is stored for a coordinate of the loop, where that is another.
@@ -89,173 +93,188 @@ impl Walker {
     pub(crate) fn left(&self) -> Expr {
         self.end.clone().binary(BinaryOp::Sub, self.position)
     }
-}
 
-impl Lowerer<'_> {
-    pub(crate) fn begin_walk(
-        &mut self,
-        operand: Operand,
-        var: IndexVar,
-        bindings: &Bindings,
-    ) -> Walker {
-        let level = self.level_walked_at(operand, var);
-        let affine = self.affine(operand, level, var, &bindings.coordinates);
-        let mut walker = self.begin_walk_at(operand, level, bindings, affine.as_ref());
-        walker.affine = affine;
-        self.skip(&walker);
-        walker
-    }
-
-    pub(crate) fn level_walked_at(&self, operand: Operand, var: IndexVar) -> usize {
-        self.walked_level(operand, var)
-            .expect("a lattice has operands with walked levels")
-    }
-
-    /// Begins to walk one level of an operand: declares its position and its
-    /// bound.
-    pub(crate) fn begin_walk_at(
-        &mut self,
-        operand: Operand,
-        level: usize,
-        bindings: &Bindings,
-        affine: Option<&Affine>,
-    ) -> Walker {
-        let (segment, repeats) = self.segment_of(operand, level, bindings);
-        let name = self.position_name(operand, level);
-        let Segment { lo, hi, entries } = match affine {
-            Some(affine) => self.affine_part(&name, segment, affine),
-            None => segment,
-        };
-        let position = self.builder.var_(&name, lo);
-        let end = match hi {
-            Expr::Var(_) | Expr::Const(_) => hi,
-            hi => Expr::Var(self.builder.let_(&format!("{name}_end"), hi)),
-        };
-        Walker {
+    /// An operand at a position of a level, with no bound.
+    pub(crate) fn at(
+        at: &Context<'_>,
+        (operand, level): (Operand, usize),
+        entries: Entries,
+        position: Var,
+    ) -> Self {
+        let tensor = at.kernel.access(operand).tensor;
+        Self {
             operand,
             level,
+            name: at.position_name(operand, level),
+            tensor: at.kernel.name(tensor).to_owned(),
             entries,
             affine: None,
-            repeats,
+            repeats: false,
             position,
-            end,
+            end: Expr::int(0),
             hit: None,
             run_end: None,
         }
     }
 
-    /// The entries of a level of an operand below its cursor, and whether equal
-    /// coordinates there are to be taken together.
-    pub(crate) fn segment_of(
-        &mut self,
-        operand: Operand,
-        number: usize,
-        bindings: &Bindings,
-    ) -> (Segment, bool) {
-        let access = self.operands.access(operand);
-        let level = &self.formats.of(access.tensor).levels()[number];
-        let place = &bindings.cursors[&operand].place;
-        let segment = match self.workspaces.get(&access.tensor) {
-            Some(Workspace::Stored(stored)) => stored.segment(number, place),
-            _ => self.level_arrays(access, number).segment(place),
-        };
-        // Below the last level there is nothing to tell equal coordinates apart:
-        // there each is an entry of its own.
-        let has_below = number + 1 < self.formats.of(access.tensor).levels().len();
-        let repeats = has_below && level.ordered && !level.unique;
-        let var = access.var(level.mode());
-        // What is bound is searched for, not walked.
-        let var = var.filter(|var| !bindings.coordinates.contains_key(var));
-        let range = var.and_then(|var| bindings.ranges.get(&var));
-        let name = self.position_name(operand, number);
-        let mut segment = segment;
-        if let Coordinates::Counted(zero) = &segment.entries.crd {
-            let zero = self.bound(&format!("{name}_zero"), zero.clone());
-            segment.entries.crd = Coordinates::Counted(zero);
+    /// Begins to walk entries of a level of an operand: declares the position and the bound.
+    pub(crate) fn begin_at(
+        b: &mut Builder,
+        at: &Context<'_>,
+        (operand, level): (Operand, usize),
+        (segment, repeats): (Segment, bool),
+    ) -> Self {
+        let Segment { lo, hi, entries } = segment;
+        let name = at.position_name(operand, level);
+        let position = b.var_(&name, lo);
+        Self {
+            repeats,
+            end: b.named(&format!("{name}_end"), hi),
+            ..Self::at(at, (operand, level), entries, position)
         }
-        let segment = match range {
-            None => segment,
-            Some(range) => self.narrowed(&name, segment, range),
+    }
+
+    /// Begins to walk an operand along `var`.
+    pub(crate) fn begin(
+        b: &mut Builder,
+        at: &Context<'_>,
+        operand: Operand,
+        var: IndexVar,
+    ) -> Self {
+        let level = at.level_walked_at(operand, var);
+        let affine = at.affine(operand, level, var);
+        let (mut segment, repeats) = segment_of(b, at, operand, level);
+        if let Some(affine) = &affine {
+            segment = affine.part(b, &at.position_name(operand, level), segment);
+        }
+        let mut walker = Self::begin_at(b, at, (operand, level), (segment, repeats));
+        walker.affine = affine;
+        walker.skip(b);
+        walker
+    }
+
+    /// Where coordinates may repeat, finds the end of the run of those equal
+    /// to `i`; where the walker is not hit, the run is empty.
+    pub(crate) fn take_run(&mut self, b: &mut Builder, i: impl Into<Expr>) {
+        if !self.repeats {
+            return;
+        }
+        let end = b.var_(&format!("{}_run", self.name), self.position);
+        let is_equal = self.entries.coordinate(end).equals(self.stored(i.into()));
+        let more = Expr::Var(end).less(self.end.clone()).and(is_equal);
+        b.while_loop(more, |b| b.assign(end, Expr::Var(end).add(1)));
+        self.run_end = Some(end);
+    }
+
+    /// Moves on to the next entry that belongs to the loop.
+    pub(crate) fn skip(&self, b: &mut Builder) {
+        let p = Expr::Var(self.position);
+        if let Some(belongs) = self.belongs(p.clone()) {
+            let is_left = p.clone().less(self.end.clone());
+            let is_other = Expr::Unary(UnaryOp::Not, Box::new(belongs));
+            b.while_loop(is_left.and(is_other), |b| b.assign(self.position, p.add(1)));
+        }
+    }
+
+    /// Moves past the coordinate just visited.
+    pub(crate) fn step(&self, b: &mut Builder) {
+        let p = Expr::Var(self.position);
+        let next = match (self.run_end, &self.hit) {
+            (Some(end), _) => Expr::Var(end),
+            (None, None) => p.add(1),
+            (None, Some(hit)) => p.add(Expr::Cast(ElementType::I64, Box::new(hit.clone()))),
         };
-        (segment, repeats)
+        self.go_on(b, next);
+    }
+
+    /// Moves to a position, and past what does not belong to the loop there.
+    pub(crate) fn go_on(&self, b: &mut Builder, next: Expr) {
+        b.assign(self.position, next);
+        self.skip(b);
+    }
+
+    /// Whether there are positions left.
+    pub(crate) fn has_more(&self) -> Expr {
+        Expr::Var(self.position).less(self.end.clone())
+    }
+}
+
+impl Context<'_> {
+    pub(crate) fn level_walked_at(&self, operand: Operand, var: IndexVar) -> usize {
+        let level = self.kernel.walked_level(operand, var);
+        level.expect("a lattice has operands with walked levels")
+    }
+
+    /// The entries of a level of an operand below its cursor.
+    pub(crate) fn entries_below(&self, operand: Operand, number: usize) -> Segment {
+        let place = &self.cursors[&operand].place;
+        let tensor = self.kernel.access(operand).tensor;
+        match self.workspaces.get(&tensor) {
+            Some(Workspace::Stored(stored)) => stored.segment(number, place),
+            _ => self.level_arrays(operand, number).segment(place),
+        }
     }
 
     /// A level of a tensor that is an argument.
-    pub(crate) fn level_arrays(&self, access: &Access, number: usize) -> LevelArrays<'_> {
-        let format = self.formats.of(access.tensor);
+    pub(crate) fn level_arrays(&self, operand: Operand, number: usize) -> LevelArrays<'_> {
+        let kernel = self.kernel;
+        let access = kernel.access(operand);
+        let format = kernel.formats.of(access.tensor);
         let level = &format.levels()[number];
         // Places of such a tensor may hold no entry.
         let is_seen_by_levels =
-            self.concrete.tensors[access.tensor].levels_of.is_some() && format.may_mark(number);
+            kernel.concrete.tensors[access.tensor].levels_of.is_some() && format.may_mark(number);
         LevelArrays {
-            arrays: &self.tensors[&access.tensor],
+            arrays: &kernel.tensors[&access.tensor],
             kind: level.kind,
             number,
             extent: self.mode_extent(access, level.mode()),
             may_pad: !format.is_regular() || is_seen_by_levels,
         }
     }
+}
 
-    pub(crate) fn position_name(&self, operand: Operand, level: usize) -> String {
-        let tensor = self.operands.access(operand).tensor;
-        let name = &self.concrete.tensors[tensor].name;
-        let is_vector = self.formats.of(tensor).levels().len() == 1;
-        if is_vector && self.workspaces.contains_key(&tensor) {
-            return format!("p{name}");
-        }
-        format!("p{name}{level}")
+/// The entries of a level of an operand that a loop here walks, and whether equal
+/// coordinates there are to be taken together.
+pub(crate) fn segment_of(
+    b: &mut Builder,
+    at: &Context<'_>,
+    operand: Operand,
+    number: usize,
+) -> (Segment, bool) {
+    let access = at.kernel.access(operand);
+    let levels = at.kernel.levels(access.tensor);
+    let level = &levels[number];
+    let mut segment = at.entries_below(operand, number);
+    // Below the last level there is nothing to tell equal coordinates apart:
+    // there each is an entry of its own.
+    let has_below = number + 1 < levels.len();
+    let repeats = has_below && level.ordered && !level.unique;
+    let name = at.position_name(operand, number);
+    if let Coordinates::Counted(zero) = &segment.entries.crd {
+        let zero = b.named(&format!("{name}_zero"), zero.clone());
+        segment.entries.crd = Coordinates::Counted(zero);
     }
-
-    /// Where coordinates may repeat, finds the end of the run of those equal
-    /// to `i`; where the walker is not hit, the run is empty.
-    pub(crate) fn take_run(&mut self, walker: &mut Walker, i: impl Into<Expr>) {
-        if !walker.repeats {
-            return;
-        }
-        let name = self.position_name(walker.operand, walker.level);
-        let end = self.builder.var_(&format!("{name}_run"), walker.position);
-        let more = Expr::Var(end).less(walker.end.clone()).and(
-            walker
-                .entries
-                .coordinate(end)
-                .equals(walker.stored(i.into())),
-        );
-        let body = self.block(|it| it.builder.assign(end, Expr::Var(end).add(1)));
-        self.builder.push(Loop::While {
-            condition: more,
-            body,
-        });
-        walker.run_end = Some(end);
+    // What is bound is searched for, not walked.
+    let var = access.var(level.mode());
+    let var = var.filter(|var| !at.coordinates.contains_key(var));
+    if let Some(range) = var.and_then(|var| at.ranges.get(&var)) {
+        segment = narrowed(b, &name, segment, range);
     }
+    (segment, repeats)
+}
 
-    /// Moves a walker to the next entry that belongs to the loop.
-    pub(crate) fn skip(&mut self, walker: &Walker) {
-        let p = Expr::Var(walker.position);
-        let Some(belongs) = walker.belongs(p.clone()) else {
-            return;
-        };
-        let condition = p.clone().less(walker.end.clone());
-        let condition = condition.and(Expr::Unary(UnaryOp::Not, Box::new(belongs)));
-        let body = self.block(|it| it.builder.assign(walker.position, p.add(1)));
-        self.builder.push(Loop::While { condition, body });
-    }
-
-    /// Moves every walker past the coordinate just visited.
-    pub(crate) fn step(&mut self, walkers: &[Walker]) {
-        for walker in walkers {
-            let p = Expr::Var(walker.position);
-            let next = match (walker.run_end, &walker.hit) {
-                (Some(end), _) => Expr::Var(end),
-                (None, None) => p.add(1),
-                (None, Some(hit)) => p.add(Expr::Cast(ElementType::I64, Box::new(hit.clone()))),
-            };
-            self.go_on(walker, next);
-        }
-    }
-
-    /// Moves a walker to a position, and past what does not belong to the loop there.
-    pub(crate) fn go_on(&mut self, walker: &Walker, next: Expr) {
-        self.builder.assign(walker.position, next);
-        self.skip(walker);
+/// The part of a segment whose coordinates are in the stretch that a loop
+/// goes through.
+fn narrowed(b: &mut Builder, name: &str, segment: Segment, range: &Range) -> Segment {
+    let Segment { lo, hi, entries } = segment;
+    let hi = b.named(&format!("{name}_end"), hi);
+    let (first, end) = (range.lo.clone(), range.hi.clone());
+    let lo = first_from(b, &format!("{name}_lo"), &entries, lo..hi.clone(), first);
+    let hi = first_from(b, &format!("{name}_hi"), &entries, lo.into()..hi, end);
+    Segment {
+        lo: Expr::Var(lo),
+        hi: Expr::Var(hi),
+        entries,
     }
 }

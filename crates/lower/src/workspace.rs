@@ -1,375 +1,182 @@
-//! Temporaries of a `where`: scalars, dense arrays, lists of entries.
+//! A `where`: its temporaries begin, the producer writes them, the consumer reads them.
 //!
 //! ```text
-//! scalar   var t = 0                  written when the producer adds to it
-//! dense    w.vals                     filled whenever the `where` begins
-//! stored   w.vals, w.crd0[0..w.n] …   what was written, sorted before it is read
+//! where(y(i) = t,             var t = 0
+//!   forall j: t += …)         for pA1 in … { t += … }
+//!                             y.vals[i] = t
 //! ```
 //!
-//! Of the last there are three kinds, which find an entry by its position or by
-//! hashing, or never look for one: see [`stored`] and [`hashed`].
+//! | module     | does                                                             |
+//! |------------|------------------------------------------------------------------|
+//! | [`array`]  | allocates arrays                                                 |
+//! | [`flag`]   | finds out whether it matters that anything was added, and how to know |
+//! | [`stored`] | workspaces that list what was written                            |
+//! | [`hashed`] | those of them that find an entry by its key                      |
 //!
 //! Source: Kjolstad et al., "Tensor Algebra Compilation with Workspaces", CGO
 //! 2019. The workspaces there are dense, with or without a list.
 
+mod array;
+mod flag;
 mod hashed;
 mod stored;
 
-use sparsec_base::{ElementType, Scalar};
-use sparsec_graph::{Lattice, space, workspace_kind};
+pub(crate) use self::stored::reserve_appended;
+
+use std::collections::BTreeMap;
+
+use sparsec_base::Scalar;
+use sparsec_graph::workspace_kind;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorRole, TensorVar};
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Stmt as Loop, Var};
+use sparsec_index::{Access, TensorRole, TensorVar};
+use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
-use self::stored::Stored;
-use crate::cursor::Bindings;
+use self::array::Allocated;
+use self::flag::{Flag, flag, own_temporaries, unstored_after};
+use self::stored::{allocate_stored, assign_stored, begin_stored, clear_stored, sort_stored};
+use crate::context::{Context, Write};
 use crate::presence::Presence;
-use crate::statement::Lowerer;
-use crate::value::{combine, store_combined};
+use crate::temporary::{Stored, Workspace};
+use crate::value::{Update, combine};
 
-/// Where a temporary is kept.
-#[derive(Clone, Debug)]
-pub(crate) enum Workspace {
-    /// In a variable.
-    Scalar {
-        /// The value.
-        value: Var,
-        /// What the value is where nothing that is stored is added to it, if
-        /// that is known.
-        unstored: Option<Scalar>,
-        /// Whether anything was, where the result asks.
-        written: Option<Var>,
-    },
-    /// In an array over its modes.
-    Dense {
-        /// The entries.
-        vals: Buffer,
-        /// What an entry is where nothing that is stored is added to it, if
-        /// that is known.
-        unstored: Option<Scalar>,
-        /// Whether anything was added to any, where the result asks.
-        written: Option<Var>,
-    },
-    /// In arrays that know which entries were written.
-    Stored(Stored),
+/// Allocates every array that a `where` of the statement needs, once for
+/// the whole kernel.
+pub(crate) fn allocate(b: &mut Builder, at: &Context<'_>) -> BTreeMap<TensorVar, Workspace> {
+    let concrete = at.kernel.concrete;
+    let mut wanted: Vec<Access> = Vec::new();
+    concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+        let is_array =
+            concrete.tensors[lhs.tensor].role == TensorRole::Workspace && !lhs.indices.is_empty();
+        if is_array && !wanted.iter().any(|known| known.tensor == lhs.tensor) {
+            wanted.push(lhs.clone());
+        }
+    });
+    let wanted = wanted.into_iter();
+    wanted
+        .map(|access| (access.tensor, allocate_one(b, at, &access)))
+        .collect()
 }
 
-impl Workspace {
-    /// The array with its values, if it is kept in arrays.
-    pub(crate) fn values(&self) -> Option<Buffer> {
-        match self {
-            Self::Scalar { .. } => None,
-            Self::Dense { vals, .. } => Some(*vals),
-            Self::Stored(stored) => Some(stored.vals),
-        }
+fn allocate_one(b: &mut Builder, at: &Context<'_>, access: &Access) -> Workspace {
+    let (concrete, formats) = (at.kernel.concrete, at.kernel.formats);
+    let kind = workspace_kind(concrete, formats, access.tensor);
+    if kind.has_list() {
+        return Workspace::Stored(allocate_stored(b, at, access, kind));
+    }
+    let data = &concrete.tensors[access.tensor];
+    let len = at.workspace_len(access);
+    Workspace::Dense {
+        vals: Allocated::of(&data.name).values(b, "vals", data.element, len),
+        unstored: None,
+        written: None,
     }
 }
 
-/// How it is known whether anything was added to a temporary.
-#[derive(Clone, Debug)]
-enum Flag {
-    /// It does not matter.
-    None,
-    /// The producer says so when it adds something.
-    Raised,
-    /// Before the producer runs.
-    Known(Expr),
+/// A `where`; `write` writes its parts.
+pub(crate) fn where_(
+    b: &mut Builder,
+    at: &Context<'_>,
+    (consumer, producer): (&Stmt, &Stmt),
+    write: Write,
+) {
+    let mut at = at.clone();
+    let temporaries = own_temporaries(producer);
+    for (access, reduce) in &temporaries {
+        let flag = flag(&at, (consumer, producer), access.tensor);
+        let unstored = unstored_after(&at, producer, access.tensor, reduce.as_ref());
+        let identity = at.kernel.identity(access.tensor, reduce.as_ref());
+        let workspace = begin(b, &at, access, identity, (flag, unstored));
+        at.workspaces.insert(access.tensor, workspace);
+    }
+    write(b, producer, &at);
+    let stored = temporaries.iter().filter_map(|(access, _)| {
+        let workspace = &at.workspaces[&access.tensor];
+        match workspace {
+            Workspace::Stored(stored) => Some((access, stored)),
+            _ => None,
+        }
+    });
+    let stored: Vec<(&Access, &Stored)> = stored.collect();
+    for (access, stored) in &stored {
+        // How many there are does not depend on their order, unless loops look
+        // for the part that they go through.
+        let mut vars = access.vars().into_iter();
+        let is_whole = vars.all(|var| at.kernel.concrete.derived_by(var).is_none());
+        let is_read_alone = is_whole && reads_alone(consumer, access.tensor);
+        if !(at.counts() && stored.is_vector() && is_read_alone) {
+            sort_stored(b, &at, stored, access);
+        }
+    }
+    write(b, consumer, &at);
+    for (access, stored) in &stored {
+        clear_stored(b, stored, at.kernel.name(access.tensor));
+    }
 }
 
-impl Lowerer<'_> {
-    /// Allocates every array that a `where` of the statement needs, once for
-    /// the whole kernel.
-    pub(crate) fn allocate_workspaces(&mut self) {
-        let mut wanted: Vec<Access> = Vec::new();
-        self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
-            let is_array = self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
-                && !lhs.indices.is_empty();
-            if is_array && !wanted.iter().any(|known| known.tensor == lhs.tensor) {
-                wanted.push(lhs.clone());
-            }
-        });
-        for access in wanted {
-            let workspace = self.allocate(&access);
-            self.workspaces.insert(access.tensor, workspace);
-        }
-    }
-
-    fn allocate(&mut self, access: &Access) -> Workspace {
-        let kind = workspace_kind(self.concrete, self.formats, access.tensor);
-        if kind.has_list() {
-            return self.allocate_stored(access, kind).into();
-        }
-        let data = &self.concrete.tensors[access.tensor];
-        let (name, element) = (data.name.clone(), data.element);
-        let len = self.workspace_len(access);
-        Workspace::Dense {
-            vals: self.workspace_array(&name, "vals", element, element, len),
-            unstored: None,
-            written: None,
-        }
-    }
-
-    /// Makes one array of a workspace.
-    fn workspace_array(
-        &mut self,
-        workspace: &str,
-        part: &str,
-        storage: ElementType,
-        compute: ElementType,
-        len: impl Into<Expr>,
-    ) -> Buffer {
-        let name = format!("{workspace}.{part}");
-        let buffer = self
-            .builder
-            .buffer(&name, storage, compute, BufferAccess::Workspace);
-        let len = len.into();
-        self.builder.push(Loop::Alloc { buffer, len });
-        buffer
-    }
-
-    fn workspace_len(&self, access: &Access) -> Expr {
-        access
-            .vars()
-            .into_iter()
-            .map(|var| self.extent(var))
-            .reduce(Expr::mul)
-            .unwrap_or(Expr::int(1))
-    }
-
-    pub(crate) fn where_(&mut self, consumer: &Stmt, producer: &Stmt, bindings: &Bindings) {
-        let temporaries = own_temporaries(producer);
-        for (access, reduce) in &temporaries {
-            let flag = self.flag(consumer, producer, access.tensor);
-            let unstored = self.unstored_after(producer, access.tensor, reduce.as_ref());
-            self.begin_workspace(access, reduce.as_ref(), flag, unstored);
-        }
-        self.stmt(producer, bindings);
-        let stored: Vec<(Access, Stored)> = temporaries
-            .into_iter()
-            .filter_map(|(access, _)| match &self.workspaces[&access.tensor] {
-                Workspace::Stored(stored) => Some((access, stored.clone())),
-                _ => None,
-            })
-            .collect();
-        for (access, stored) in &stored {
-            // How many there are does not depend on their order, unless loops look
-            // for the part that they go through.
-            let vars = access.vars();
-            let is_whole = vars
-                .iter()
-                .all(|var| self.concrete.derived_by(*var).is_none());
-            let is_read_alone = is_whole && reads_alone(consumer, access.tensor);
-            if !(self.counts() && stored.is_vector() && is_read_alone) {
-                self.sort_stored(stored, access);
-            }
-        }
-        self.stmt(consumer, bindings);
-        for (access, stored) in &stored {
-            self.clear_stored(stored, access);
-        }
-    }
-
-    fn begin_workspace(
-        &mut self,
-        access: &Access,
-        reduce: Option<&Operator>,
-        flag: Flag,
-        unstored: Option<Scalar>,
-    ) {
-        let tensor = access.tensor;
-        let identity = self.identity(tensor, reduce);
-        let name = self.concrete.tensors[tensor].name.clone();
-        let workspace = match self.workspaces.get(&tensor).cloned() {
-            Some(Workspace::Dense { vals, .. }) => {
-                let hi = self.workspace_len(access);
-                self.builder.push(Loop::Fill {
-                    buffer: vals,
-                    lo: Expr::int(0),
-                    hi,
-                    value: identity.into(),
-                });
-                Workspace::Dense {
-                    vals,
-                    unstored,
-                    written: self.begin_flag(&name, flag),
-                }
-            }
-            Some(Workspace::Stored(stored)) => self.begin_stored(&name, stored).into(),
-            Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
-                value: self.builder.var_(&name, Expr::Const(identity)),
+/// Begins a workspace whose entries begin with `identity`.
+fn begin(
+    b: &mut Builder,
+    at: &Context<'_>,
+    access: &Access,
+    identity: Scalar,
+    (flag, unstored): (Flag, Option<Scalar>),
+) -> Workspace {
+    let name = at.kernel.name(access.tensor);
+    match at.workspaces.get(&access.tensor).cloned() {
+        Some(Workspace::Dense { vals, .. }) => {
+            b.fill(vals, Expr::int(0)..at.workspace_len(access), identity);
+            Workspace::Dense {
+                vals,
                 unstored,
-                written: self.begin_flag(&name, flag),
-            },
-        };
-        self.workspaces.insert(tensor, workspace);
-    }
-
-    /// What a temporary is where nothing that is stored was added to it: the
-    /// operator's identity if what is added is that too, else the fill as often
-    /// as the extents say, where they are known.
-    fn unstored_after(
-        &self,
-        producer: &Stmt,
-        temporary: TensorVar,
-        reduce: Option<&Operator>,
-    ) -> Option<Scalar> {
-        let identity = self.identity(temporary, reduce);
-        let mut stays = true;
-        producer.for_each_assign(&mut |lhs, _, rhs| {
-            stays &= lhs.tensor != temporary || self.where_absent(rhs) == Value::Literal(identity);
-        });
-        let known = |var: IndexVar| self.concrete.vars[var].extent.is_some();
-        let loops = producer.loops().into_iter();
-        if stays {
-            Some(identity)
-        } else if loops
-            .flat_map(|var| self.concrete.originals(var))
-            .all(known)
-        {
-            Some(self.concrete.tensors[temporary].fill)
-        } else {
-            None
-        }
-    }
-
-    fn begin_flag(&mut self, name: &str, flag: Flag) -> Option<Var> {
-        let name = format!("{name}.written");
-        match flag {
-            Flag::None => None,
-            Flag::Raised => Some(self.builder.var_(&name, Expr::Const(Scalar::Bool(false)))),
-            Flag::Known(condition) => Some(self.builder.let_(&name, condition)),
-        }
-    }
-
-    pub(crate) fn assign_workspace(
-        &mut self,
-        lhs: &Access,
-        reduce: Option<&Operator>,
-        value: Expr,
-        presence: Presence,
-        bindings: &Bindings,
-    ) {
-        let element = self.concrete.tensors[lhs.tensor].element;
-        match self.workspaces[&lhs.tensor].clone() {
-            Workspace::Scalar {
-                value: var,
-                written,
-                ..
-            } => {
-                let new = match reduce {
-                    Some(op) => combine(&mut self.builder, op, element, Expr::Var(var), value),
-                    None => value,
-                };
-                self.builder.assign(var, new);
-                self.raise_flag(written, presence);
-            }
-            Workspace::Dense { vals, written, .. } => {
-                let at = self.workspace_position(lhs, bindings);
-                store_combined(&mut self.builder, vals, at, value, reduce);
-                self.raise_flag(written, presence);
-            }
-            Workspace::Stored(stored) => {
-                self.assign_stored(&stored, lhs, reduce, value, bindings);
+                written: flag.begin(b, name),
             }
         }
+        Some(Workspace::Stored(stored)) => Workspace::Stored(begin_stored(b, name, stored)),
+        Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
+            value: b.var_(name, Expr::Const(identity)),
+            unstored,
+            written: flag.begin(b, name),
+        },
     }
+}
 
-    /// Remembers that something was added to a temporary, where it was.
-    fn raise_flag(&mut self, flag: Option<Var>, presence: Presence) {
-        let Some(flag) = flag.filter(|flag| self.builder.function().vars[*flag].mutable) else {
-            return;
-        };
-        let stored = match presence {
-            Presence::Always => Expr::Const(Scalar::Bool(true)),
-            Presence::Never => return,
-            Presence::When(condition) => Expr::Var(flag).binary(BinaryOp::Or, condition),
-        };
-        self.builder.assign(flag, stored);
-    }
-
-    /// The position of an entry of an array workspace: row-major.
-    fn workspace_position(&self, access: &Access, bindings: &Bindings) -> Expr {
-        let mut position = Expr::int(0);
-        for var in access.vars() {
-            let coordinate = bindings.coordinates[&var].clone();
-            position = crate::level::dense::locate(&position, self.extent(var), coordinate);
-        }
-        position
-    }
-
-    /// How to know whether the producer of a temporary without a list added
-    /// anything to it: that matters where the result's pattern depends on it,
-    /// and where a temporary that holds nothing annihilates.
-    fn flag(&self, consumer: &Stmt, producer: &Stmt, temporary: TensorVar) -> Flag {
-        if !self.asks_for_flag(consumer, temporary) {
-            return Flag::None;
-        }
-        if !self.always_writes(producer, temporary) || self.searches(producer) {
-            return Flag::Raised;
-        }
-        // Loops over everything add something unless there is nothing.
-        producer
-            .loops()
-            .into_iter()
-            .map(|var| Expr::int(0).less(self.extent(var)))
-            .reduce(Expr::and)
-            .map_or(Flag::None, Flag::Known)
-    }
-
-    /// Whether the consumer stores something else if nothing was added to a temporary. A
-    /// temporary of a `where` inside `consumer` has no workspace yet, so its own consumer
-    /// decides.
-    fn asks_for_flag(&self, consumer: &Stmt, temporary: TensorVar) -> bool {
-        let inner = temporaries_within(consumer);
-        let mut asks = false;
-        consumer.for_each_assign(&mut |lhs, _, rhs| {
-            self.for_each_factor(rhs, &mut |access| asks |= access.tensor == temporary);
-            let mut read = rhs.accesses().into_iter();
-            if asks || !read.any(|access| access.tensor == temporary) {
-                return;
-            }
-            asks = match self.workspaces.get(&lhs.tensor) {
-                Some(Workspace::Stored(_)) => true,
-                _ if inner.contains(&lhs.tensor) => self.asks_for_flag(consumer, lhs.tensor),
-                Some(Workspace::Scalar { written, .. } | Workspace::Dense { written, .. }) => {
-                    written.is_some()
-                }
-                None => !self.formats.of(lhs.tensor).is_all_dense(),
+/// Assigns an entry of a temporary; `presence` says whether anything is added.
+pub(crate) fn assign_workspace(
+    b: &mut Builder,
+    at: &Context<'_>,
+    lhs: &Access,
+    update: Update<'_>,
+    presence: Presence,
+) {
+    match &at.workspaces[&lhs.tensor] {
+        Workspace::Scalar { value, written, .. } => {
+            let element = at.kernel.concrete.tensors[lhs.tensor].element;
+            let new = match update.reduce {
+                Some(op) => combine(b, op, element, Expr::Var(*value), update.value),
+                None => update.value,
             };
-        });
-        asks
-    }
-
-    /// Whether every run of `producer` stores something in `temporary`, as it
-    /// does if its loops are over everything and nothing in them may be absent.
-    fn always_writes(&self, producer: &Stmt, temporary: TensorVar) -> bool {
-        match producer {
-            Stmt::Assign { lhs, rhs, .. } => {
-                lhs.tensor == temporary && matches!(self.presence(rhs), Presence::Always)
-            }
-            Stmt::Forall { var, body } => {
-                self.is_over_everything(*var, body) && self.always_writes(body, temporary)
-            }
-            Stmt::Where {
-                consumer,
-                producer: inner,
-            } => {
-                let certain = |access: &Access| self.always_writes(inner, access.tensor);
-                own_temporaries(inner)
-                    .iter()
-                    .all(|(access, _)| certain(access))
-                    && self.always_writes(consumer, temporary)
-            }
-            Stmt::Sequence(stmts) => stmts.iter().any(|stmt| self.always_writes(stmt, temporary)),
+            b.assign(*value, new);
+            raise(b, *written, presence);
         }
+        Workspace::Dense { vals, written, .. } => {
+            update.store(b, *vals, at.workspace_position(lhs));
+            raise(b, *written, presence);
+        }
+        Workspace::Stored(stored) => assign_stored(b, at, stored, lhs, update),
     }
+}
 
-    /// Whether the loop over `var` visits every coordinate, with one case.
-    pub(crate) fn is_over_everything(&self, var: IndexVar, body: &Stmt) -> bool {
-        let lattice = Lattice::of(&space(self.scope(), body, var));
-        let is_derived = self.concrete.made_by(var).is_some();
-        !is_derived && lattice.everything && lattice.operands().is_empty()
-    }
+/// Remembers that something was added to a temporary, where it was.
+fn raise(b: &mut Builder, flag: Option<Var>, presence: Presence) {
+    let Some(flag) = flag.filter(|flag| b.function().vars[*flag].mutable) else {
+        return;
+    };
+    let stored = match presence {
+        Presence::Always => Expr::Const(Scalar::Bool(true)),
+        Presence::Never => return,
+        Presence::When(condition) => Expr::Var(flag).binary(BinaryOp::Or, condition),
+    };
+    b.assign(flag, stored);
 }
 
 /// Whether `stmt` reads no other tensor than `tensor`.
@@ -379,39 +186,4 @@ fn reads_alone(stmt: &Stmt, tensor: TensorVar) -> bool {
         rhs.for_each_access(&mut |access| alone &= access.tensor == tensor);
     });
     alone
-}
-
-/// The temporaries that a producer computes for its consumer, with how:
-/// those of a `where` inside it are its own.
-fn own_temporaries(producer: &Stmt) -> Vec<(Access, Option<Operator>)> {
-    fn collect(stmt: &Stmt, found: &mut Vec<(Access, Option<Operator>)>) {
-        match stmt {
-            Stmt::Assign { lhs, reduce, .. } => {
-                if !found.iter().any(|(known, _)| known.tensor == lhs.tensor) {
-                    found.push((lhs.clone(), reduce.clone()));
-                }
-            }
-            Stmt::Forall { body, .. } => collect(body, found),
-            Stmt::Where { consumer, .. } => collect(consumer, found),
-            Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| collect(stmt, found)),
-        }
-    }
-    let mut found = Vec::new();
-    collect(producer, &mut found);
-    found
-}
-
-/// The temporaries of every `where` inside a statement.
-fn temporaries_within(stmt: &Stmt) -> Vec<TensorVar> {
-    let mut found = Vec::new();
-    stmt.for_each(&mut |part| {
-        if let Stmt::Where { producer, .. } = part {
-            found.extend(
-                own_temporaries(producer)
-                    .iter()
-                    .map(|(access, _)| access.tensor),
-            );
-        }
-    });
-    found
 }

@@ -14,6 +14,14 @@ pub(crate) fn locate(parent: &Expr, extent: Expr, coordinate: Expr) -> Expr {
     parent.clone().mul(extent).add(coordinate)
 }
 
+/// How many positions so many parents have in a mode of extent `extent`.
+pub(crate) fn n_positions(parents: Expr, extent: Expr) -> Expr {
+    match parents == Expr::int(1) {
+        true => extent,
+        false => parents.mul(extent),
+    }
+}
+
 /// The positions below `parent`: one for each coordinate.
 pub(crate) fn segment(level: &LevelArrays<'_>, parent: &Place) -> Segment {
     let times = |p: Expr| match p == Expr::int(0) {

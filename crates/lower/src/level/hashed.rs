@@ -15,7 +15,7 @@
 
 use sparsec_base::{ElementType, Scalar};
 use sparsec_format::level::hashed::MULTIPLIER;
-use sparsec_loop::{BinaryOp, Expr};
+use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use super::{Coordinates, Entries, Holes, LevelArrays, Segment, compressed};
 use crate::cursor::Place;
@@ -54,4 +54,11 @@ pub(crate) fn first_slot(keys: &[Expr], n_slots: impl Into<Expr>) -> Expr {
     let fraction = upper(hash.expect("a key has a word"));
     let slot = upper(fraction.mul(unsigned(n_slots.into())));
     Expr::Cast(ElementType::I64, Box::new(slot))
+}
+
+/// Goes to the slot behind; behind the last slot of the table is its first.
+pub(crate) fn next_slot(b: &mut Builder, slot: Var, first: impl Into<Expr>, end: impl Into<Expr>) {
+    b.assign(slot, Expr::Var(slot).add(1));
+    let first = first.into();
+    b.if_then(Expr::Var(slot).equals(end), |b| b.assign(slot, first));
 }

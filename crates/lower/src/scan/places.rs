@@ -3,7 +3,7 @@
 //! not.
 
 use sparsec_base::ElementType;
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Expr, Stmt};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Expr};
 use sparsec_relation::{Expression, Monotone, Step};
 
 use super::emit::Emitter;
@@ -47,7 +47,7 @@ impl Emitter<'_> {
             .builder
             .buffer(&table, element, element, BufferAccess::Workspace);
         let len = above.binary(BinaryOp::Sub, least.clone());
-        self.builder.push(Stmt::Alloc { buffer: table, len });
+        self.builder.alloc(table, len);
         let at = self.builder.fixed("at", element);
         let values = self.arrays.spaces[name];
         self.builder.for_loop(at, from.clone(), end, |b| {
@@ -74,7 +74,7 @@ impl Emitter<'_> {
         };
         let buffer = self.arrays.spaces[name];
         let name = format!("{name}_first");
-        bisect(self.builder, &name, buffer, from, end, &wanted).into()
+        bisect(self.builder, &name, buffer, from..end, &wanted).into()
     }
 
     /// The argument at which a function has a value, or one before its domain.

@@ -123,8 +123,7 @@ impl Emitter<'_> {
         let words: Vec<Buffer> = (0..n_words).map(|_| self.workspace("keys")).collect();
         let sorted = self.workspace("sorted");
         for &buffer in words.iter().chain([&sorted]) {
-            let len = n.into();
-            self.builder.push(Stmt::Alloc { buffer, len });
+            self.builder.alloc(buffer, n);
         }
         let place = self.builder.var_("place", 0);
         self.visit_all(number, Visiting::Keys(which, words.clone(), place));
@@ -135,12 +134,8 @@ impl Emitter<'_> {
             self.builder.for_loop(at, 0, n, |b| {
                 b.store(sorted, at, Expr::load(*word, Expr::load(points, at)));
             });
-            self.builder.push(Stmt::Sort {
-                buffer: sorted,
-                along: Some(points),
-                lo: Expr::int(0),
-                hi: n.into(),
-            });
+            self.builder
+                .sort(sorted, Some(points), Expr::int(0)..n.into());
         }
         self.number_groups(window, n, [points, numbers], &words);
     }

@@ -14,11 +14,11 @@
 
 use sparsec_base::ElementType;
 use sparsec_computation::Key;
-use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt};
+use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure};
 use sparsec_relation::Expression;
 
 use super::emit::{Emitter, Point};
-use crate::level::hashed::first_slot;
+use crate::level::hashed::{first_slot, next_slot};
 
 impl Emitter<'_> {
     /// A mark for each place of all tables: whether it is taken.
@@ -27,9 +27,8 @@ impl Emitter<'_> {
         let access = BufferAccess::Workspace;
         let taken = self.builder.buffer("taken", storage, loaded, access);
         let len = self.expr(&keys[1].extent);
-        let len = self.builder.let_("extent", len).into();
-        let buffer = taken;
-        self.builder.push(Stmt::Alloc { buffer, len });
+        let len = self.builder.let_("extent", len);
+        self.builder.alloc(taken, len);
         taken
     }
 
@@ -56,8 +55,7 @@ impl Emitter<'_> {
             .less(left)
             .and(Expr::load(taken, place).binary(BinaryOp::Ne, 0));
         self.builder.while_loop(goes_on, |b| {
-            b.assign(place, Expr::Var(place).add(1));
-            b.if_then(Expr::Var(place).equals(end), |b| b.assign(place, begin));
+            next_slot(b, place, begin, end);
             b.assign(left, Expr::Var(left).binary(BinaryOp::Sub, 1));
         });
         self.builder

@@ -1,11 +1,9 @@
-//! The arguments of a kernel: each tensor's extents and arrays.
+//! The arrays and extents of a tensor that is an argument of a kernel.
 
 use std::collections::BTreeMap;
 
 use sparsec_base::{ElementType, IndexWidth};
 use sparsec_format::{Format, Role as ArrayRole};
-use sparsec_graph::Formats;
-use sparsec_index::{Concrete, TensorRole, TensorVar};
 use sparsec_loop::{Access, Argument, Buffer, Builder, Role, Var};
 
 /// The variables and buffers that hold one tensor.
@@ -34,34 +32,15 @@ impl Arrays {
     pub(crate) fn index(&self, role: ArrayRole) -> Buffer {
         self.index[&role]
     }
-}
 
-/// Adds an argument for every tensor of the statement that is not a
-/// workspace, in the order in which the source names them.
-pub(crate) fn arguments(
-    builder: &mut Builder,
-    concrete: &Concrete,
-    formats: &Formats,
-) -> BTreeMap<TensorVar, Arrays> {
-    let mut all = BTreeMap::new();
-    for tensor in concrete.used_tensors() {
-        let data = &concrete.tensors[tensor];
-        if data.role == TensorRole::Workspace {
-            continue;
-        }
-        let role = if tensor == concrete.result {
-            Role::Out
-        } else {
-            Role::In
-        };
-        let format = formats.of(tensor);
-        let arrays = argument(builder, &data.name, data.element, format, role);
-        all.insert(tensor, arrays);
+    /// The array in which a level has the ends of its segments, if its kind keeps one.
+    pub(crate) fn end(&self, level: usize) -> Option<Buffer> {
+        self.index.get(&ArrayRole::End(level)).copied()
     }
-    all
 }
 
-fn argument(
+/// Adds an argument that is a tensor in `format`.
+pub(crate) fn argument(
     builder: &mut Builder,
     name: &str,
     element: ElementType,
