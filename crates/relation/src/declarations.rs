@@ -32,6 +32,9 @@
 //! forall j : 0 <= j < NR => turn(back(j)) = j
 //! ```
 //!
+//! The inverse of a function of several arguments has tuples for values, and the inverse of a
+//! function with tuples for values has several arguments.
+//!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
 //! has one implication: two equal values do not determine the order of the arguments.
@@ -45,6 +48,7 @@ use crate::polynomial::Polynomial;
 use crate::relation::Relation;
 use crate::set::Set;
 use sparsec_base::Result;
+use sparsec_base::arena::Id;
 
 mod check;
 mod clauses;
@@ -316,7 +320,8 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The declared inverse of a function: `g` if `g(f(x)) = x` on the domain of `f`.
+    /// The declared inverse of a function: `g` if `g(f(x)) = x` on the domain of `f`, for
+    /// functions of several arguments and functions with tuples for values too.
     ///
     /// ```
     /// use sparsec_relation::Declarations;
@@ -324,26 +329,60 @@ impl Declarations {
     ///     "function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < N} inverse g".parse()?;
     /// assert_eq!(known.inverse_of("f"), Some("g"));
     /// assert_eq!(known.inverse_of("g"), Some("f"));
+    /// let known: Declarations =
+    ///     "function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} inverse d".parse()?;
+    /// assert_eq!(known.inverse_of("c"), Some("d"));
+    /// assert_eq!(known.inverse_of("d"), Some("c"));
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn inverse_of(&self, name: &str) -> Option<&str> {
-        let of = self.function(name)?;
+        let (domain, n) = match self.tuples.iter().find(|tuple| tuple.name == name) {
+            Some(tuple) => (&tuple.domain, tuple.range.n_elements()),
+            None => (&self.function(name)?.domain, 1),
+        };
+        let of_tuple =
+            |e: &Expression, k: usize| matches!(e, Expression::Variable(x) if x.index() == k);
+        let are_values = |values: &[Expression]| {
+            let names = tuples::elements(name, n);
+            let is_value = |(value, name): (&Expression, String)| match value {
+                Expression::Call(f, tuple) => {
+                    let mut tuple = tuple.iter().enumerate();
+                    *f == name && tuple.all(|(k, e)| of_tuple(e, k))
+                }
+                _ => false,
+            };
+            values.len() == n && values.iter().zip(names).all(is_value)
+        };
+        let returns = |conclusion: &Constraint, k: usize| match &conclusion.first {
+            Expression::Call(_, values) => {
+                let is_element = |(comparison, e): &(Comparison, Expression)| {
+                    *comparison == Comparison::Equal && of_tuple(e, k)
+                };
+                let [only] = &conclusion.rest[..] else {
+                    return false;
+                };
+                is_element(only) && are_values(values)
+            }
+            _ => false,
+        };
         self.quantifiers.iter().find_map(|quantifier| {
-            let [conclusion] = &quantifier.conclusions[..] else {
-                return None;
+            let conclusions = &quantifier.conclusions;
+            let names = conclusions
+                .iter()
+                .map(|conclusion| match &conclusion.first {
+                    Expression::Call(name, _) => name.as_str(),
+                    _ => "",
+                });
+            let first = names.clone().next()?;
+            let inverse = match conclusions.len() {
+                1 => first,
+                _ => first.strip_suffix(".0")?,
             };
-            let [(Comparison::Equal, Expression::Variable(x))] = conclusion.rest[..] else {
-                return None;
-            };
-            let Expression::Call(g, outer) = &conclusion.first else {
-                return None;
-            };
-            let [Expression::Call(f, inner)] = &outer[..] else {
-                return None;
-            };
-            let is_x = matches!(inner[..], [Expression::Variable(v)] if v == x);
-            let everywhere = || holds_within(&quantifier.premises, &of.domain);
-            (f == name && is_x && everywhere()).then_some(g.as_str())
+            let is_inverse = conclusions.len() == domain.n_elements()
+                && names.eq(tuples::elements(inverse, conclusions.len()))
+                && conclusions.iter().enumerate().all(|(k, it)| returns(it, k))
+                && holds_within(&quantifier.premises, domain);
+            is_inverse.then_some(inverse)
         })
     }
 
@@ -367,7 +406,8 @@ impl Declarations {
     }
 }
 
-/// Whether all premises on one variable are among the constraints of a set.
+/// Whether all premises on the elements of a tuple are among the constraints of a set of such
+/// tuples.
 fn holds_within(premises: &Conjunction, set: &Set) -> bool {
     let [part] = set.parts() else { return false };
     let stated: Vec<Constraint> = part
@@ -376,8 +416,8 @@ fn holds_within(premises: &Conjunction, set: &Set) -> bool {
         .flat_map(Constraint::split)
         .collect();
     let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
-    premises.n_variables() == 1
-        && part.n_variables() == 1
+    premises.n_variables() == set.n_elements()
+        && part.n_variables() == set.n_elements()
         && premises_hold
             .into_iter()
             .all(|premise| stated.contains(&premise))
