@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::budget::Budget;
-use crate::polynomial::{Atom, Row, Sign};
+use crate::polynomial::{Atom, Product, Row, Sign};
 use simplex::{Simplex, Verdict};
 
 mod bound;
@@ -66,7 +66,7 @@ pub(crate) struct Except {
 }
 
 /// `Σ factor * unknown + constant`, and how it compares with 0.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Linear {
     /// By unknown; no factor is 0.
     terms: Vec<(usize, i64)>,
@@ -135,13 +135,14 @@ impl Linear {
 }
 
 /// Rows that hold, with their products of atoms numbered.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct System {
-    unknowns: BTreeMap<Vec<Atom>, usize>,
+    unknowns: BTreeMap<Product, usize>,
     search: RefCell<Search>,
+    n_added: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Search {
     simplex: Simplex,
     /// Points that satisfy all rows.
@@ -156,10 +157,10 @@ impl System {
     /// The row in numbers.
     pub(crate) fn linear(&mut self, row: &Row) -> Linear {
         let unknowns = &mut self.unknowns;
-        let linear = numbered(row, |atoms| {
-            Some(unknowns.get(atoms).copied().unwrap_or_else(|| {
+        let linear = numbered(row, |product| {
+            Some(unknowns.get(product).copied().unwrap_or_else(|| {
                 let next = unknowns.len();
-                unknowns.insert(atoms.to_vec(), next);
+                unknowns.insert(product.clone(), next);
                 next
             }))
         });
@@ -168,7 +169,7 @@ impl System {
 
     /// The row in numbers; `None` if a product in it has none, and so is in no row.
     pub(crate) fn find(&self, row: &Row) -> Option<Linear> {
-        numbered(row, |atoms| self.number(atoms))
+        numbered(row, |product| self.unknowns.get(product).copied())
     }
 
     /// The number of a product.
@@ -182,10 +183,16 @@ impl System {
         if row.sign == Sign::NonZero {
             return;
         }
+        self.n_added += 1;
         let search = self.search.get_mut();
         search.points.retain(|point| row.holds_at(point));
         search.others.1.retain(|point| row.holds_at(point));
         search.simplex.add(row, from, given);
+    }
+
+    /// How many rows were added: what is proved from all rows stays as it is until there are more.
+    pub(crate) fn n_added(&self) -> usize {
+        self.n_added
     }
 
     /// The budget that ran out in a search, if any.
@@ -217,12 +224,12 @@ impl System {
 }
 
 /// The row with the numbers of its products.
-fn numbered(row: &Row, mut number: impl FnMut(&[Atom]) -> Option<usize>) -> Option<Linear> {
+fn numbered(row: &Row, mut number: impl FnMut(&Product) -> Option<usize>) -> Option<Linear> {
     let (mut terms, mut constant) = (Vec::new(), 0);
-    for (atoms, factor) in row.sum.terms() {
-        match atoms {
-            [] => constant = factor,
-            _ => terms.push((number(atoms)?, factor)),
+    for (product, factor) in row.sum.products() {
+        match product {
+            Product::One => constant = factor,
+            _ => terms.push((number(product)?, factor)),
         }
     }
     terms.sort_unstable();

@@ -11,9 +11,12 @@
 //! Factors have 64 bits; an operation that overflows gives `None`. Atoms share their parts, so
 //! copies are cheap.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+
+use sparsec_base::arena::Id;
 
 use crate::expression::{Comparison, Expression, Variable};
 use crate::simplify::floor_divide;
@@ -30,7 +33,7 @@ pub(crate) enum Atom {
 
 /// Atoms that are multiplied, in their order.
 #[derive(Clone, Debug)]
-enum Product {
+pub(crate) enum Product {
     One,
     Alone(Atom),
     Several(Rc<[Atom]>),
@@ -70,6 +73,13 @@ impl PartialEq for Product {
 }
 
 impl Eq for Product {}
+
+/// Maps by products take slices of atoms as keys.
+impl Borrow<[Atom]> for Product {
+    fn borrow(&self) -> &[Atom] {
+        self.atoms()
+    }
+}
 
 impl PartialOrd for Product {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -188,6 +198,11 @@ impl Polynomial {
         Self::sum(terms)
     }
 
+    /// The products with their factors, as keys of maps.
+    pub(crate) fn products(&self) -> impl Iterator<Item = (&Product, i64)> {
+        self.terms.iter().map(|(product, n)| (product, *n))
+    }
+
     /// The products with their factors.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
         self.terms.iter().map(|(product, n)| (product.atoms(), *n))
@@ -259,6 +274,30 @@ impl Polynomial {
                 }
             }
         }
+    }
+
+    /// With values in place of all variables, in arguments of calls too.
+    pub(crate) fn at(&self, values: &[Self]) -> Option<Self> {
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (product, factor) in &self.terms {
+            let value = match product {
+                Product::One => {
+                    terms.push((Product::One, *factor));
+                    continue;
+                }
+                Product::Alone(atom) => atom.at(values)?,
+                Product::Several(atoms) => {
+                    let mut atoms = atoms.iter();
+                    atoms.try_fold(Self::integer(1), |product, atom| {
+                        product.times(&atom.at(values)?)
+                    })?
+                }
+            };
+            for (product, n) in value.terms {
+                terms.push((product, n.checked_mul(*factor)?));
+            }
+        }
+        Self::sum(terms)
     }
 
     /// With the value of a variable in its place, in arguments of calls too.
@@ -398,6 +437,21 @@ impl Atom {
         }
     }
 
+    /// With values in place of all variables.
+    pub(crate) fn at(&self, values: &[Polynomial]) -> Option<Polynomial> {
+        Some(match self {
+            Self::Variable(variable) => values[variable.index()].clone(),
+            Self::Constant(_) => Polynomial::atom(self.clone()),
+            Self::Call(name, arguments) => {
+                let arguments = arguments.iter().map(|argument| argument.at(values));
+                let arguments: Option<Rc<[Polynomial]>> = arguments.collect();
+                Polynomial::atom(Self::Call(name.clone(), arguments?))
+            }
+            Self::FloorDivide(a, b) => a.at(values)?.floor_divide(b.at(values)?),
+            Self::Modulo(a, b) => a.at(values)?.modulo(b.at(values)?)?,
+        })
+    }
+
     fn substituted(&self, variable: Variable, value: &Polynomial) -> Option<Polynomial> {
         let inside = |a: &Polynomial| a.substituted(variable, value);
         Some(match self {
@@ -414,7 +468,7 @@ impl Atom {
 }
 
 /// How a polynomial compares to 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Sign {
     Zero,
     NonNegative,
@@ -429,6 +483,15 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// With values in place of all variables.
+    pub(crate) fn at(&self, values: &[Polynomial]) -> Option<Self> {
+        let sum = self.sum.at(values)?;
+        Some(Self {
+            sum,
+            sign: self.sign,
+        })
+    }
+
     /// The comparison of two expressions; `None` where a factor is too large.
     pub(crate) fn of(
         left: &Expression,

@@ -9,7 +9,7 @@
 //!
 //! For `f(i)` and `f(j + 1)` in the rows, `a` and `b` take the values `i` and `j + 1`. This
 //! instance is a **choice** and its literals are **members**. If all members but one are refuted,
-//! the last one holds (unit propagation).
+//! the last one holds (unit propagation). Choices share their members, so each is refuted once.
 //!
 //! **New terms.** If one call determines all variables of a clause, the other calls of the clause
 //! may be new. A new call has a value only in the domain of its function. The choice therefore gets
@@ -24,14 +24,13 @@
 //! A new call may create further calls, but those create none. A conclusion about a new call
 //! depends on the rows that put it into its domain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use sparsec_base::arena::Id;
-
+use super::form::Form;
 use super::{Facts, MOST_ROUNDS};
 use crate::budget::Budget;
-use crate::declarations::{Clause, Declarations};
-use crate::expression::{Constraint, Expression, Values, Variable};
+use crate::declarations::Declarations;
 use crate::key;
 use crate::linear::{Except, Linear, Sources};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
@@ -44,11 +43,18 @@ pub(crate) const MOST_CREATED: usize = 24;
 const MOST_GENERATIONS: usize = 2;
 
 /// The choices that are still open.
+#[derive(Clone)]
 pub(super) struct Choices {
-    clauses: Vec<Clause>,
-    /// How many calls there were when instances were made last; `None` before the first time.
-    n_calls: Option<usize>,
-    made: BTreeSet<Vec<Linear>>,
+    forms: Rc<[Form]>,
+    /// For each form, how many calls of its functions there were when instances were made last.
+    seen: Vec<usize>,
+    /// The calls for which choices were made.
+    calls: BTreeSet<Atom>,
+    members: Vec<Rc<Member>>,
+    /// The members by their opposite rows.
+    numbers: HashMap<Rc<Linear>, usize>,
+    tried: Vec<Tried>,
+    made: HashSet<Rc<[usize]>>,
     open: Vec<Choice>,
     /// Decided choices, with the rows that decided them.
     taken: Vec<(Choice, Sources)>,
@@ -62,23 +68,36 @@ pub(super) struct Choices {
 /// calls a value.
 #[derive(Clone)]
 struct Choice {
-    members: Vec<Member>,
+    members: Rc<[usize]>,
     from: Sources,
 }
 
-#[derive(Clone)]
 struct Member {
     row: Row,
     /// The opposite row. A proof of it refutes the member.
-    opposite: Linear,
+    opposite: Rc<Linear>,
+}
+
+/// What is known of a member.
+#[derive(Clone, Copy)]
+enum Tried {
+    /// No proof refutes it as long as the facts have this version.
+    Open((usize, usize)),
+    Refuted(Sources),
 }
 
 impl Choices {
     pub(super) fn of(declarations: &Declarations) -> Self {
+        let clauses = declarations.clauses();
+        let forms: Rc<[Form]> = clauses.iter().filter_map(Form::of).collect();
         Self {
-            clauses: declarations.clauses(),
-            n_calls: None,
-            made: BTreeSet::new(),
+            seen: vec![usize::MAX; forms.len()],
+            forms,
+            calls: BTreeSet::new(),
+            members: Vec::new(),
+            numbers: HashMap::new(),
+            tried: Vec::new(),
+            made: HashSet::new(),
             open: Vec::new(),
             taken: Vec::new(),
             created: BTreeMap::new(),
@@ -94,9 +113,27 @@ impl Choices {
         }
     }
 
+    /// Records that a given row contains a call, which therefore has a value.
+    pub(super) fn give(&mut self, atom: &Atom) {
+        if self.created.remove(atom).is_some() {
+            self.reasons.remove(atom);
+            self.seen.fill(usize::MAX);
+        }
+    }
+
     /// The rows that give a call a value; none for a call of the given rows.
     pub(super) fn reason(&self, atom: &Atom) -> Sources {
         self.reasons.get(atom).copied().unwrap_or(Sources::NONE)
+    }
+
+    /// The rows that give the calls of a member a value.
+    fn reasons(&self, member: usize) -> Sources {
+        let mut from = Sources::NONE;
+        if !self.reasons.is_empty() {
+            let row = &self.members[member].row;
+            row.sum.visit(&mut |atom| from = from.and(self.reason(atom)));
+        }
+        from
     }
 }
 
@@ -148,49 +185,73 @@ impl Facts<'_> {
             return None;
         }
         let mut left = None;
-        for member in &choice.members {
-            match self.trial(&member.opposite, except) {
+        for member in &*choice.members {
+            match self.refutation(*member, except) {
                 Some(sources) => from = from.and(sources),
                 None if left.is_some() => return None,
-                None => left = Some(member.row.clone()),
+                None => left = Some(*member),
             }
         }
         // If all members are refuted, the rows contradict each other.
-        let never = Row {
+        let never = || Row {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,
         };
-        Some((left.unwrap_or(never), from))
+        let row = left.map(|member| self.choices.members[member].row.clone());
+        Some((row.unwrap_or_else(never), from))
+    }
+
+    /// The rows that refute a member, if there is a proof.
+    fn refutation(&mut self, member: usize, except: Except) -> Option<Sources> {
+        let opposite = self.choices.members[member].opposite.clone();
+        if except != Except::default() {
+            return self.trial(&opposite, except);
+        }
+        let version = (self.system.n_added(), self.known.len());
+        match self.choices.tried[member] {
+            Tried::Refuted(sources) => return Some(sources),
+            Tried::Open(then) if then == version => return None,
+            Tried::Open(_) => {}
+        }
+        let sources = self.trial(&opposite, except);
+        self.choices.tried[member] = sources.map_or(Tried::Open(version), Tried::Refuted);
+        sources
     }
 
     fn make_choices(&mut self) {
-        let calls = self
-            .atoms
-            .iter()
-            .filter(|atom| matches!(atom, Atom::Call(..)));
+        let calls = self.atoms.iter();
+        let calls = calls.filter(|atom| matches!(atom, Atom::Call(..)));
         let calls: BTreeSet<Atom> = calls.cloned().collect();
-        if self.choices.n_calls.replace(calls.len()) == Some(calls.len()) {
-            return;
-        }
-        for clause in std::mem::take(&mut self.choices.clauses) {
-            self.make_instances(&clause, &calls);
-            if clause.is_stated {
-                self.make_terms(&clause, &calls);
+        let forms = self.choices.forms.clone();
+        for (number, form) in forms.iter().enumerate() {
+            let n_calls = form.n_calls(&calls);
+            if std::mem::replace(&mut self.choices.seen[number], n_calls) == n_calls {
+                continue;
             }
-            self.choices.clauses.push(clause);
+            self.make_instances(form, &calls);
+            if form.is_stated {
+                self.make_terms(form, &calls);
+            }
         }
-        self.make_congruences(&calls);
+        if calls.len() > self.choices.calls.len() {
+            self.make_congruences(&calls);
+            self.choices.calls = calls;
+        }
     }
 
     /// Equal arguments give equal values; equal keys on a curve are of equal
     /// coordinates.
     fn make_congruences(&mut self, calls: &BTreeSet<Atom>) {
         for first in calls {
+            let is_old = self.choices.calls.contains(first);
             for second in calls.range(first..).skip(1) {
                 let (Atom::Call(f, xs), Atom::Call(g, ys)) = (first, second) else {
                     continue;
                 };
-                if f != g || xs.len() != ys.len() {
+                if f != g {
+                    break;
+                }
+                if xs.len() != ys.len() || is_old && self.choices.calls.contains(second) {
                     continue;
                 }
                 let compared = |x: &Polynomial, y: &Polynomial, sign| {
@@ -215,72 +276,58 @@ impl Facts<'_> {
         }
     }
 
-    fn make_instances(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
-        let mut candidates = vec![BTreeSet::new(); clause.n_variables];
-        for e in clause.literals.iter().flat_map(Constraint::expressions) {
-            e.visit(&mut |e| {
-                if let Expression::Call(name, arguments) = e {
-                    collect_candidates(name, arguments, calls, &mut candidates);
-                }
-            });
-        }
-        let n_instances = candidates
-            .iter()
-            .try_fold(1usize, |n, terms| n.checked_mul(terms.len()));
+    /// Adds the instances of a clause that contain no new call.
+    fn make_instances(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
+        let candidates = form.candidates(calls);
+        let mut counts = candidates.iter().map(Vec::len);
+        let n_instances = counts.try_fold(1usize, |n, count| n.checked_mul(count));
         if n_instances.is_none_or(|n| n > MOST_INSTANCES) {
             self.spent.get_or_insert(Budget::Instances);
             return;
         }
-        let mut instances: Vec<Vec<Expression>> = vec![Vec::new()];
-        for terms in &candidates {
-            let terms: Vec<Expression> = terms.iter().map(Polynomial::to_expression).collect();
-            let with = |before: &Vec<Expression>| {
-                let before = before.clone();
-                let terms = terms.iter();
-                terms.map(move |term| [&before[..], std::slice::from_ref(term)].concat())
-            };
-            instances = instances.iter().flat_map(with).collect::<Vec<_>>();
-        }
-        for instance in instances {
-            let rows = clause.literals.iter().map(|literal| {
-                let literal = literal.rewritten(&Values(&instance));
-                let (comparison, right) = &literal.rest[0];
-                let row = Row::of(&literal.first, *comparison, right)?;
-                speaks_of(&row, calls).then_some(row)
+        // A literal is the same member in all instances that agree in its variables.
+        let mut members: Vec<HashMap<Vec<usize>, Option<usize>>> =
+            vec![HashMap::new(); form.literals.len()];
+        // The candidate of each variable; the last variable changes first.
+        let mut at = vec![0; form.n_variables];
+        for _ in 0..n_instances.unwrap_or(0) {
+            let values = || candidates.iter().zip(&at).map(|(of, at)| of[*at].clone());
+            let literals = form.literals.iter().zip(&mut members);
+            let instance = literals.map(|(literal, members)| {
+                let of: Vec<usize> = literal.variables.iter().map(|v| at[*v]).collect();
+                *members.entry(of).or_insert_with(|| {
+                    let row = literal.row.at(&values().collect::<Vec<_>>());
+                    self.member(row.filter(|row| speaks_of(row, calls)))
+                })
             });
-            self.open(rows);
+            if let Some(instance) = instance.collect::<Option<Vec<usize>>>() {
+                self.open_members(instance);
+            }
+            for (place, of) in at.iter_mut().zip(&candidates).rev() {
+                *place += 1;
+                if *place < of.len() {
+                    break;
+                }
+                *place = 0;
+            }
         }
     }
 
     /// Adds the instances of a clause that one call determines and that contain new calls.
-    fn make_terms(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
-        let mut patterns: Vec<&Expression> = Vec::new();
-        for e in clause.literals.iter().flat_map(Constraint::expressions) {
-            e.visit(&mut |e| {
-                if matches!(e, Expression::Call(..)) && !patterns.contains(&e) {
-                    patterns.push(e);
-                }
-            });
-        }
+    fn make_terms(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
         for call in calls {
             let generation = self.choices.created.get(call).copied().unwrap_or(0);
             if generation >= MOST_GENERATIONS {
                 continue;
             }
-            for pattern in &patterns {
-                let Some(instance) = matched(pattern, call, clause.n_variables) else {
+            for pattern in &form.patterns {
+                let Some(values) = pattern.matched(call, form.n_variables) else {
                     continue;
                 };
-                let rows: Option<Vec<Row>> = clause
-                    .literals
-                    .iter()
-                    .map(|literal| {
-                        let literal = literal.rewritten(&Values(&instance));
-                        let (comparison, right) = &literal.rest[0];
-                        Row::of(&literal.first, *comparison, right)
-                    })
-                    .collect();
-                let Some(mut rows) = rows else { continue };
+                let rows = form.literals.iter().map(|literal| literal.row.at(&values));
+                let Some(mut rows) = rows.collect::<Option<Vec<Row>>>() else {
+                    continue;
+                };
                 let Some(new) = new_calls(&rows, calls) else {
                     continue;
                 };
@@ -322,22 +369,37 @@ impl Facts<'_> {
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.
     fn open(&mut self, rows: impl IntoIterator<Item = Option<Row>>) {
-        let mut members = Vec::new();
-        let mut from = Sources::NONE;
-        for row in rows {
-            let Some(row) = row else { return };
-            row.sum
-                .visit(&mut |atom| from = from.and(self.choices.reason(atom)));
-            let linear = self.system.linear(&row);
-            let Some(opposite) = linear.negated().filter(|_| !holds(&row)) else {
-                return;
-            };
-            members.push(Member { row, opposite });
+        let members = rows.into_iter().map(|row| self.member(row));
+        if let Some(members) = members.collect() {
+            self.open_members(members);
         }
-        let rows = members.iter().map(|member| member.opposite.clone());
-        if self.choices.made.insert(rows.collect()) {
-            self.choices.open.push(Choice { members, from });
+    }
+
+    fn open_members(&mut self, members: Vec<usize>) {
+        if self.choices.made.contains(&members[..]) {
+            return;
         }
+        let members: Rc<[usize]> = members.into();
+        let reasons = members.iter().map(|member| self.choices.reasons(*member));
+        let from = reasons.fold(Sources::NONE, Sources::and);
+        self.choices.made.insert(members.clone());
+        self.choices.open.push(Choice { members, from });
+    }
+
+    /// The number of a row as a member; `None` if there is none, or it holds anyway.
+    fn member(&mut self, row: Option<Row>) -> Option<usize> {
+        let row = row.filter(|row| !holds(row))?;
+        let opposite = self.system.linear(&row).negated()?;
+        let choices = &mut self.choices;
+        if let Some(number) = choices.numbers.get(&opposite) {
+            return Some(*number);
+        }
+        let number = choices.members.len();
+        let opposite = Rc::new(opposite);
+        choices.numbers.insert(opposite.clone(), number);
+        choices.members.push(Rc::new(Member { row, opposite }));
+        choices.tried.push(Tried::Open((usize::MAX, usize::MAX)));
+        Some(number)
     }
 }
 
@@ -362,34 +424,6 @@ fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
     known
 }
 
-/// The variables of a clause, if a call matches this pattern and determines all of them.
-fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<Expression>> {
-    let (Expression::Call(name, arguments), Atom::Call(called, values)) = (pattern, call) else {
-        return None;
-    };
-    if **called != **name || values.len() != arguments.len() {
-        return None;
-    }
-    let mut found: Vec<Option<Polynomial>> = vec![None; n_variables];
-    for (argument, value) in arguments.iter().zip(&**values) {
-        let pattern = Polynomial::of(argument)?;
-        if pattern.variables().is_empty() {
-            if pattern != *value {
-                return None;
-            }
-            continue;
-        }
-        let (variable, offset) = shifted(&pattern)?;
-        let here = value.plus(-1, &offset)?;
-        match &mut found[variable.index()] {
-            Some(before) if *before != here => return None,
-            place => *place = Some(here),
-        }
-    }
-    let found: Option<Vec<Polynomial>> = found.into_iter().collect();
-    Some(found?.iter().map(Polynomial::to_expression).collect())
-}
-
 /// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
 fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
     let mut new = BTreeSet::new();
@@ -405,40 +439,4 @@ fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
         });
     }
     is_known.then_some(new)
-}
-
-/// The variable and the constant of a sum such as `x + 1`.
-fn shifted(pattern: &Polynomial) -> Option<(Variable, Polynomial)> {
-    let variables = pattern.variables();
-    let (1, Some(variable)) = (variables.len(), variables.first()) else {
-        return None;
-    };
-    let alone = Polynomial::atom(Atom::Variable(*variable));
-    let offset = pattern.plus(-1, &alone)?;
-    offset.value().is_some().then_some((*variable, offset))
-}
-
-/// For `f(x + 1)` in a choice and `f(a)` in a row, `a - 1` may be `x`.
-fn collect_candidates(
-    name: &str,
-    arguments: &[Expression],
-    calls: &BTreeSet<Atom>,
-    candidates: &mut [BTreeSet<Polynomial>],
-) {
-    for (at, argument) in arguments.iter().enumerate() {
-        let Some(pattern) = Polynomial::of(argument) else {
-            continue;
-        };
-        let Some((variable, offset)) = shifted(&pattern) else {
-            continue;
-        };
-        for call in calls {
-            let Atom::Call(called, values) = call else {
-                continue;
-            };
-            if **called == *name && values.len() == arguments.len() {
-                candidates[variable.index()].extend(values[at].plus(-1, &offset));
-            }
-        }
-    }
 }
