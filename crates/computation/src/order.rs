@@ -24,12 +24,13 @@
 //! Source: Pugh and Wonnacott, "Constraint-based array dependence analysis",
 //! TOPLAS 1998, <https://doi.org/10.1145/291889.291900>.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite,
+    Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Relation, Rewrite,
     Variable,
 };
 
@@ -116,7 +117,7 @@ impl Computation {
             let order = earlier(self, (from, &times), (to, &times));
             let Some(order) = order else { return Ok(()) };
             let relation = conflict.intersect(&order)?;
-            if relation.is_empty(&known) != Answer::Yes {
+            if !relation.is_refuted(&known) {
                 found.push(Dependence {
                     from,
                     to,
@@ -317,48 +318,36 @@ impl Computation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
-        let values: Vec<&Expression> = keys.iter().map(|key| &key.value).collect();
-        self.ascend(id, &values, false)
+        self.course(id).ascend(&values(keys), Comparison::Greater)
+    }
+
+    /// The first of these keys from which on they never fall, as [`keys_ascend`](Self::keys_ascend)
+    /// says; their number if the last one may fall.
+    pub fn first_ascending(&self, id: StatementId, keys: &[Key]) -> usize {
+        let course = self.course(id);
+        let later = course.later();
+        let values = values(keys);
+        let n = values.len();
+        let mut from = 0..n;
+        let first = from.find(|first| later.ascend(&values[*first..], Comparison::Greater));
+        first.unwrap_or(n)
     }
 
     /// Whether a value grows from each point of a statement to each later one: by proof.
     pub fn grows(&self, id: StatementId, value: &Expression) -> bool {
-        self.ascend(id, &[value], true)
+        self.course(id).ascend(&[value], Comparison::GreaterEqual)
     }
 
-    /// Whether tuples of values never fall along a statement's points, or all grow.
-    fn ascend(&self, id: StatementId, values: &[&Expression], strictly: bool) -> bool {
+    /// The points of a statement in their order.
+    fn course(&self, id: StatementId) -> Course {
         let times = self.times();
-        let Some(order) = earlier(self, (id, &times), (id, &times)) else {
-            return true;
-        };
-        let Ok(pairs) = self.all_pairs(id).intersect(&order) else {
-            return false;
-        };
-        let known = self.known();
-        let shift = Shift(self.statement(id).variables().len());
-        let mut equal: Vec<Constraint> = Vec::new();
-        values.iter().all(|value| {
-            let later = value.rewritten(&shift);
-            let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
-            let falling = pairs.parts().iter().map(|part| {
-                let mut part = part.clone();
-                let fall = link(match strictly {
-                    true => Comparison::GreaterEqual,
-                    false => Comparison::Greater,
-                });
-                equal
-                    .iter()
-                    .cloned()
-                    .chain([fall])
-                    .for_each(|it| part.add(it));
-                part
-            });
-            let falling = Relation::new(falling.collect());
-            let rises = falling.is_ok_and(|falling| falling.is_empty(&known) == Answer::Yes);
-            equal.push(link(Comparison::Equal));
-            rises
-        })
+        let order = earlier(self, (id, &times), (id, &times));
+        Course {
+            pairs: self.all_pairs(id),
+            order: order.map_or_else(Vec::new, |order| order.parts().to_vec()),
+            known: self.known(),
+            n_variables: self.statement(id).variables().len(),
+        }
     }
 
     /// From each point of a statement to each.
@@ -379,6 +368,63 @@ impl Computation {
         }
         Relation::new(pairs).expect("spaces use names in one role")
     }
+}
+
+/// The points of a statement in their order.
+struct Course {
+    /// All pairs of points.
+    pairs: Relation,
+    /// The conjunctions of which one holds if the first point of a pair comes before the second.
+    order: Vec<Conjunction>,
+    known: Declarations,
+    n_variables: usize,
+}
+
+/// The pairs of points in which the first one comes before the second, with what is known of them.
+struct Later<'a> {
+    course: &'a Course,
+    pairs: Consequences<'a>,
+    /// For each conjunction of the order, once a question needs it.
+    parts: Vec<OnceCell<Consequences<'a>>>,
+}
+
+impl Course {
+    fn ascend(&self, values: &[&Expression], falls: Comparison) -> bool {
+        self.later().ascend(values, falls)
+    }
+
+    fn later(&self) -> Later<'_> {
+        Later {
+            course: self,
+            pairs: Consequences::of_pairs(&self.pairs, &self.known),
+            parts: self.order.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+}
+
+impl Later<'_> {
+    /// Whether no tuple of values compares like `falls` with that of a later point, element by
+    /// element.
+    fn ascend(&self, values: &[&Expression], falls: Comparison) -> bool {
+        let shift = Shift(self.course.n_variables);
+        let mut equal: Vec<Constraint> = Vec::new();
+        values.iter().all(|value| {
+            let later = value.rewritten(&shift);
+            let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
+            let falling = [&equal[..], &[link(falls)]].concat();
+            let parts = self.parts.iter().zip(&self.course.order);
+            let rises = parts.into_iter().all(|(part, order)| {
+                let part = part.get_or_init(|| self.pairs.under(order.constraints()));
+                part.exclude(&falling)
+            });
+            equal.push(link(Comparison::Equal));
+            rises
+        })
+    }
+}
+
+fn values(keys: &[Key]) -> Vec<&Expression> {
+    keys.iter().map(|key| &key.value).collect()
 }
 
 /// From points of one statement to those of another that come after them;
@@ -451,7 +497,7 @@ fn lexicographic(first: &[Expression], second: &[Expression]) -> Vec<Vec<Constra
 fn without_empty_parts(relation: &Relation, known: &Declarations) -> Relation {
     let parts = relation.parts().iter().filter(|part| {
         let alone = Relation::new(vec![(*part).clone()]).expect("a part of a relation");
-        alone.is_empty(known) != Answer::Yes
+        !alone.is_refuted(known)
     });
     let kept: Vec<Conjunction> = parts.cloned().collect();
     match kept.is_empty() {

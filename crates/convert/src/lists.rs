@@ -142,14 +142,10 @@ impl Synthesis<'_> {
         (mut sorted, place): (Vec<Key>, &Place),
         unknowns: &mut Unknowns<'_>,
     ) -> Result<Expression> {
-        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
-        let n = sorted.len();
-        let first = (0..n).find(|first| rises(&sorted[*first..]));
-        sorted.truncate(first.unwrap_or(n));
+        let visits = self.visits();
+        sorted.truncate(visits.first_ascending(StatementId::from_index(0), &sorted));
         if sorted.is_empty() {
-            let growing = self.visits();
-            if self.entries.is_full
-                && growing.grows(StatementId::from_index(0), &self.entries.place)
+            if self.entries.is_full && visits.grows(StatementId::from_index(0), &self.entries.place)
             {
                 for end in self.ends(element, keys) {
                     self.count_entries(&end)?;
@@ -189,17 +185,12 @@ impl Synthesis<'_> {
         name: &str,
         mut sorted: Vec<Key>,
     ) -> Result<(Expression, String)> {
-        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
-        let n = sorted.len();
-        let first = (0..n).find(|first| rises(&sorted[*first..]));
-        sorted.truncate(first.unwrap_or(n));
+        let visits = self.visits();
+        sorted.truncate(visits.first_ascending(StatementId::from_index(0), &sorted));
         let end = format!("{name}_entries");
         self.add_number(&end);
         self.count_entries(&end)?;
-        let grows = || {
-            self.visits()
-                .grows(StatementId::from_index(0), &self.entries.place)
-        };
+        let grows = || visits.grows(StatementId::from_index(0), &self.entries.place);
         if sorted.is_empty() && self.entries.is_full && grows() {
             return Ok((self.entries.place.clone(), end));
         }

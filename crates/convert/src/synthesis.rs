@@ -1,13 +1,15 @@
 //! The statements of a conversion, as elements of the destination's tuple are found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation, Set, Variable};
+use sparsec_relation::{
+    Consequences, Constraint, Declarations, Expression, Function, Relation, Set, Variable,
+};
 
 use crate::cases::{Case, CaseKind};
 use crate::declare::unknown_constants;
@@ -77,6 +79,8 @@ pub(crate) fn synthesized(
         written: BTreeSet::new(),
         kinds: Vec::new(),
         space: entries.space.clone(),
+        met: HashSet::new(),
+        met_by: Declarations::new(),
         offset: Expression::Integer(0),
         copies: Vec::new(),
         is_last: true,
@@ -109,6 +113,7 @@ pub(crate) fn synthesized(
         synthesis.is_last = number + 1 == destinations.len();
         synthesis.unknown_constants = unknown_constants(destination);
         synthesis.found.clear();
+        synthesis.met.clear();
         synthesis.has_counted = false;
         let before = synthesis.space.clone();
         synthesis.fill(&known, &mut cases)?;
@@ -162,6 +167,10 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) kinds: Vec<(String, CaseKind)>,
     /// The entries that the part at hand can hold.
     pub(crate) space: Set,
+    /// Demands of the part at hand that are proved to hold at all of these entries, and what they
+    /// are proved by.
+    met: HashSet<Constraint>,
+    met_by: Declarations,
     /// Where the values of the part at hand begin.
     pub(crate) offset: Expression,
     /// For each part the entries that it holds, and the places of their values.
@@ -307,10 +316,11 @@ impl Synthesis<'_> {
     pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
         let known = self.computation.relied_on();
         let outside = "B_outside".to_owned();
-        for demand in unknowns.demands() {
-            if self.space.implies(&demand, &known) {
-                continue;
-            }
+        if !known.include(&self.met_by) {
+            self.met.clear();
+        }
+        let mut demands = unknowns.demands().into_iter();
+        while let Some(demand) = self.unmet(&mut demands, &known) {
             if !self.is_last {
                 if self.has_counted {
                     let name = &self.destination.name;
@@ -333,7 +343,24 @@ impl Synthesis<'_> {
             self.add(self.space_with(broken)?, target, one);
             self.space = self.space_with(demand)?;
         }
+        self.met_by = known;
         Ok(())
+    }
+
+    /// The next demand that is not proved to hold at all entries.
+    fn unmet(
+        &mut self,
+        demands: &mut impl Iterator<Item = Constraint>,
+        known: &Declarations,
+    ) -> Option<Constraint> {
+        let entries = Consequences::of(&self.space, known);
+        demands.find(|demand| {
+            let is_met = self.met.contains(demand) || entries.implies(demand);
+            if is_met {
+                self.met.insert(demand.clone());
+            }
+            !is_met
+        })
     }
 
     /// The entries at which a constraint holds too.

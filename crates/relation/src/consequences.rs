@@ -94,13 +94,43 @@ impl<'a> Consequences<'a> {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn exclude(&self, constraints: &[Constraint]) -> bool {
-        let links = constraints.iter().flat_map(Constraint::links);
-        let rows = links.filter_map(|(left, than, right)| Row::of(left, than, right));
-        let rows: Vec<Row> = rows.collect();
+        let rows = rows(constraints);
         self.parts.iter().all(|part| {
             let (facts, is_empty) = self.known(part);
             *is_empty || facts.excludes(&rows)
         })
+    }
+
+    /// The consequences for the tuples that satisfy further constraints, whose calls have values.
+    ///
+    /// ```
+    /// use sparsec_relation::{Consequences, Declarations, Set};
+    /// let known: Declarations = "function f : {[i]} -> {[x]} increasing".parse()?;
+    /// let pairs: Set = "{[i, j] : 0 <= i}".parse()?;
+    /// let below: Set = "{[i, j] : i < j}".parse()?;
+    /// let asked: Set = "{[i, j] : 0 < j && f(i) < f(j)}".parse()?;
+    /// let of_pairs = Consequences::of(&pairs, &known);
+    /// let of_both = of_pairs.under(below.parts()[0].constraints());
+    /// let asked = asked.parts()[0].constraints();
+    /// assert!(asked.iter().all(|constraint| of_both.implies(constraint)));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    #[must_use]
+    pub fn under(&self, constraints: &[Constraint]) -> Self {
+        let rows = rows(constraints);
+        let parts = self.parts.iter().map(|part| {
+            let (facts, _) = self.known(part);
+            let facts = facts.under(&rows);
+            let is_empty = facts.impossible();
+            Part {
+                conjunction: part.conjunction,
+                known: OnceCell::from((facts, is_empty)),
+            }
+        });
+        Self {
+            declarations: self.declarations,
+            parts: parts.collect(),
+        }
     }
 
     fn known<'b>(&self, part: &'b Part<'a>) -> &'b (Facts<'a>, bool) {
@@ -110,4 +140,10 @@ impl<'a> Consequences<'a> {
             (facts, is_empty)
         })
     }
+}
+
+fn rows(constraints: &[Constraint]) -> Vec<Row> {
+    let links = constraints.iter().flat_map(Constraint::links);
+    let rows = links.filter_map(|(left, comparison, right)| Row::of(left, comparison, right));
+    rows.collect()
 }

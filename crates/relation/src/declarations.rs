@@ -164,6 +164,26 @@ impl Declarations {
         self.quantifiers.extend(others.quantifiers);
     }
 
+    /// Whether all of the others are among these, so that proofs from the others hold here.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let few: Declarations = "assume 0 <= N".parse()?;
+    /// let more: Declarations = "assume 0 <= N && 0 < M".parse()?;
+    /// assert!(more.include(&few) && !few.include(&more));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn include(&self, others: &Self) -> bool {
+        fn all<T: PartialEq>(here: &[T], others: &[T]) -> bool {
+            others.iter().all(|it| here.contains(it))
+        }
+        all(&self.assumptions, &others.assumptions)
+            && all(&self.functions, &others.functions)
+            && all(&self.tuples, &others.tuples)
+            && all(&self.orders, &others.orders)
+            && all(&self.quantifiers, &others.quantifiers)
+    }
+
     /// The assumptions about given constants: those without a call, in which each name is given.
     pub fn of_constants(&self, is_given: impl Fn(&str) -> bool) -> Self {
         let is_about_given = |constraint: &Constraint| {

@@ -238,6 +238,12 @@ impl<'a> Facts<'a> {
         {
             return true;
         }
+        self.under(rows).impossible()
+    }
+
+    /// The facts of the given rows and further ones, for questions that do not ask which rows
+    /// something follows from.
+    pub(crate) fn under(&self, rows: &[Row]) -> Self {
         let mut facts = self.clone();
         for row in rows {
             row.sum.visit(&mut |atom| facts.choices.give(atom));
@@ -245,7 +251,7 @@ impl<'a> Facts<'a> {
             facts.push(row.clone(), linear, Sources::NONE, None);
         }
         facts.close();
-        facts.impossible()
+        facts
     }
 
     /// Whether a further constraint has values and holds wherever the given ones do.

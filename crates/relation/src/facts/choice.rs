@@ -131,7 +131,8 @@ impl Choices {
         let mut from = Sources::NONE;
         if !self.reasons.is_empty() {
             let row = &self.members[member].row;
-            row.sum.visit(&mut |atom| from = from.and(self.reason(atom)));
+            row.sum
+                .visit(&mut |atom| from = from.and(self.reason(atom)));
         }
         from
     }
