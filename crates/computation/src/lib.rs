@@ -76,6 +76,6 @@ pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
 pub use evaluate::Given;
 pub use inline::{Argument, Call};
-pub use order::{Dependence, DependenceKind};
+pub use order::{Course, Dependence, DependenceKind, Later};
 pub use script::{Command, Script};
 pub use value::{Access, Key, Operator, Update, Value, Window};

@@ -318,28 +318,16 @@ impl Computation {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
-        self.course(id).ascend(&values(keys), Comparison::Greater)
-    }
-
-    /// The first of these keys from which on they never fall, as [`keys_ascend`](Self::keys_ascend)
-    /// says; their number if the last one may fall.
-    pub fn first_ascending(&self, id: StatementId, keys: &[Key]) -> usize {
-        let course = self.course(id);
-        let later = course.later();
-        let values = values(keys);
-        let n = values.len();
-        let mut from = 0..n;
-        let first = from.find(|first| later.ascend(&values[*first..], Comparison::Greater));
-        first.unwrap_or(n)
+        self.course(id).later().keys_ascend(keys)
     }
 
     /// Whether a value grows from each point of a statement to each later one: by proof.
     pub fn grows(&self, id: StatementId, value: &Expression) -> bool {
-        self.course(id).ascend(&[value], Comparison::GreaterEqual)
+        self.course(id).later().grows(value)
     }
 
     /// The points of a statement in their order.
-    fn course(&self, id: StatementId) -> Course {
+    pub fn course(&self, id: StatementId) -> Course {
         let times = self.times();
         let order = earlier(self, (id, &times), (id, &times));
         Course {
@@ -371,7 +359,7 @@ impl Computation {
 }
 
 /// The points of a statement in their order.
-struct Course {
+pub struct Course {
     /// All pairs of points.
     pairs: Relation,
     /// The conjunctions of which one holds if the first point of a pair comes before the second.
@@ -380,8 +368,9 @@ struct Course {
     n_variables: usize,
 }
 
-/// The pairs of points in which the first one comes before the second, with what is known of them.
-struct Later<'a> {
+/// The pairs of points of a statement in which the first one comes before the second, with what is
+/// known of them: it is the same for all questions.
+pub struct Later<'a> {
     course: &'a Course,
     pairs: Consequences<'a>,
     /// For each conjunction of the order, once a question needs it.
@@ -389,11 +378,8 @@ struct Later<'a> {
 }
 
 impl Course {
-    fn ascend(&self, values: &[&Expression], falls: Comparison) -> bool {
-        self.later().ascend(values, falls)
-    }
-
-    fn later(&self) -> Later<'_> {
+    /// The pairs of points in which the first one comes before the second.
+    pub fn later(&self) -> Later<'_> {
         Later {
             course: self,
             pairs: Consequences::of_pairs(&self.pairs, &self.known),
@@ -403,6 +389,17 @@ impl Course {
 }
 
 impl Later<'_> {
+    /// As [`Computation::keys_ascend`].
+    pub fn keys_ascend(&self, keys: &[Key]) -> bool {
+        let values: Vec<&Expression> = keys.iter().map(|key| &key.value).collect();
+        self.ascend(&values, Comparison::Greater)
+    }
+
+    /// As [`Computation::grows`].
+    pub fn grows(&self, value: &Expression) -> bool {
+        self.ascend(&[value], Comparison::GreaterEqual)
+    }
+
     /// Whether no tuple of values compares like `falls` with that of a later point, element by
     /// element.
     fn ascend(&self, values: &[&Expression], falls: Comparison) -> bool {
@@ -421,10 +418,6 @@ impl Later<'_> {
             rises
         })
     }
-}
-
-fn values(keys: &[Key]) -> Vec<&Expression> {
-    keys.iter().map(|key| &key.value).collect()
 }
 
 /// From points of one statement to those of another that come after them;

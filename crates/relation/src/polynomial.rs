@@ -66,6 +66,23 @@ impl Product {
     }
 }
 
+impl Product {
+    /// Calls `visit` with every atom, arguments of calls included.
+    pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
+        for atom in self.atoms() {
+            visit(atom);
+            match atom {
+                Atom::Variable(_) | Atom::Constant(_) => {}
+                Atom::Call(_, arguments) => arguments.iter().for_each(|a| a.visit(visit)),
+                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
+                    a.visit(visit);
+                    b.visit(visit);
+                }
+            }
+        }
+    }
+}
+
 impl PartialEq for Product {
     fn eq(&self, other: &Self) -> bool {
         self.atoms() == other.atoms()
@@ -115,8 +132,8 @@ impl Polynomial {
         Self::sum(terms)
     }
 
-    /// The sum of terms in any order.
-    fn sum(mut terms: Vec<(Product, i64)>) -> Option<Self> {
+    /// The sum of terms in any order; `None` if a factor overflows.
+    pub(crate) fn sum(mut terms: Vec<(Product, i64)>) -> Option<Self> {
         terms.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut fits = true;
         terms.dedup_by(|(next, n), (product, sum)| {
@@ -263,16 +280,8 @@ impl Polynomial {
 
     /// Calls `visit` with every atom, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
-        for atom in self.terms.iter().flat_map(|(product, _)| product.atoms()) {
-            visit(atom);
-            match atom {
-                Atom::Variable(_) | Atom::Constant(_) => {}
-                Atom::Call(_, arguments) => arguments.iter().for_each(|a| a.visit(visit)),
-                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
-                    a.visit(visit);
-                    b.visit(visit);
-                }
-            }
+        for (product, _) in &self.terms {
+            product.visit(visit);
         }
     }
 

@@ -27,7 +27,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use super::form::Form;
+use super::form::{Form, Instances, place};
 use super::{Facts, MOST_ROUNDS};
 use crate::budget::Budget;
 use crate::declarations::Declarations;
@@ -50,8 +50,9 @@ pub(super) struct Choices {
     seen: Vec<usize>,
     /// The calls for which choices were made.
     calls: BTreeSet<Atom>,
-    members: Vec<Rc<Member>>,
-    /// The members by their opposite rows.
+    /// The opposite of the row of each member. A proof of it refutes the member.
+    members: Vec<Rc<Linear>>,
+    /// The members by these opposites.
     numbers: HashMap<Rc<Linear>, usize>,
     tried: Vec<Tried>,
     made: HashSet<Rc<[usize]>>,
@@ -70,12 +71,6 @@ pub(super) struct Choices {
 struct Choice {
     members: Rc<[usize]>,
     from: Sources,
-}
-
-struct Member {
-    row: Row,
-    /// The opposite row. A proof of it refutes the member.
-    opposite: Rc<Linear>,
 }
 
 /// What is known of a member.
@@ -126,15 +121,18 @@ impl Choices {
         self.reasons.get(atom).copied().unwrap_or(Sources::NONE)
     }
 
-    /// The rows that give the calls of a member a value.
-    fn reasons(&self, member: usize) -> Sources {
-        let mut from = Sources::NONE;
-        if !self.reasons.is_empty() {
-            let row = &self.members[member].row;
-            row.sum
-                .visit(&mut |atom| from = from.and(self.reason(atom)));
+    /// The number of a row as a member; `None` if it holds anyway.
+    fn member(&mut self, row: &Linear) -> Option<usize> {
+        let opposite = row.negated().filter(|_| !row.is_true())?;
+        if let Some(number) = self.numbers.get(&opposite) {
+            return Some(*number);
         }
-        from
+        let number = self.members.len();
+        let opposite = Rc::new(opposite);
+        self.numbers.insert(opposite.clone(), number);
+        self.members.push(opposite);
+        self.tried.push(Tried::Open((usize::MAX, usize::MAX)));
+        Some(number)
     }
 }
 
@@ -198,13 +196,16 @@ impl Facts<'_> {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,
         };
-        let row = left.map(|member| self.choices.members[member].row.clone());
+        let row = left.map(|member| {
+            let row = self.choices.members[member].negated();
+            self.system.row(&row.expect("it is the opposite of one"))
+        });
         Some((row.unwrap_or_else(never), from))
     }
 
     /// The rows that refute a member, if there is a proof.
     fn refutation(&mut self, member: usize, except: Except) -> Option<Sources> {
-        let opposite = self.choices.members[member].opposite.clone();
+        let opposite = self.choices.members[member].clone();
         if except != Except::default() {
             return self.trial(&opposite, except);
         }
@@ -279,34 +280,41 @@ impl Facts<'_> {
 
     /// Adds the instances of a clause that contain no new call.
     fn make_instances(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
-        let candidates = form.candidates(calls);
-        let mut counts = candidates.iter().map(Vec::len);
-        let n_instances = counts.try_fold(1usize, |n, count| n.checked_mul(count));
-        if n_instances.is_none_or(|n| n > MOST_INSTANCES) {
+        let mut instances = Instances::of(form, calls);
+        let counts = instances.counts();
+        let mut all = counts.iter();
+        let n_instances = all.try_fold(1usize, |n, count| n.checked_mul(*count));
+        let Some(n_instances) = n_instances.filter(|n| *n <= MOST_INSTANCES) else {
             self.spent.get_or_insert(Budget::Instances);
             return;
+        };
+        if n_instances == 0 {
+            return;
         }
+        instances.number(&mut self.system);
         // A literal is the same member in all instances that agree in its variables.
-        let mut members: Vec<HashMap<Vec<usize>, Option<usize>>> =
-            vec![HashMap::new(); form.literals.len()];
+        let members = form.literals.iter().map(|literal| {
+            let n: usize = literal.variables.iter().map(|v| counts[*v]).product();
+            vec![None; n]
+        });
+        let mut members: Vec<Vec<Option<Option<usize>>>> = members.collect();
         // The candidate of each variable; the last variable changes first.
         let mut at = vec![0; form.n_variables];
-        for _ in 0..n_instances.unwrap_or(0) {
-            let values = || candidates.iter().zip(&at).map(|(of, at)| of[*at].clone());
+        for _ in 0..n_instances {
             let literals = form.literals.iter().zip(&mut members);
             let instance = literals.map(|(literal, members)| {
-                let of: Vec<usize> = literal.variables.iter().map(|v| at[*v]).collect();
-                *members.entry(of).or_insert_with(|| {
-                    let row = literal.row.at(&values().collect::<Vec<_>>());
-                    self.member(row.filter(|row| speaks_of(row, calls)))
+                let place = place(&literal.variables, &at, &counts);
+                *members[place].get_or_insert_with(|| {
+                    let row = instances.row(literal, &at, &mut self.system)?;
+                    self.choices.member(&row)
                 })
             });
             if let Some(instance) = instance.collect::<Option<Vec<usize>>>() {
                 self.open_members(instance);
             }
-            for (place, of) in at.iter_mut().zip(&candidates).rev() {
+            for (place, count) in at.iter_mut().zip(&counts).rev() {
                 *place += 1;
-                if *place < of.len() {
+                if *place < *count {
                     break;
                 }
                 *place = 0;
@@ -370,7 +378,10 @@ impl Facts<'_> {
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.
     fn open(&mut self, rows: impl IntoIterator<Item = Option<Row>>) {
-        let members = rows.into_iter().map(|row| self.member(row));
+        let members = rows.into_iter().map(|row| {
+            let row = self.system.linear(&row?);
+            self.choices.member(&row)
+        });
         if let Some(members) = members.collect() {
             self.open_members(members);
         }
@@ -381,48 +392,18 @@ impl Facts<'_> {
             return;
         }
         let members: Rc<[usize]> = members.into();
-        let reasons = members.iter().map(|member| self.choices.reasons(*member));
-        let from = reasons.fold(Sources::NONE, Sources::and);
+        let mut from = Sources::NONE;
+        if !self.choices.reasons.is_empty() {
+            for member in &*members {
+                let row = &self.choices.members[*member];
+                let reason = |atom: &Atom| self.choices.reason(atom);
+                self.system
+                    .visit(row, &mut |atom| from = from.and(reason(atom)));
+            }
+        }
         self.choices.made.insert(members.clone());
         self.choices.open.push(Choice { members, from });
     }
-
-    /// The number of a row as a member; `None` if there is none, or it holds anyway.
-    fn member(&mut self, row: Option<Row>) -> Option<usize> {
-        let row = row.filter(|row| !holds(row))?;
-        let opposite = self.system.linear(&row).negated()?;
-        let choices = &mut self.choices;
-        if let Some(number) = choices.numbers.get(&opposite) {
-            return Some(*number);
-        }
-        let number = choices.members.len();
-        let opposite = Rc::new(opposite);
-        choices.numbers.insert(opposite.clone(), number);
-        choices.members.push(Rc::new(Member { row, opposite }));
-        choices.tried.push(Tried::Open((usize::MAX, usize::MAX)));
-        Some(number)
-    }
-}
-
-/// Whether a row of a number alone holds.
-fn holds(row: &Row) -> bool {
-    row.sum.value().is_some_and(|value| match row.sign {
-        Sign::Zero => value == 0,
-        Sign::NonNegative => value >= 0,
-        Sign::NonZero => value != 0,
-    })
-}
-
-/// Whether all calls of a row are among these; keys have values by declaration.
-fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
-    let mut known = true;
-    row.sum.visit(&mut |atom| {
-        known &= match atom {
-            Atom::Call(name, _) => key::is_variadic(name) || calls.contains(atom),
-            _ => !atom.is_partial(),
-        }
-    });
-    known
 }
 
 /// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
