@@ -58,6 +58,7 @@
 pub mod accesses;
 pub mod chain;
 mod computation;
+pub mod course;
 mod evaluate;
 pub mod graph;
 pub mod guide;
@@ -74,8 +75,9 @@ mod value;
 pub use accesses::{Effect, Reference};
 pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use course::{Course, Later};
 pub use evaluate::Given;
 pub use inline::{Argument, Call};
-pub use order::{Course, Dependence, DependenceKind, Later};
+pub use order::{Dependence, DependenceKind};
 pub use script::{Command, Script};
 pub use value::{Access, Key, Operator, Update, Value, Window};

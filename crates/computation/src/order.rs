@@ -24,20 +24,17 @@
 //! Source: Pugh and Wonnacott, "Constraint-based array dependence analysis",
 //! TOPLAS 1998, <https://doi.org/10.1145/291889.291900>.
 
-use std::cell::OnceCell;
 use std::fmt;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Relation, Rewrite,
-    Variable,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite, Variable,
 };
 
 use crate::accesses::Reference;
 use crate::computation::{Computation, Statement, StatementId};
 use crate::proofs::Proofs;
-use crate::value::Key;
 
 /// Points of one statement that have to run before points of another.
 #[derive(Clone, Debug)]
@@ -300,46 +297,8 @@ impl Computation {
 }
 
 impl Computation {
-    /// Whether these keys of a statement's points never fall from one point to a later
-    /// one, compared as tuples: whatever parameters and index arrays are, and proved.
-    ///
-    /// ```
-    /// use sparsec_computation::{Computation, Value};
-    /// let rows: Computation = "computation rows {
-    ///   parameters N, NZ
-    ///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
-    ///   given pos : i32[N + 1]
-    ///   out y : i64[NZ]
-    ///   s0: y(p) = dense_rank(i of N) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
-    /// }".parse()?;
-    /// let statement = rows.find("s0").expect("there is one");
-    /// let Value::Window(_, keys) = &rows.statement(statement).value else { panic!() };
-    /// assert!(rows.keys_ascend(statement, keys));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
-        self.course(id).later().keys_ascend(keys)
-    }
-
-    /// Whether a value grows from each point of a statement to each later one: by proof.
-    pub fn grows(&self, id: StatementId, value: &Expression) -> bool {
-        self.course(id).later().grows(value)
-    }
-
-    /// The points of a statement in their order.
-    pub fn course(&self, id: StatementId) -> Course {
-        let times = self.times();
-        let order = earlier(self, (id, &times), (id, &times));
-        Course {
-            pairs: self.all_pairs(id),
-            order: order.map_or_else(Vec::new, |order| order.parts().to_vec()),
-            known: self.known(),
-            n_variables: self.statement(id).variables().len(),
-        }
-    }
-
     /// From each point of a statement to each.
-    fn all_pairs(&self, id: StatementId) -> Relation {
+    pub(crate) fn all_pairs(&self, id: StatementId) -> Relation {
         let space = &self.statement(id).space;
         let mut pairs = Vec::new();
         for first in space.parts() {
@@ -355,68 +314,6 @@ impl Computation {
             }
         }
         Relation::new(pairs).expect("spaces use names in one role")
-    }
-}
-
-/// The points of a statement in their order.
-pub struct Course {
-    /// All pairs of points.
-    pairs: Relation,
-    /// The conjunctions of which one holds if the first point of a pair comes before the second.
-    order: Vec<Conjunction>,
-    known: Declarations,
-    n_variables: usize,
-}
-
-/// The pairs of points of a statement in which the first one comes before the second, with what is
-/// known of them: it is the same for all questions.
-pub struct Later<'a> {
-    course: &'a Course,
-    pairs: Consequences<'a>,
-    /// For each conjunction of the order, once a question needs it.
-    parts: Vec<OnceCell<Consequences<'a>>>,
-}
-
-impl Course {
-    /// The pairs of points in which the first one comes before the second.
-    pub fn later(&self) -> Later<'_> {
-        Later {
-            course: self,
-            pairs: Consequences::of_pairs(&self.pairs, &self.known),
-            parts: self.order.iter().map(|_| OnceCell::new()).collect(),
-        }
-    }
-}
-
-impl Later<'_> {
-    /// As [`Computation::keys_ascend`].
-    pub fn keys_ascend(&self, keys: &[Key]) -> bool {
-        let values: Vec<&Expression> = keys.iter().map(|key| &key.value).collect();
-        self.ascend(&values, Comparison::Greater)
-    }
-
-    /// As [`Computation::grows`].
-    pub fn grows(&self, value: &Expression) -> bool {
-        self.ascend(&[value], Comparison::GreaterEqual)
-    }
-
-    /// Whether no tuple of values compares like `falls` with that of a later point, element by
-    /// element.
-    fn ascend(&self, values: &[&Expression], falls: Comparison) -> bool {
-        let shift = Shift(self.course.n_variables);
-        let mut equal: Vec<Constraint> = Vec::new();
-        values.iter().all(|value| {
-            let later = value.rewritten(&shift);
-            let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
-            let falling = [&equal[..], &[link(falls)]].concat();
-            let parts = self.parts.iter().zip(&self.course.order);
-            let rises = parts.into_iter().all(|(part, order)| {
-                let part = part.get_or_init(|| self.pairs.under(order.constraints()));
-                part.exclude(&falling)
-            });
-            equal.push(link(Comparison::Equal));
-            rises
-        })
     }
 }
 

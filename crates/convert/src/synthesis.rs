@@ -7,9 +7,7 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{
-    Consequences, Constraint, Declarations, Expression, Function, Relation, Set, Variable,
-};
+use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation, Set, Variable};
 
 use crate::cases::{Case, CaseKind};
 use crate::declare::unknown_constants;
@@ -169,8 +167,8 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) space: Set,
     /// Demands of the part at hand that are proved to hold at all of these entries, and what they
     /// are proved by.
-    met: HashSet<Constraint>,
-    met_by: Declarations,
+    pub(crate) met: HashSet<Constraint>,
+    pub(crate) met_by: Declarations,
     /// Where the values of the part at hand begin.
     pub(crate) offset: Expression,
     /// For each part the entries that it holds, and the places of their values.
@@ -309,58 +307,6 @@ impl Synthesis<'_> {
             extents: vec![length],
             role: Role::Temporary,
         });
-    }
-
-    /// Keeps to the entries that the destination can hold. The conversion refuses others when it
-    /// runs, unless it is proved that there are none.
-    pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
-        let known = self.computation.relied_on();
-        let outside = "B_outside".to_owned();
-        if !known.include(&self.met_by) {
-            self.met.clear();
-        }
-        let mut demands = unknowns.demands().into_iter();
-        while let Some(demand) = self.unmet(&mut demands, &known) {
-            if !self.is_last {
-                if self.has_counted {
-                    let name = &self.destination.name;
-                    let message = format!("part `{name}` leaves out entries that it counts");
-                    return Err(refused(message)
-                        .help("let the last part of the format be the one that lists entries"));
-                }
-                self.space = self.space_with(demand)?;
-                continue;
-            }
-            if self.computation.space(&outside).is_none() {
-                self.add_number(&outside);
-                let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
-                self.computation.declarations.assume(none);
-            }
-            let (comparison, right) = &demand.rest[0];
-            let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
-            let target = (outside.clone(), Vec::new());
-            let one = (Update::Add, Value::Integer(1));
-            self.add(self.space_with(broken)?, target, one);
-            self.space = self.space_with(demand)?;
-        }
-        self.met_by = known;
-        Ok(())
-    }
-
-    /// The next demand that is not proved to hold at all entries.
-    fn unmet(
-        &mut self,
-        demands: &mut impl Iterator<Item = Constraint>,
-        known: &Declarations,
-    ) -> Option<Constraint> {
-        let entries = Consequences::of(&self.space, known);
-        demands.find(|demand| {
-            let is_met = self.met.contains(demand) || entries.implies(demand);
-            if is_met {
-                self.met.insert(demand.clone());
-            }
-            !is_met
-        })
     }
 
     /// The entries at which a constraint holds too.

@@ -42,16 +42,16 @@
 use std::fmt;
 
 use crate::conjunction::Conjunction;
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
+use crate::expression::{Constraint, Expression, Rewrite, Values, calls};
 use crate::names::Uses;
 use crate::polynomial::Polynomial;
 use crate::relation::Relation;
 use crate::set::Set;
 use sparsec_base::Result;
-use sparsec_base::arena::Id;
 
 mod check;
 mod clauses;
+mod inverse;
 mod parse;
 mod tuples;
 
@@ -340,72 +340,6 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The declared inverse of a function: `g` if `g(f(x)) = x` on the domain of `f`, for
-    /// functions of several arguments and functions with tuples for values too.
-    ///
-    /// ```
-    /// use sparsec_relation::Declarations;
-    /// let known: Declarations =
-    ///     "function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < N} inverse g".parse()?;
-    /// assert_eq!(known.inverse_of("f"), Some("g"));
-    /// assert_eq!(known.inverse_of("g"), Some("f"));
-    /// let known: Declarations =
-    ///     "function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} inverse d".parse()?;
-    /// assert_eq!(known.inverse_of("c"), Some("d"));
-    /// assert_eq!(known.inverse_of("d"), Some("c"));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn inverse_of(&self, name: &str) -> Option<&str> {
-        let (domain, n) = match self.tuples.iter().find(|tuple| tuple.name == name) {
-            Some(tuple) => (&tuple.domain, tuple.range.n_elements()),
-            None => (&self.function(name)?.domain, 1),
-        };
-        let of_tuple =
-            |e: &Expression, k: usize| matches!(e, Expression::Variable(x) if x.index() == k);
-        let are_values = |values: &[Expression]| {
-            let names = tuples::elements(name, n);
-            let is_value = |(value, name): (&Expression, String)| match value {
-                Expression::Call(f, tuple) => {
-                    let mut tuple = tuple.iter().enumerate();
-                    *f == name && tuple.all(|(k, e)| of_tuple(e, k))
-                }
-                _ => false,
-            };
-            values.len() == n && values.iter().zip(names).all(is_value)
-        };
-        let returns = |conclusion: &Constraint, k: usize| match &conclusion.first {
-            Expression::Call(_, values) => {
-                let is_element = |(comparison, e): &(Comparison, Expression)| {
-                    *comparison == Comparison::Equal && of_tuple(e, k)
-                };
-                let [only] = &conclusion.rest[..] else {
-                    return false;
-                };
-                is_element(only) && are_values(values)
-            }
-            _ => false,
-        };
-        self.quantifiers.iter().find_map(|quantifier| {
-            let conclusions = &quantifier.conclusions;
-            let names = conclusions
-                .iter()
-                .map(|conclusion| match &conclusion.first {
-                    Expression::Call(name, _) => name.as_str(),
-                    _ => "",
-                });
-            let first = names.clone().next()?;
-            let inverse = match conclusions.len() {
-                1 => first,
-                _ => first.strip_suffix(".0")?,
-            };
-            let is_inverse = conclusions.len() == domain.n_elements()
-                && names.eq(tuples::elements(inverse, conclusions.len()))
-                && conclusions.iter().enumerate().all(|(k, it)| returns(it, k))
-                && holds_within(&quantifier.premises, domain);
-            is_inverse.then_some(inverse)
-        })
-    }
-
     /// The functions that are in a quantifier, a domain or a range with another.
     pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
         let mut tied = vec![calls(&self.assumptions)];
@@ -424,23 +358,6 @@ impl Declarations {
         }
         tied.concat()
     }
-}
-
-/// Whether all premises on the elements of a tuple are among the constraints of a set of such
-/// tuples.
-fn holds_within(premises: &Conjunction, set: &Set) -> bool {
-    let [part] = set.parts() else { return false };
-    let stated: Vec<Constraint> = part
-        .constraints()
-        .iter()
-        .flat_map(Constraint::split)
-        .collect();
-    let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
-    premises.n_variables() == set.n_elements()
-        && part.n_variables() == set.n_elements()
-        && premises_hold
-            .into_iter()
-            .all(|premise| stated.contains(&premise))
 }
 
 /// Whether constraints contain a function or a symbolic constant.

@@ -11,7 +11,6 @@
 //! Factors have 64 bits; an operation that overflows gives `None`. Atoms share their parts, so
 //! copies are cheap.
 
-use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -20,6 +19,10 @@ use sparsec_base::arena::Id;
 
 use crate::expression::{Comparison, Expression, Variable};
 use crate::simplify::floor_divide;
+
+mod product;
+
+pub(crate) use product::Product;
 
 /// An expression without further arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,83 +34,10 @@ pub(crate) enum Atom {
     Modulo(Rc<Polynomial>, Rc<Polynomial>),
 }
 
-/// Atoms that are multiplied, in their order.
-#[derive(Clone, Debug)]
-pub(crate) enum Product {
-    One,
-    Alone(Atom),
-    Several(Rc<[Atom]>),
-}
-
 /// A sum of products, in their order; no factor is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Polynomial {
     terms: Vec<(Product, i64)>,
-}
-
-impl Product {
-    fn atoms(&self) -> &[Atom] {
-        match self {
-            Self::One => &[],
-            Self::Alone(atom) => std::slice::from_ref(atom),
-            Self::Several(atoms) => atoms,
-        }
-    }
-
-    fn times(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::One, product) | (product, Self::One) => product.clone(),
-            _ => {
-                let mut atoms = [self.atoms(), other.atoms()].concat();
-                atoms.sort();
-                Self::Several(atoms.into())
-            }
-        }
-    }
-}
-
-impl Product {
-    /// Calls `visit` with every atom, arguments of calls included.
-    pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
-        for atom in self.atoms() {
-            visit(atom);
-            match atom {
-                Atom::Variable(_) | Atom::Constant(_) => {}
-                Atom::Call(_, arguments) => arguments.iter().for_each(|a| a.visit(visit)),
-                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
-                    a.visit(visit);
-                    b.visit(visit);
-                }
-            }
-        }
-    }
-}
-
-impl PartialEq for Product {
-    fn eq(&self, other: &Self) -> bool {
-        self.atoms() == other.atoms()
-    }
-}
-
-impl Eq for Product {}
-
-/// Maps by products take slices of atoms as keys.
-impl Borrow<[Atom]> for Product {
-    fn borrow(&self) -> &[Atom] {
-        self.atoms()
-    }
-}
-
-impl PartialOrd for Product {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Product {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.atoms().cmp(other.atoms())
-    }
 }
 
 impl Polynomial {

@@ -189,9 +189,7 @@ impl Relation {
         }
         Self::new(parts)
     }
-}
 
-impl Relation {
     /// Whether there is a proof that there are no pairs. Unlike [`is_empty`](Self::is_empty), this
     /// looks for no counterexample, and ends at the first part that may have pairs.
     pub fn is_refuted(&self, declarations: &Declarations) -> bool {

@@ -20,7 +20,7 @@ use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use super::tuples::elements;
 use super::{Declarations, Function, Monotone, TupleFunction};
 use crate::conjunction::Conjunction;
-use crate::expression::{Constraint, Expression, Values};
+use crate::expression::{Constraint, Expression};
 use crate::key::LEX;
 use crate::parse::{Parser, SYMBOLS};
 use crate::set::Set;
@@ -70,9 +70,9 @@ impl FromStr for Declarations {
     }
 }
 
-struct Reader<'a> {
-    parser: &'a mut Parser,
-    declarations: &'a mut Declarations,
+pub(super) struct Reader<'a> {
+    pub(super) parser: &'a mut Parser,
+    pub(super) declarations: &'a mut Declarations,
 }
 
 impl Reader<'_> {
@@ -189,59 +189,14 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads the name of the inverse of a function, after the word `inverse` at `place`.
-    fn inverse(
+    /// Refuses a function whose name, or the name of an element of its values, is in use.
+    pub(super) fn check_new_role(
         &mut self,
-        of: &str,
+        name: &str,
         domain: &Set,
         range: &Set,
-        has_one: bool,
         place: Span,
-    ) -> Result<String> {
-        if domain.n_elements() == 0 {
-            return Err(self
-                .does_not_fit("the inverse of a function without arguments", place)
-                .help("leave `inverse` out"));
-        }
-        if has_one {
-            return Err(self
-                .does_not_fit("a function with two inverses", place)
-                .help("keep one of them"));
-        }
-        let (name, place) = self.new_name("the inverse")?;
-        if name == of {
-            return Err(self
-                .does_not_fit("a function that is its own inverse by name", place)
-                .help("state it with `forall`"));
-        }
-        self.check_new_role(&name, range, domain, place)?;
-        Ok(name)
-    }
-
-    /// Declares the inverse of the bijection `name` between two sets.
-    fn declare_inverse(&mut self, name: &str, domain: Set, range: Set, inverse: String) {
-        self.returns(&domain, (name, range.n_elements()), &inverse);
-        self.returns(&range, (&inverse, domain.n_elements()), name);
-        let (domain, range) = (range, domain);
-        match range.n_elements() {
-            1 => self.declarations.functions.push(Function {
-                name: inverse,
-                domain,
-                range,
-                injective: true,
-                monotone: None,
-            }),
-            _ => self.declarations.declare_tuple(TupleFunction {
-                name: inverse,
-                domain,
-                range,
-                injective: true,
-            }),
-        }
-    }
-
-    /// Refuses a function whose name, or the name of an element of its values, is in use.
-    fn check_new_role(&mut self, name: &str, domain: &Set, range: &Set, place: Span) -> Result<()> {
+    ) -> Result<()> {
         for name in elements(name, range.n_elements()) {
             self.check_undeclared(&name, place)?;
             self.parser
@@ -295,29 +250,6 @@ impl Reader<'_> {
                 self.declare_inverse(&name, domain, range, inverse);
             }
             return Ok(());
-        }
-    }
-
-    /// Declares `second(first(x)) = x` for each tuple `x` of a set. The values of `first` have `n`
-    /// elements.
-    fn returns(&mut self, set: &Set, (first, n): (&str, usize), second: &str) {
-        for part in set.parts() {
-            let names = part.inputs().chain(part.exists());
-            let names = names.map(|v| part.name(v).to_owned());
-            let mut premises = Conjunction::new(names, []);
-            let same: Vec<Expression> = premises.inputs().map(Expression::Variable).collect();
-            for constraint in part.constraints() {
-                premises.add(constraint.rewritten(&Values(&same)));
-            }
-            let tuple = &same[..premises.n_variables() - part.exists().len()];
-            let values = elements(first, n).map(|name| Expression::Call(name, tuple.to_vec()));
-            let values: Vec<Expression> = values.collect();
-            let returned = elements(second, tuple.len()).zip(tuple);
-            let equal = returned.map(|(name, element)| {
-                Expression::Call(name, values.clone()).equals(element.clone())
-            });
-            let equal = equal.collect();
-            self.declarations.forall(premises, equal);
         }
     }
 
@@ -387,7 +319,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
+    pub(super) fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
         self.check_undeclared(&name, place)?;
@@ -407,7 +339,7 @@ impl Reader<'_> {
             .help("join the two declarations, and state what else holds with `forall`"))
     }
 
-    fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {
+    pub(super) fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {
         Diagnostic::new(code::BAD_DECLARATION, message).at(
             self.parser.tokens.source(),
             place,
