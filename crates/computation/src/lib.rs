@@ -58,6 +58,7 @@
 pub mod accesses;
 pub mod chain;
 mod computation;
+pub mod course;
 mod evaluate;
 pub mod graph;
 pub mod guide;
@@ -74,6 +75,7 @@ mod value;
 pub use accesses::{Effect, Reference};
 pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use course::{Course, Later};
 pub use evaluate::Given;
 pub use inline::{Argument, Call};
 pub use order::{Dependence, DependenceKind};

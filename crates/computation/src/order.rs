@@ -29,14 +29,12 @@ use std::fmt;
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite,
-    Variable,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Rewrite, Variable,
 };
 
 use crate::accesses::Reference;
 use crate::computation::{Computation, Statement, StatementId};
 use crate::proofs::Proofs;
-use crate::value::Key;
 
 /// Points of one statement that have to run before points of another.
 #[derive(Clone, Debug)]
@@ -116,7 +114,7 @@ impl Computation {
             let order = earlier(self, (from, &times), (to, &times));
             let Some(order) = order else { return Ok(()) };
             let relation = conflict.intersect(&order)?;
-            if relation.is_empty(&known) != Answer::Yes {
+            if !relation.is_refuted(&known) {
                 found.push(Dependence {
                     from,
                     to,
@@ -299,68 +297,6 @@ impl Computation {
 }
 
 impl Computation {
-    /// Whether these keys of a statement's points never fall from one point to a later
-    /// one, compared as tuples: whatever parameters and index arrays are, and proved.
-    ///
-    /// ```
-    /// use sparsec_computation::{Computation, Value};
-    /// let rows: Computation = "computation rows {
-    ///   parameters N, NZ
-    ///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
-    ///   given pos : i32[N + 1]
-    ///   out y : i64[NZ]
-    ///   s0: y(p) = dense_rank(i of N) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
-    /// }".parse()?;
-    /// let statement = rows.find("s0").expect("there is one");
-    /// let Value::Window(_, keys) = &rows.statement(statement).value else { panic!() };
-    /// assert!(rows.keys_ascend(statement, keys));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn keys_ascend(&self, id: StatementId, keys: &[Key]) -> bool {
-        let values: Vec<&Expression> = keys.iter().map(|key| &key.value).collect();
-        self.ascend(id, &values, false)
-    }
-
-    /// Whether a value grows from each point of a statement to each later one: by proof.
-    pub fn grows(&self, id: StatementId, value: &Expression) -> bool {
-        self.ascend(id, &[value], true)
-    }
-
-    /// Whether tuples of values never fall along a statement's points, or all grow.
-    fn ascend(&self, id: StatementId, values: &[&Expression], strictly: bool) -> bool {
-        let times = self.times();
-        let Some(order) = earlier(self, (id, &times), (id, &times)) else {
-            return true;
-        };
-        let Ok(pairs) = self.all_pairs(id).intersect(&order) else {
-            return false;
-        };
-        let known = self.known();
-        let shift = Shift(self.statement(id).variables().len());
-        let mut equal: Vec<Constraint> = Vec::new();
-        values.iter().all(|value| {
-            let later = value.rewritten(&shift);
-            let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
-            let falling = pairs.parts().iter().map(|part| {
-                let mut part = part.clone();
-                let fall = link(match strictly {
-                    true => Comparison::GreaterEqual,
-                    false => Comparison::Greater,
-                });
-                equal
-                    .iter()
-                    .cloned()
-                    .chain([fall])
-                    .for_each(|it| part.add(it));
-                part
-            });
-            let falling = Relation::new(falling.collect());
-            let rises = falling.is_ok_and(|falling| falling.is_empty(&known) == Answer::Yes);
-            equal.push(link(Comparison::Equal));
-            rises
-        })
-    }
-
     /// Whether points that differ in an element of their tuples write different entries: by proof.
     ///
     /// ```
@@ -395,7 +331,7 @@ impl Computation {
     }
 
     /// From each point of a statement to each.
-    fn all_pairs(&self, id: StatementId) -> Relation {
+    pub(crate) fn all_pairs(&self, id: StatementId) -> Relation {
         let space = &self.statement(id).space;
         let mut pairs = Vec::new();
         for first in space.parts() {
@@ -484,7 +420,7 @@ fn lexicographic(first: &[Expression], second: &[Expression]) -> Vec<Vec<Constra
 fn without_empty_parts(relation: &Relation, known: &Declarations) -> Relation {
     let parts = relation.parts().iter().filter(|part| {
         let alone = Relation::new(vec![(*part).clone()]).expect("a part of a relation");
-        alone.is_empty(known) != Answer::Yes
+        !alone.is_refuted(known)
     });
     let kept: Vec<Conjunction> = parts.cloned().collect();
     match kept.is_empty() {

@@ -7,7 +7,7 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_computation::Key;
 use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Expression, Parser, Rewrite, Set, Variable,
+    Comparison, Conjunction, Consequences, Constraint, Expression, Parser, Rewrite, Set, Variable,
 };
 
 use crate::refused;
@@ -256,17 +256,13 @@ impl Synthesis<'_> {
         for key in keys {
             both.add(key.clone().equals(key.rewritten(&second)));
         }
-        for value in told {
-            let mut differ = both.clone();
+        let both = Set::new(vec![both])?;
+        let known = Consequences::of(&both, &self.computation.declarations);
+        Ok(told.iter().all(|value| {
             let other = value.rewritten(&second);
-            differ.add(Constraint::new(value.clone(), Comparison::NotEqual, other));
-            let set = Set::new(vec![differ])?;
-            let empty = set.as_relation().is_empty(&self.computation.declarations);
-            if empty != Answer::Yes {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+            let differ = Constraint::new(value.clone(), Comparison::NotEqual, other);
+            known.exclude(&[differ])
+        }))
     }
 }
 

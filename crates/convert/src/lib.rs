@@ -48,6 +48,7 @@ mod blocks;
 mod cases;
 mod certify;
 mod declare;
+mod demands;
 mod entries;
 mod isolated;
 mod keys;

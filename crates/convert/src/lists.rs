@@ -3,8 +3,8 @@
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
-    Access, Computation, DataSpace, Key, Operator, Role, Statement, StatementId, Update, Value,
-    Window,
+    Access, Computation, DataSpace, Key, Later, Operator, Role, Statement, StatementId, Update,
+    Value, Window,
 };
 use sparsec_relation::{Comparison, Constraint, Expression, Function, Set, Variable};
 
@@ -142,15 +142,11 @@ impl Synthesis<'_> {
         (mut sorted, place): (Vec<Key>, &Place),
         unknowns: &mut Unknowns<'_>,
     ) -> Result<Expression> {
-        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
-        let n = sorted.len();
-        let first = (0..n).find(|first| rises(&sorted[*first..]));
-        sorted.truncate(first.unwrap_or(n));
+        let visits = self.visits().course(StatementId::from_index(0));
+        let visits = visits.later();
+        sorted.truncate(first_ascending(&visits, &sorted));
         if sorted.is_empty() {
-            let growing = self.visits();
-            if self.entries.is_full
-                && growing.grows(StatementId::from_index(0), &self.entries.place)
-            {
+            if self.entries.is_full && visits.grows(&self.entries.place) {
                 for end in self.ends(element, keys) {
                     self.count_entries(&end)?;
                 }
@@ -189,17 +185,13 @@ impl Synthesis<'_> {
         name: &str,
         mut sorted: Vec<Key>,
     ) -> Result<(Expression, String)> {
-        let rises = |keys: &[Key]| self.visits().keys_ascend(StatementId::from_index(0), keys);
-        let n = sorted.len();
-        let first = (0..n).find(|first| rises(&sorted[*first..]));
-        sorted.truncate(first.unwrap_or(n));
+        let visits = self.visits().course(StatementId::from_index(0));
+        let visits = visits.later();
+        sorted.truncate(first_ascending(&visits, &sorted));
         let end = format!("{name}_entries");
         self.add_number(&end);
         self.count_entries(&end)?;
-        let grows = || {
-            self.visits()
-                .grows(StatementId::from_index(0), &self.entries.place)
-        };
+        let grows = || visits.grows(&self.entries.place);
         if sorted.is_empty() && self.entries.is_full && grows() {
             return Ok((self.entries.place.clone(), end));
         }
@@ -400,4 +392,12 @@ impl Synthesis<'_> {
         }
         ends
     }
+}
+
+/// The first of these keys from which on they never fall from one visit to a later one; their
+/// number if the last one may fall.
+fn first_ascending(visits: &Later<'_>, keys: &[Key]) -> usize {
+    let mut from = 0..keys.len();
+    let first = from.find(|first| visits.keys_ascend(&keys[*first..]));
+    first.unwrap_or(keys.len())
 }

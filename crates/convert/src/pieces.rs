@@ -29,7 +29,7 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Update, Value, Window};
-use sparsec_relation::{Answer, Comparison, Constraint, Declarations, Expression, Variable};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 
 use crate::entries::{Entries, Shared};
 use crate::listing::{ascending, list};
@@ -110,10 +110,7 @@ impl Source {
             for piece in &listed {
                 known.extend(piece.named.declarations.clone());
             }
-            let is_empty = |piece: &Listed| {
-                let space = piece.entries.space.as_relation();
-                space.is_empty(&known) == Answer::Yes
-            };
+            let is_empty = |piece: &Listed| piece.entries.space.is_refuted(&known);
             let both = triangle.both(listed)?.into_iter();
             let both = both.map(|pieces| -> Vec<Listed> {
                 let pieces = pieces.into_iter();

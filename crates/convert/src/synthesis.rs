@@ -1,6 +1,6 @@
 //! The statements of a conversion, as elements of the destination's tuple are found.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
@@ -77,6 +77,8 @@ pub(crate) fn synthesized(
         written: BTreeSet::new(),
         kinds: Vec::new(),
         space: entries.space.clone(),
+        met: HashSet::new(),
+        met_by: Declarations::new(),
         offset: Expression::Integer(0),
         copies: Vec::new(),
         is_last: true,
@@ -109,6 +111,7 @@ pub(crate) fn synthesized(
         synthesis.is_last = number + 1 == destinations.len();
         synthesis.unknown_constants = unknown_constants(destination);
         synthesis.found.clear();
+        synthesis.met.clear();
         synthesis.has_counted = false;
         let before = synthesis.space.clone();
         synthesis.fill(&known, &mut cases)?;
@@ -162,6 +165,10 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) kinds: Vec<(String, CaseKind)>,
     /// The entries that the part at hand can hold.
     pub(crate) space: Set,
+    /// Demands of the part at hand that are proved to hold at all of these entries, and what they
+    /// are proved by.
+    pub(crate) met: HashSet<Constraint>,
+    pub(crate) met_by: Declarations,
     /// Where the values of the part at hand begin.
     pub(crate) offset: Expression,
     /// For each part the entries that it holds, and the places of their values.
@@ -300,40 +307,6 @@ impl Synthesis<'_> {
             extents: vec![length],
             role: Role::Temporary,
         });
-    }
-
-    /// Keeps to the entries that the destination can hold. The conversion refuses others when it
-    /// runs, unless it is proved that there are none.
-    pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
-        let known = self.computation.relied_on();
-        let outside = "B_outside".to_owned();
-        for demand in unknowns.demands() {
-            if self.space.implies(&demand, &known) {
-                continue;
-            }
-            if !self.is_last {
-                if self.has_counted {
-                    let name = &self.destination.name;
-                    let message = format!("part `{name}` leaves out entries that it counts");
-                    return Err(refused(message)
-                        .help("let the last part of the format be the one that lists entries"));
-                }
-                self.space = self.space_with(demand)?;
-                continue;
-            }
-            if self.computation.space(&outside).is_none() {
-                self.add_number(&outside);
-                let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
-                self.computation.declarations.assume(none);
-            }
-            let (comparison, right) = &demand.rest[0];
-            let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
-            let target = (outside.clone(), Vec::new());
-            let one = (Update::Add, Value::Integer(1));
-            self.add(self.space_with(broken)?, target, one);
-            self.space = self.space_with(demand)?;
-        }
-        Ok(())
     }
 
     /// The entries at which a constraint holds too.

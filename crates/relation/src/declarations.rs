@@ -32,6 +32,9 @@
 //! forall j : 0 <= j < NR => turn(back(j)) = j
 //! ```
 //!
+//! The inverse of a function of several arguments has tuples for values, and the inverse of a
+//! function with tuples for values has several arguments.
+//!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
 //! has one implication: two equal values do not determine the order of the arguments.
@@ -39,7 +42,7 @@
 use std::fmt;
 
 use crate::conjunction::Conjunction;
-use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
+use crate::expression::{Constraint, Expression, Rewrite, Values, calls};
 use crate::names::Uses;
 use crate::polynomial::Polynomial;
 use crate::relation::Relation;
@@ -48,6 +51,7 @@ use sparsec_base::Result;
 
 mod check;
 mod clauses;
+mod inverse;
 mod parse;
 mod tuples;
 
@@ -158,6 +162,26 @@ impl Declarations {
         self.tuples.extend(others.tuples);
         self.orders.extend(others.orders);
         self.quantifiers.extend(others.quantifiers);
+    }
+
+    /// Whether all of the others are among these, so that proofs from the others hold here.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let few: Declarations = "assume 0 <= N".parse()?;
+    /// let more: Declarations = "assume 0 <= N && 0 < M".parse()?;
+    /// assert!(more.include(&few) && !few.include(&more));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn include(&self, others: &Self) -> bool {
+        fn all<T: PartialEq>(here: &[T], others: &[T]) -> bool {
+            others.iter().all(|it| here.contains(it))
+        }
+        all(&self.assumptions, &others.assumptions)
+            && all(&self.functions, &others.functions)
+            && all(&self.tuples, &others.tuples)
+            && all(&self.orders, &others.orders)
+            && all(&self.quantifiers, &others.quantifiers)
     }
 
     /// The assumptions about given constants: those without a call, in which each name is given.
@@ -316,37 +340,6 @@ impl Declarations {
         self.orders.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The declared inverse of a function: `g` if `g(f(x)) = x` on the domain of `f`.
-    ///
-    /// ```
-    /// use sparsec_relation::Declarations;
-    /// let known: Declarations =
-    ///     "function f : {[i] : 0 <= i < N} -> {[j] : 0 <= j < N} inverse g".parse()?;
-    /// assert_eq!(known.inverse_of("f"), Some("g"));
-    /// assert_eq!(known.inverse_of("g"), Some("f"));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn inverse_of(&self, name: &str) -> Option<&str> {
-        let of = self.function(name)?;
-        self.quantifiers.iter().find_map(|quantifier| {
-            let [conclusion] = &quantifier.conclusions[..] else {
-                return None;
-            };
-            let [(Comparison::Equal, Expression::Variable(x))] = conclusion.rest[..] else {
-                return None;
-            };
-            let Expression::Call(g, outer) = &conclusion.first else {
-                return None;
-            };
-            let [Expression::Call(f, inner)] = &outer[..] else {
-                return None;
-            };
-            let is_x = matches!(inner[..], [Expression::Variable(v)] if v == x);
-            let everywhere = || holds_within(&quantifier.premises, &of.domain);
-            (f == name && is_x && everywhere()).then_some(g.as_str())
-        })
-    }
-
     /// The functions that are in a quantifier, a domain or a range with another.
     pub(crate) fn tied_to(&self, name: &str) -> Vec<String> {
         let mut tied = vec![calls(&self.assumptions)];
@@ -365,22 +358,6 @@ impl Declarations {
         }
         tied.concat()
     }
-}
-
-/// Whether all premises on one variable are among the constraints of a set.
-fn holds_within(premises: &Conjunction, set: &Set) -> bool {
-    let [part] = set.parts() else { return false };
-    let stated: Vec<Constraint> = part
-        .constraints()
-        .iter()
-        .flat_map(Constraint::split)
-        .collect();
-    let premises_hold = premises.constraints().iter().flat_map(Constraint::split);
-    premises.n_variables() == 1
-        && part.n_variables() == 1
-        && premises_hold
-            .into_iter()
-            .all(|premise| stated.contains(&premise))
 }
 
 /// Whether constraints contain a function or a symbolic constant.

@@ -29,6 +29,7 @@ use crate::set::Set;
 use choice::Choices;
 
 mod choice;
+mod form;
 mod products;
 
 pub(crate) use choice::{MOST_CREATED, MOST_INSTANCES};
@@ -41,6 +42,7 @@ pub(crate) const MOST_TRIALS: usize = 4000;
 pub(crate) const MOST_FACTS: usize = 160;
 
 /// The rows with their consequences.
+#[derive(Clone)]
 pub(crate) struct Facts<'a> {
     declarations: &'a Declarations,
     rows: Vec<Row>,
@@ -227,9 +229,33 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Whether a further constraint has values and holds wherever the ones do that
-    /// these facts are of.
-    pub(crate) fn meets(&self, given: &[Constraint], constraint: &Constraint) -> bool {
+    /// Whether no values satisfy the given rows and further ones.
+    pub(crate) fn excludes(&self, rows: &[Row]) -> bool {
+        // What is known already suffices for most.
+        if let [row] = rows
+            && let Some(opposite) = self.system.find(row).and_then(|row| row.negated())
+            && self.proof(&opposite, Except::default()).is_some()
+        {
+            return true;
+        }
+        self.under(rows).impossible()
+    }
+
+    /// The facts of the given rows and further ones, for questions that do not ask which rows
+    /// something follows from.
+    pub(crate) fn under(&self, rows: &[Row]) -> Self {
+        let mut facts = self.clone();
+        for row in rows {
+            row.sum.visit(&mut |atom| facts.choices.give(atom));
+            let linear = facts.system.linear(row);
+            facts.push(row.clone(), linear, Sources::NONE, None);
+        }
+        facts.close();
+        facts
+    }
+
+    /// Whether a further constraint has values and holds wherever the given ones do.
+    pub(crate) fn meets(&self, constraint: &Constraint) -> bool {
         let mut atoms = BTreeSet::new();
         for e in constraint.expressions() {
             let Some(sum) = Polynomial::of(e) else {
@@ -246,8 +272,8 @@ impl<'a> Facts<'a> {
             && constraint.split().all(|link| {
                 let (comparison, right) = &link.rest[0];
                 let fails = |comparison| {
-                    let not = Constraint::new(link.first.clone(), comparison, right.clone());
-                    Self::of(given.iter().chain([&not]), self.declarations).impossible()
+                    let row = Row::of(&link.first, comparison, right);
+                    row.is_some_and(|row| self.excludes(&[row]))
                 };
                 match comparison {
                     Comparison::Equal => fails(Comparison::Less) && fails(Comparison::Greater),
@@ -301,6 +327,9 @@ impl<'a> Facts<'a> {
             }
             let mut new = self.hold_values();
             new |= self.hold_products();
+            if self.system.contradiction().is_some() {
+                return;
+            }
             new |= self.hold_choices();
             new |= self.hold_strictness();
             if !new {

@@ -33,6 +33,7 @@
 //! | [`Relation::solve`]                  | the second tuple as a function of the first     |
 //! | [`Relation::is_empty`], [`is_function`](Relation::is_function) | an [`Answer`] |
 //! | [`Relation::is_subset`], [`is_equal`](Relation::is_equal) | an [`Answer`]  |
+//! | [`Consequences`]                     | several questions about one set                 |
 //! | [`Relation::to_isl`]                 | the text in the syntax of ISL                   |
 //! | [`Set::scan`]                        | loops that visit the tuples in order            |
 //! | [`Relation::enumerate`]              | the pairs, given values for constants and functions |
@@ -56,6 +57,7 @@
 
 mod budget;
 mod conjunction;
+mod consequences;
 mod declarations;
 mod descriptor;
 mod enumerate;
@@ -81,6 +83,7 @@ mod sum;
 
 pub use budget::Budget;
 pub use conjunction::Conjunction;
+pub use consequences::Consequences;
 pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier, TupleFunction};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};

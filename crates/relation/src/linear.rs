@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::budget::Budget;
-use crate::polynomial::{Atom, Row, Sign};
+use crate::polynomial::{Atom, Polynomial, Product, Row, Sign};
 use simplex::{Simplex, Verdict};
 
 mod bound;
@@ -66,7 +66,7 @@ pub(crate) struct Except {
 }
 
 /// `Σ factor * unknown + constant`, and how it compares with 0.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Linear {
     /// By unknown; no factor is 0.
     terms: Vec<(usize, i64)>,
@@ -75,6 +75,42 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
+    /// The row of terms in any order; `None` if a factor overflows.
+    pub(crate) fn sum(mut terms: Vec<(usize, i64)>, constant: i64, sign: Sign) -> Option<Self> {
+        terms.sort_unstable_by_key(|(unknown, _)| *unknown);
+        let mut fits = true;
+        terms.dedup_by(|(next, n), (unknown, sum)| {
+            let is_same = next == unknown;
+            if is_same {
+                let total = sum.checked_add(*n);
+                fits &= total.is_some();
+                *sum = total.unwrap_or(0);
+            }
+            is_same
+        });
+        terms.retain(|(_, factor)| *factor != 0);
+        fits.then_some(Self {
+            terms,
+            constant,
+            sign,
+        })
+    }
+
+    /// The factors of the unknowns.
+    pub(crate) fn terms(&self) -> &[(usize, i64)] {
+        &self.terms
+    }
+
+    /// The number beside the unknowns.
+    pub(crate) fn constant(&self) -> i64 {
+        self.constant
+    }
+
+    /// Whether it holds whatever the unknowns are.
+    pub(crate) fn is_true(&self) -> bool {
+        self.terms.is_empty() && self.holds_at(&[])
+    }
+
     /// The comparison that holds exactly where this does not.
     pub(crate) fn negated(&self) -> Option<Self> {
         Some(match self.sign {
@@ -135,13 +171,16 @@ impl Linear {
 }
 
 /// Rows that hold, with their products of atoms numbered.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct System {
-    unknowns: BTreeMap<Vec<Atom>, usize>,
+    unknowns: BTreeMap<Product, usize>,
+    /// The unknowns by their numbers.
+    products: Vec<Product>,
     search: RefCell<Search>,
+    n_added: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Search {
     simplex: Simplex,
     /// Points that satisfy all rows.
@@ -155,20 +194,43 @@ struct Search {
 impl System {
     /// The row in numbers.
     pub(crate) fn linear(&mut self, row: &Row) -> Linear {
-        let unknowns = &mut self.unknowns;
-        let linear = numbered(row, |atoms| {
-            Some(unknowns.get(atoms).copied().unwrap_or_else(|| {
-                let next = unknowns.len();
-                unknowns.insert(atoms.to_vec(), next);
-                next
-            }))
-        });
+        let linear = numbered(row, |product| Some(self.unknown(product)));
         linear.expect("all unknowns are numbered")
+    }
+
+    /// The number of a product, a new one if it has none.
+    pub(crate) fn unknown(&mut self, product: &Product) -> usize {
+        if let Some(number) = self.unknowns.get(product) {
+            return *number;
+        }
+        let next = self.products.len();
+        self.unknowns.insert(product.clone(), next);
+        self.products.push(product.clone());
+        next
+    }
+
+    /// The row of numbered products.
+    pub(crate) fn row(&self, linear: &Linear) -> Row {
+        let terms = linear.terms.iter();
+        let terms = terms.map(|(unknown, factor)| (self.products[*unknown].clone(), *factor));
+        let constant = (Product::One, linear.constant);
+        let sum = Polynomial::sum(terms.chain([constant]).collect());
+        Row {
+            sum: sum.expect("each unknown has one factor"),
+            sign: linear.sign,
+        }
+    }
+
+    /// Calls `visit` with every atom of a row, arguments of calls included.
+    pub(crate) fn visit<'a>(&'a self, linear: &Linear, visit: &mut impl FnMut(&'a Atom)) {
+        for (unknown, _) in &linear.terms {
+            self.products[*unknown].visit(visit);
+        }
     }
 
     /// The row in numbers; `None` if a product in it has none, and so is in no row.
     pub(crate) fn find(&self, row: &Row) -> Option<Linear> {
-        numbered(row, |atoms| self.number(atoms))
+        numbered(row, |product| self.unknowns.get(product).copied())
     }
 
     /// The number of a product.
@@ -182,10 +244,16 @@ impl System {
         if row.sign == Sign::NonZero {
             return;
         }
+        self.n_added += 1;
         let search = self.search.get_mut();
         search.points.retain(|point| row.holds_at(point));
         search.others.1.retain(|point| row.holds_at(point));
         search.simplex.add(row, from, given);
+    }
+
+    /// How many rows were added: what is proved from all rows stays as it is until there are more.
+    pub(crate) fn n_added(&self) -> usize {
+        self.n_added
     }
 
     /// The budget that ran out in a search, if any.
@@ -217,12 +285,12 @@ impl System {
 }
 
 /// The row with the numbers of its products.
-fn numbered(row: &Row, mut number: impl FnMut(&[Atom]) -> Option<usize>) -> Option<Linear> {
+fn numbered(row: &Row, mut number: impl FnMut(&Product) -> Option<usize>) -> Option<Linear> {
     let (mut terms, mut constant) = (Vec::new(), 0);
-    for (atoms, factor) in row.sum.terms() {
-        match atoms {
-            [] => constant = factor,
-            _ => terms.push((number(atoms)?, factor)),
+    for (product, factor) in row.sum.products() {
+        match product {
+            Product::One => constant = factor,
+            _ => terms.push((number(product)?, factor)),
         }
     }
     terms.sort_unstable();

@@ -324,16 +324,20 @@ impl Parser {
         }
         if self.tokens.eat("exists") {
             let in_parentheses = self.tokens.eat("(");
+            let mut definitions = Vec::new();
             loop {
                 let (name, place) = self.tokens.name("a variable")?;
                 self.check_reserved(&name, place)?;
                 self.check_new(head, &name, place)?;
                 part.add_exists(name.as_str());
                 head.variables.push(Declared {
-                    name,
+                    name: name.clone(),
                     place,
                     named: true,
                 });
+                if self.tokens.eat("=") {
+                    definitions.push(Expression::Constant(name).equals(self.expression()?));
+                }
                 if !self.tokens.eat(",") {
                     break;
                 }
@@ -341,6 +345,9 @@ impl Parser {
             let mut alternatives = vec![Vec::new()];
             if self.tokens.eat(":") {
                 alternatives = self.choice()?;
+            }
+            for alternative in &mut alternatives {
+                alternative.splice(0..0, definitions.iter().cloned());
             }
             if in_parentheses {
                 self.tokens.expect(")")?;

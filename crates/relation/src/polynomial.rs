@@ -15,8 +15,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use sparsec_base::arena::Id;
+
 use crate::expression::{Comparison, Expression, Variable};
 use crate::simplify::floor_divide;
+
+mod product;
+
+pub(crate) use product::Product;
 
 /// An expression without further arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,59 +34,10 @@ pub(crate) enum Atom {
     Modulo(Rc<Polynomial>, Rc<Polynomial>),
 }
 
-/// Atoms that are multiplied, in their order.
-#[derive(Clone, Debug)]
-enum Product {
-    One,
-    Alone(Atom),
-    Several(Rc<[Atom]>),
-}
-
 /// A sum of products, in their order; no factor is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Polynomial {
     terms: Vec<(Product, i64)>,
-}
-
-impl Product {
-    fn atoms(&self) -> &[Atom] {
-        match self {
-            Self::One => &[],
-            Self::Alone(atom) => std::slice::from_ref(atom),
-            Self::Several(atoms) => atoms,
-        }
-    }
-
-    fn times(&self, other: &Self) -> Self {
-        match (self, other) {
-            (Self::One, product) | (product, Self::One) => product.clone(),
-            _ => {
-                let mut atoms = [self.atoms(), other.atoms()].concat();
-                atoms.sort();
-                Self::Several(atoms.into())
-            }
-        }
-    }
-}
-
-impl PartialEq for Product {
-    fn eq(&self, other: &Self) -> bool {
-        self.atoms() == other.atoms()
-    }
-}
-
-impl Eq for Product {}
-
-impl PartialOrd for Product {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Product {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.atoms().cmp(other.atoms())
-    }
 }
 
 impl Polynomial {
@@ -105,8 +62,8 @@ impl Polynomial {
         Self::sum(terms)
     }
 
-    /// The sum of terms in any order.
-    fn sum(mut terms: Vec<(Product, i64)>) -> Option<Self> {
+    /// The sum of terms in any order; `None` if a factor overflows.
+    pub(crate) fn sum(mut terms: Vec<(Product, i64)>) -> Option<Self> {
         terms.sort_by(|(a, _), (b, _)| a.cmp(b));
         let mut fits = true;
         terms.dedup_by(|(next, n), (product, sum)| {
@@ -188,6 +145,11 @@ impl Polynomial {
         Self::sum(terms)
     }
 
+    /// The products with their factors, as keys of maps.
+    pub(crate) fn products(&self) -> impl Iterator<Item = (&Product, i64)> {
+        self.terms.iter().map(|(product, n)| (product, *n))
+    }
+
     /// The products with their factors.
     pub(crate) fn terms(&self) -> impl Iterator<Item = (&[Atom], i64)> {
         self.terms.iter().map(|(product, n)| (product.atoms(), *n))
@@ -248,17 +210,33 @@ impl Polynomial {
 
     /// Calls `visit` with every atom, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
-        for atom in self.terms.iter().flat_map(|(product, _)| product.atoms()) {
-            visit(atom);
-            match atom {
-                Atom::Variable(_) | Atom::Constant(_) => {}
-                Atom::Call(_, arguments) => arguments.iter().for_each(|a| a.visit(visit)),
-                Atom::FloorDivide(a, b) | Atom::Modulo(a, b) => {
-                    a.visit(visit);
-                    b.visit(visit);
+        for (product, _) in &self.terms {
+            product.visit(visit);
+        }
+    }
+
+    /// With values in place of all variables, in arguments of calls too.
+    pub(crate) fn at(&self, values: &[Self]) -> Option<Self> {
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (product, factor) in &self.terms {
+            let value = match product {
+                Product::One => {
+                    terms.push((Product::One, *factor));
+                    continue;
                 }
+                Product::Alone(atom) => atom.at(values)?,
+                Product::Several(atoms) => {
+                    let mut atoms = atoms.iter();
+                    atoms.try_fold(Self::integer(1), |product, atom| {
+                        product.times(&atom.at(values)?)
+                    })?
+                }
+            };
+            for (product, n) in value.terms {
+                terms.push((product, n.checked_mul(*factor)?));
             }
         }
+        Self::sum(terms)
     }
 
     /// With the value of a variable in its place, in arguments of calls too.
@@ -398,6 +376,21 @@ impl Atom {
         }
     }
 
+    /// With values in place of all variables.
+    pub(crate) fn at(&self, values: &[Polynomial]) -> Option<Polynomial> {
+        Some(match self {
+            Self::Variable(variable) => values[variable.index()].clone(),
+            Self::Constant(_) => Polynomial::atom(self.clone()),
+            Self::Call(name, arguments) => {
+                let arguments = arguments.iter().map(|argument| argument.at(values));
+                let arguments: Option<Rc<[Polynomial]>> = arguments.collect();
+                Polynomial::atom(Self::Call(name.clone(), arguments?))
+            }
+            Self::FloorDivide(a, b) => a.at(values)?.floor_divide(b.at(values)?),
+            Self::Modulo(a, b) => a.at(values)?.modulo(b.at(values)?)?,
+        })
+    }
+
     fn substituted(&self, variable: Variable, value: &Polynomial) -> Option<Polynomial> {
         let inside = |a: &Polynomial| a.substituted(variable, value);
         Some(match self {
@@ -414,7 +407,7 @@ impl Atom {
 }
 
 /// How a polynomial compares to 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Sign {
     Zero,
     NonNegative,
@@ -429,6 +422,15 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    /// With values in place of all variables.
+    pub(crate) fn at(&self, values: &[Polynomial]) -> Option<Self> {
+        let sum = self.sum.at(values)?;
+        Some(Self {
+            sum,
+            sign: self.sign,
+        })
+    }
+
     /// The comparison of two expressions; `None` where a factor is too large.
     pub(crate) fn of(
         left: &Expression,

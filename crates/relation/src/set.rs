@@ -12,10 +12,10 @@ use sparsec_base::Result;
 use sparsec_base::arena::Id;
 
 use crate::conjunction::Conjunction;
+use crate::consequences::Consequences;
 use crate::declarations::Declarations;
 use crate::enumerate::Environment;
 use crate::expression::{Constraint, Expression, Rewrite};
-use crate::facts::Facts;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::relation::Relation;
 
@@ -92,20 +92,10 @@ impl Set {
     /// assert!(!columns.implies(&asked.parts()[0].constraints()[0], &known));
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
+    ///
+    /// For several constraints, see [`Consequences`](crate::Consequences).
     pub fn implies(&self, constraint: &Constraint, declarations: &Declarations) -> bool {
-        self.parts().iter().all(|part| {
-            // A constraint that the set states needs no proof.
-            let stated: Vec<_> = part
-                .constraints()
-                .iter()
-                .flat_map(Constraint::links)
-                .collect();
-            if constraint.links().all(|link| stated.contains(&link)) {
-                return true;
-            }
-            let facts = Facts::of(part.constraints(), declarations);
-            facts.impossible() || facts.meets(part.constraints(), constraint)
-        })
+        Consequences::of(self, declarations).implies(constraint)
     }
 
     /// The lower bound and the end of each element, if the set is a box with constant extents.

@@ -189,11 +189,17 @@ impl Relation {
         }
         Self::new(parts)
     }
+
+    /// Whether there is a proof that there are no pairs. Unlike [`is_empty`](Self::is_empty), this
+    /// looks for no counterexample, and ends at the first part that may have pairs.
+    pub fn is_refuted(&self, declarations: &Declarations) -> bool {
+        let mut parts = self.parts().iter();
+        parts.all(|part| Facts::of(part.constraints(), declarations).impossible())
+    }
 }
 
 impl Set {
-    /// Whether there is a proof that the set is empty. Unlike [`is_empty`](Self::is_empty), this
-    /// looks for no counterexample.
+    /// As [`Relation::is_refuted`].
     ///
     /// ```
     /// use sparsec_relation::{Declarations, Set};
@@ -204,8 +210,7 @@ impl Set {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn is_refuted(&self, declarations: &Declarations) -> bool {
-        let mut parts = self.parts().iter();
-        parts.all(|part| Facts::of(part.constraints(), declarations).impossible())
+        self.as_relation().is_refuted(declarations)
     }
 
     /// As [`Relation::is_empty`].

@@ -141,6 +141,6 @@ fn lies_in(part: &Conjunction, within: &Conjunction, declarations: &Declarations
     facts.impossible()
         || within.constraints().iter().all(|constraint| {
             let constraint = constraint.rewritten(&Values(&values));
-            facts.meets(part.constraints(), &constraint)
+            facts.meets(&constraint)
         })
 }

@@ -73,6 +73,23 @@ fn values_may_be_tuples() {
          forall i : 0 <= i < N => g(f(i)) = i\n\
          forall k : 0 <= k < M => f(g(k)) = k\n",
     );
+    // Which of the two is named first makes no difference.
+    for text in [
+        "function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} inverse g",
+        "function g : {[k] : 0 <= k < N * M} -> {[i, j] : 0 <= i < N && 0 <= j < M} inverse c",
+    ] {
+        let known: Declarations = text.parse().expect("declarations");
+        assert_eq!(known.inverse_of("c"), Some("g"));
+        assert_eq!(known.inverse_of("g"), Some("c"));
+        let printed = known.to_string();
+        assert_eq!(printed.parse::<Declarations>().expect("it parses"), known);
+        for line in [
+            "forall i, j : 0 <= i < N && 0 <= j < M => g.0(c(i, j)) = i && g.1(c(i, j)) = j\n",
+            "forall k : 0 <= k < N * M => c(g.0(k), g.1(k)) = k\n",
+        ] {
+            assert!(printed.contains(line), "{printed}");
+        }
+    }
 }
 
 #[test]
@@ -134,7 +151,18 @@ fn what_does_not_fit_is_refused() {
         bad,
         "f",
     );
-    refuse("function f : {[i, j]} -> {[k]} inverse g", bad, "inverse");
+    refuse("function f : {[]} -> {[k]} inverse g", bad, "inverse");
+    refuse(
+        "function f : {[i]} -> {[k]} inverse g inverse h",
+        bad,
+        "inverse",
+    );
+    refuse("function f : {[i]} -> {[k, l]} inverse f", bad, "f");
+    refuse(
+        "function g.0 : {[i]} -> {[k]} function f : {[i, j]} -> {[k]} inverse g",
+        bad,
+        "g",
+    );
     refuse("function f : {[i]} -> {[k]} inverse f", bad, "f");
     refuse(
         "function f : {[i]} -> {[k]} inverse g function g : {[i]} -> {[k]}",

@@ -11,7 +11,9 @@ use std::ops::Range;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use sparsec_base::code;
-use sparsec_relation::{Answer, Declarations, Environment, Pair, Relation, Set};
+use sparsec_relation::{
+    Answer, Conjunction, Consequences, Declarations, Environment, Pair, Relation, Set,
+};
 
 mod tally;
 
@@ -238,6 +240,39 @@ proptest! {
         }
     }
 
+    fn consequences_are_right(
+        relation in relation(), other in relation(), third in relation(), world in world()
+    ) {
+        let known = declared();
+        let of_pairs = Consequences::of_pairs(&relation, &known);
+        let meets = |relation: &Relation, part: &Conjunction| {
+            let part = Relation::new(vec![part.clone()]).expect("a part of a relation");
+            relation.intersect(&part).expect("of one shape")
+        };
+        let is_plain = |part: &&Conjunction| part.exists().len() == 0;
+        for part in other.parts().iter().filter(is_plain) {
+            let both = meets(&relation, part);
+            if of_pairs.exclude(part.constraints()) {
+                prop_assert!(pairs(&both, &world).is_empty(), "{}", both);
+            }
+            for constraint in part.constraints() {
+                let mut alone = Conjunction::new(["i"], ["j"]);
+                alone.add(constraint.clone());
+                if of_pairs.implies(constraint) {
+                    let within = meets(&relation, &alone);
+                    prop_assert_eq!(pairs(&within, &world), pairs(&relation, &world));
+                }
+            }
+            let of_both = of_pairs.under(part.constraints());
+            for last in third.parts().iter().filter(is_plain) {
+                if of_both.exclude(last.constraints()) {
+                    let all = meets(&both, last);
+                    prop_assert!(pairs(&all, &world).is_empty(), "{}", all);
+                }
+            }
+        }
+    }
+
     fn subsets_are_those_of_sets(relation in relation(), other in relation(), world in world()) {
         let known = declared();
         let (all, others) = (pairs(&relation, &world), pairs(&other, &world));
@@ -302,6 +337,7 @@ fn laws_hold() {
         ("composition is associative", composition_is_associative),
         ("apply and restrict", apply_and_restrict),
         ("answers are right", answers_are_right),
+        ("consequences are right", consequences_are_right),
         ("subsets are those of sets", subsets_are_those_of_sets),
         ("solutions are values", solutions_are_values),
     ]);
@@ -311,7 +347,7 @@ fn laws_hold() {
 #[test]
 fn proofs_find_something() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let [empty, functions, fewer, subsets] = [const { Cell::new(0) }; 4];
+    let [empty, functions, fewer, subsets, excluded] = [const { Cell::new(0) }; 5];
     for _ in 0..150 {
         let relation = relation().new_tree(&mut runner).expect("a tree").current();
         let known = declared();
@@ -319,6 +355,11 @@ fn proofs_find_something() {
             |counter: &Cell<i32>, found: bool| counter.set(counter.get() + i32::from(found));
         count(&empty, relation.is_empty(&known) == Answer::Yes);
         count(&functions, relation.is_function(&known) == Answer::Yes);
+        let of_all: Relation = "{[i] -> [j]}".parse().expect("a relation");
+        let of_all = Consequences::of_pairs(&of_all, &known);
+        let is_excluded =
+            |part: &Conjunction| part.exists().len() == 0 && of_all.exclude(part.constraints());
+        count(&excluded, relation.parts().iter().any(is_excluded));
         let simple = relation.simplified_under(&known);
         let subset = simple.is_subset(&relation, &known).expect("of one shape");
         count(&subsets, subset == Answer::Yes);
@@ -328,6 +369,7 @@ fn proofs_find_something() {
         );
     }
     assert!(empty.get() > 15, "{} found empty", empty.get());
+    assert!(excluded.get() > 15, "{} excluded", excluded.get());
     assert!(functions.get() > 30, "{} functions", functions.get());
     assert!(fewer.get() > 60, "{} simplified", fewer.get());
     assert!(subsets.get() > 100, "{} subsets", subsets.get());

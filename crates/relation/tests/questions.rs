@@ -234,6 +234,39 @@ fn a_bijection_and_its_inverse() {
         empty("{[i] -> [k] : f(i) = k && i != g(k + 1)}"),
         Answer::Unknown
     );
+    let solved = |text: &str, known: &Declarations| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.solved(known).expect("solved").to_string()
+    };
+    // Of several arguments, and back.
+    let several: Declarations =
+        "function c : {[i, j] : 0 <= i < N && 0 <= j < M} -> {[k] : 0 <= k < N * M} inverse g"
+            .parse()
+            .expect("declarations");
+    assert_eq!(
+        solved("{[k] -> [i, j] : c(i, j + 1) = k}", &several),
+        "{[k] -> [i, j] : i = g.0(k) && j = g.1(k) - 1}"
+    );
+    assert_eq!(
+        solved("{[i, j] -> [k] : g(k - 1) = [i, j]}", &several),
+        "{[i, j] -> [k] : k = c(i, j) + 1}"
+    );
+    let empty = |text: &str| {
+        let relation: Relation = text.parse().expect("a relation");
+        relation.is_empty(&several)
+    };
+    assert_eq!(
+        empty("{[i, j] -> [k] : c(i, j) = k && g(k)[0] != i}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[i, j] -> [k] : g(k) = [i, j] && c(i, j) < k}"),
+        Answer::Yes
+    );
+    assert_eq!(
+        empty("{[i, j] -> [k] : c(j, i) = k && g(k)[0] != i}"),
+        Answer::Unknown
+    );
     let turned: Relation = "{[i] -> [j] : f(j + 1) = i}".parse().expect("a relation");
     assert_eq!(
         turned.solved(&known).expect("solved").to_string(),

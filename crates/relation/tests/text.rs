@@ -115,6 +115,14 @@ fn papers_texts_read_as_printed() {
          union {[i] -> [e] : e = 0}",
     );
     check(
+        "[N] -> { [i] -> [j] : exists (e0 = floor((i)/2), e1: j = 2e0 - 3e1 and i > N) }",
+        "{[i] -> [j] : exists e0, e1 : e0 = i floordiv 2 && j = 2 * e0 - 3 * e1 && i > N}",
+    );
+    check(
+        "{ [i] -> [j] : exists e0: -2e0 = i or 4e0 = j }",
+        "{[i] -> [j] : exists e0 : -(2 * e0) = i} union {[i] -> [j] : exists e0 : 4 * e0 = j}",
+    );
+    check(
         "[] -> {[i] -> [i + floor(i)]}",
         "{[i] -> [e] : e = i + floor(i)}",
     );
@@ -122,6 +130,9 @@ fn papers_texts_read_as_printed() {
     refuse("{[i] -> [j] : i = 2 j}", code::UNEXPECTED_TOKEN, "j");
     refuse("{[i] -> [j] : i = f(j) [0]}", code::UNEXPECTED_TOKEN, "[");
     refuse("[N] -> {[i] -> [j] : i = M}", code::RELATION_NAME, "M");
+    refuse("[N] -> {[i] -> [j] : i = 2e0}", code::RELATION_NAME, "e0");
+    refuse("{[i] -> [j] : i = 2.5e0}", code::UNEXPECTED_TOKEN, "2.5e0");
+    refuse("{[i] -> [j] : i = 2e0(j)}", code::UNEXPECTED_TOKEN, "(");
     refuse("[i] -> {[i] -> [j] : j = i}", code::RELATION_NAME, "i");
     let positive: Set = "[N] -> { : N > 0 }".parse().expect("a set");
     assert_eq!(positive.to_string(), "{[] : N > 0}");

@@ -162,7 +162,7 @@ impl Computation {
         let known = self.known();
         let subset = |a: &Set, b: &Set| {
             let left = a.minus(b, &known);
-            left.is_ok_and(|left| left.as_relation().is_empty(&known) == Answer::Yes)
+            left.is_ok_and(|left| left.is_refuted(&known))
         };
         if !subset(&a.range(), &b.range()) && !subset(&b.range(), &a.range()) {
             return Ok(false);

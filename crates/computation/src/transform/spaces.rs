@@ -10,7 +10,7 @@
 //! checked where the data are computed; what is declared of results is to be established,
 //! and constraints on those may be what refuses a tensor.
 
-use sparsec_relation::{Answer, Conjunction, Constraint, Declarations, Expression, Set};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Set};
 
 use crate::computation::{Computation, Role};
 
@@ -86,7 +86,7 @@ impl Computation {
         if !all.iter().any(is_about_computed) {
             return Some(space.clone());
         }
-        if space.as_relation().is_empty(known) == Answer::Yes {
+        if space.is_refuted(known) {
             return None;
         }
         if part.exists().len() > 0 {

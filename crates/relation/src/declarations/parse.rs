@@ -17,9 +17,10 @@ use std::str::FromStr;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
+use super::tuples::elements;
 use super::{Declarations, Function, Monotone, TupleFunction};
 use crate::conjunction::Conjunction;
-use crate::expression::{Constraint, Expression, Values};
+use crate::expression::{Constraint, Expression};
 use crate::key::LEX;
 use crate::parse::{Parser, SYMBOLS};
 use crate::set::Set;
@@ -69,9 +70,9 @@ impl FromStr for Declarations {
     }
 }
 
-struct Reader<'a> {
-    parser: &'a mut Parser,
-    declarations: &'a mut Declarations,
+pub(super) struct Reader<'a> {
+    pub(super) parser: &'a mut Parser,
+    pub(super) declarations: &'a mut Declarations,
 }
 
 impl Reader<'_> {
@@ -137,8 +138,7 @@ impl Reader<'_> {
             1 => {}
             _ => return self.tuple_function((name, place), domain, range),
         }
-        self.parser
-            .check_role(name.clone(), Some(domain.n_elements()), place)?;
+        self.check_new_role(&name, &domain, &range, place)?;
         let mut function = Function {
             name,
             domain,
@@ -154,28 +154,14 @@ impl Reader<'_> {
                 continue;
             }
             if self.parser.tokens.eat("inverse") {
-                if function.domain.n_elements() != 1 {
-                    return Err(self
-                        .does_not_fit(
-                            "the inverse of a function of other than one argument",
-                            place,
-                        )
-                        .help("declare it `injective`; `f.inverse.0` gives its first argument"));
-                }
-                if inverse.is_some() {
-                    return Err(self
-                        .does_not_fit("a function with two inverses", place)
-                        .help("keep one of them"));
-                }
-                let (name, place) = self.new_name("the inverse")?;
-                if name == function.name {
-                    return Err(self
-                        .does_not_fit("a function that is its own inverse by name", place)
-                        .help("state it with `forall`"));
-                }
-                self.parser.check_role(name.clone(), Some(1), place)?;
+                let Function {
+                    name,
+                    domain,
+                    range,
+                    ..
+                } = &function;
+                inverse = Some(self.inverse(name, domain, range, inverse.is_some(), place)?);
                 function.injective = true;
-                inverse = Some(name);
                 continue;
             }
             let mut words = Monotone::ALL.into_iter();
@@ -198,15 +184,23 @@ impl Reader<'_> {
         let name = function.name.clone();
         self.declarations.functions.push(function);
         if let Some(inverse) = inverse {
-            self.declarations.functions.push(Function {
-                name: inverse.clone(),
-                domain: range.clone(),
-                range: domain.clone(),
-                injective: true,
-                monotone: None,
-            });
-            self.returns(&domain, &name, &inverse);
-            self.returns(&range, &inverse, &name);
+            self.declare_inverse(&name, domain, range, inverse);
+        }
+        Ok(())
+    }
+
+    /// Refuses a function whose name, or the name of an element of its values, is in use.
+    pub(super) fn check_new_role(
+        &mut self,
+        name: &str,
+        domain: &Set,
+        range: &Set,
+        place: Span,
+    ) -> Result<()> {
+        for name in elements(name, range.n_elements()) {
+            self.check_undeclared(&name, place)?;
+            self.parser
+                .check_role(name, Some(domain.n_elements()), place)?;
         }
         Ok(())
     }
@@ -224,45 +218,38 @@ impl Reader<'_> {
             range,
             injective: false,
         };
-        for name in tuple.elements() {
-            self.check_undeclared(&name, place)?;
-            let n = tuple.domain.n_elements();
-            self.parser.check_role(name, Some(n), place)?;
-        }
+        self.check_new_role(&tuple.name, &tuple.domain, &tuple.range, place)?;
+        let mut inverse = None;
         loop {
             let place = self.parser.tokens.peek().span;
             if self.parser.tokens.eat("injective") {
                 tuple.injective = true;
                 continue;
             }
-            let mut words = Monotone::ALL
-                .into_iter()
-                .map(Monotone::word)
-                .chain(["inverse"]);
+            if self.parser.tokens.eat("inverse") {
+                let TupleFunction {
+                    name,
+                    domain,
+                    range,
+                    ..
+                } = &tuple;
+                inverse = Some(self.inverse(name, domain, range, inverse.is_some(), place)?);
+                tuple.injective = true;
+                continue;
+            }
+            let mut words = Monotone::ALL.into_iter().map(Monotone::word);
             if words.any(|word| self.parser.tokens.at(word)) {
                 return Err(self
                     .does_not_fit("a property of integers, of a function with tuples for values", place)
                     .help("state with `forall` what holds of its elements, as in `P(n)[0] <= P(n + 1)[0]`"));
             }
+            let (domain, range) = (tuple.domain.clone(), tuple.range.clone());
+            let name = tuple.name.clone();
             self.declarations.declare_tuple(tuple);
-            return Ok(());
-        }
-    }
-
-    /// Declares `second(first(x)) = x` for each integer `x` of a set.
-    fn returns(&mut self, set: &Set, first: &str, second: &str) {
-        for part in set.parts() {
-            let names = part.inputs().chain(part.exists());
-            let names = names.map(|v| part.name(v).to_owned());
-            let mut premises = Conjunction::new(names, []);
-            let same: Vec<Expression> = premises.inputs().map(Expression::Variable).collect();
-            for constraint in part.constraints() {
-                premises.add(constraint.rewritten(&Values(&same)));
+            if let Some(inverse) = inverse {
+                self.declare_inverse(&name, domain, range, inverse);
             }
-            let call = |name: &str, e| Expression::Call(name.to_owned(), vec![e]);
-            let returned = call(second, call(first, same[0].clone()));
-            let equal = returned.equals(same[0].clone());
-            self.declarations.forall(premises, vec![equal]);
+            return Ok(());
         }
     }
 
@@ -332,7 +319,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
+    pub(super) fn new_name(&mut self, what: &str) -> Result<(String, Span)> {
         let (name, place) = self.parser.tokens.name(what)?;
         self.parser.check_reserved(&name, place)?;
         self.check_undeclared(&name, place)?;
@@ -352,7 +339,7 @@ impl Reader<'_> {
             .help("join the two declarations, and state what else holds with `forall`"))
     }
 
-    fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {
+    pub(super) fn does_not_fit(&self, message: &str, place: Span) -> Diagnostic {
         Diagnostic::new(code::BAD_DECLARATION, message).at(
             self.parser.tokens.source(),
             place,

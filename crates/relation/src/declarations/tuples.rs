@@ -46,7 +46,7 @@ impl TupleFunction {
 
     /// The names of the elements.
     pub fn elements(&self) -> impl Iterator<Item = String> + '_ {
-        (0..self.range.n_elements()).map(|k| self.element(k))
+        elements(&self.name, self.range.n_elements())
     }
 
     /// The elements as functions.
@@ -82,6 +82,15 @@ impl TupleFunction {
         });
         clauses.collect()
     }
+}
+
+/// The names that calls have for the elements of the values of a function. An integer has one
+/// element, with the name of the function.
+pub(super) fn elements(name: &str, n: usize) -> impl Iterator<Item = String> + '_ {
+    (0..n).map(move |k| match n {
+        1 => name.to_owned(),
+        _ => format!("{name}.{k}"),
+    })
 }
 
 /// The range of one element: the constraints that contain no other element.

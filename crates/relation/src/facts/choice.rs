@@ -9,7 +9,7 @@
 //!
 //! For `f(i)` and `f(j + 1)` in the rows, `a` and `b` take the values `i` and `j + 1`. This
 //! instance is a **choice** and its literals are **members**. If all members but one are refuted,
-//! the last one holds (unit propagation).
+//! the last one holds (unit propagation). Choices share their members, so each is refuted once.
 //!
 //! **New terms.** If one call determines all variables of a clause, the other calls of the clause
 //! may be new. A new call has a value only in the domain of its function. The choice therefore gets
@@ -24,14 +24,13 @@
 //! A new call may create further calls, but those create none. A conclusion about a new call
 //! depends on the rows that put it into its domain.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-use sparsec_base::arena::Id;
-
+use super::form::{Form, Instances, place};
 use super::{Facts, MOST_ROUNDS};
 use crate::budget::Budget;
-use crate::declarations::{Clause, Declarations};
-use crate::expression::{Constraint, Expression, Values, Variable};
+use crate::declarations::Declarations;
 use crate::key;
 use crate::linear::{Except, Linear, Sources};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
@@ -44,11 +43,19 @@ pub(crate) const MOST_CREATED: usize = 24;
 const MOST_GENERATIONS: usize = 2;
 
 /// The choices that are still open.
+#[derive(Clone)]
 pub(super) struct Choices {
-    clauses: Vec<Clause>,
-    /// How many calls there were when instances were made last; `None` before the first time.
-    n_calls: Option<usize>,
-    made: BTreeSet<Vec<Linear>>,
+    forms: Rc<[Form]>,
+    /// For each form, how many calls of its functions there were when instances were made last.
+    seen: Vec<usize>,
+    /// The calls for which choices were made.
+    calls: BTreeSet<Atom>,
+    /// The opposite of the row of each member. A proof of it refutes the member.
+    members: Vec<Rc<Linear>>,
+    /// The members by these opposites.
+    numbers: HashMap<Rc<Linear>, usize>,
+    tried: Vec<Tried>,
+    made: HashSet<Rc<[usize]>>,
     open: Vec<Choice>,
     /// Decided choices, with the rows that decided them.
     taken: Vec<(Choice, Sources)>,
@@ -62,23 +69,30 @@ pub(super) struct Choices {
 /// calls a value.
 #[derive(Clone)]
 struct Choice {
-    members: Vec<Member>,
+    members: Rc<[usize]>,
     from: Sources,
 }
 
-#[derive(Clone)]
-struct Member {
-    row: Row,
-    /// The opposite row. A proof of it refutes the member.
-    opposite: Linear,
+/// What is known of a member.
+#[derive(Clone, Copy)]
+enum Tried {
+    /// No proof refutes it as long as the facts have this version.
+    Open((usize, usize)),
+    Refuted(Sources),
 }
 
 impl Choices {
     pub(super) fn of(declarations: &Declarations) -> Self {
+        let clauses = declarations.clauses();
+        let forms: Rc<[Form]> = clauses.iter().filter_map(Form::of).collect();
         Self {
-            clauses: declarations.clauses(),
-            n_calls: None,
-            made: BTreeSet::new(),
+            seen: vec![usize::MAX; forms.len()],
+            forms,
+            calls: BTreeSet::new(),
+            members: Vec::new(),
+            numbers: HashMap::new(),
+            tried: Vec::new(),
+            made: HashSet::new(),
             open: Vec::new(),
             taken: Vec::new(),
             created: BTreeMap::new(),
@@ -94,9 +108,31 @@ impl Choices {
         }
     }
 
+    /// Records that a given row contains a call, which therefore has a value.
+    pub(super) fn give(&mut self, atom: &Atom) {
+        if self.created.remove(atom).is_some() {
+            self.reasons.remove(atom);
+            self.seen.fill(usize::MAX);
+        }
+    }
+
     /// The rows that give a call a value; none for a call of the given rows.
     pub(super) fn reason(&self, atom: &Atom) -> Sources {
         self.reasons.get(atom).copied().unwrap_or(Sources::NONE)
+    }
+
+    /// The number of a row as a member; `None` if it holds anyway.
+    fn member(&mut self, row: &Linear) -> Option<usize> {
+        let opposite = row.negated().filter(|_| !row.is_true())?;
+        if let Some(number) = self.numbers.get(&opposite) {
+            return Some(*number);
+        }
+        let number = self.members.len();
+        let opposite = Rc::new(opposite);
+        self.numbers.insert(opposite.clone(), number);
+        self.members.push(opposite);
+        self.tried.push(Tried::Open((usize::MAX, usize::MAX)));
+        Some(number)
     }
 }
 
@@ -148,49 +184,76 @@ impl Facts<'_> {
             return None;
         }
         let mut left = None;
-        for member in &choice.members {
-            match self.trial(&member.opposite, except) {
+        for member in &*choice.members {
+            match self.refutation(*member, except) {
                 Some(sources) => from = from.and(sources),
                 None if left.is_some() => return None,
-                None => left = Some(member.row.clone()),
+                None => left = Some(*member),
             }
         }
         // If all members are refuted, the rows contradict each other.
-        let never = Row {
+        let never = || Row {
             sum: Polynomial::integer(-1),
             sign: Sign::NonNegative,
         };
-        Some((left.unwrap_or(never), from))
+        let row = left.map(|member| {
+            let row = self.choices.members[member].negated();
+            self.system.row(&row.expect("it is the opposite of one"))
+        });
+        Some((row.unwrap_or_else(never), from))
+    }
+
+    /// The rows that refute a member, if there is a proof.
+    fn refutation(&mut self, member: usize, except: Except) -> Option<Sources> {
+        let opposite = self.choices.members[member].clone();
+        if except != Except::default() {
+            return self.trial(&opposite, except);
+        }
+        let version = (self.system.n_added(), self.known.len());
+        match self.choices.tried[member] {
+            Tried::Refuted(sources) => return Some(sources),
+            Tried::Open(then) if then == version => return None,
+            Tried::Open(_) => {}
+        }
+        let sources = self.trial(&opposite, except);
+        self.choices.tried[member] = sources.map_or(Tried::Open(version), Tried::Refuted);
+        sources
     }
 
     fn make_choices(&mut self) {
-        let calls = self
-            .atoms
-            .iter()
-            .filter(|atom| matches!(atom, Atom::Call(..)));
+        let calls = self.atoms.iter();
+        let calls = calls.filter(|atom| matches!(atom, Atom::Call(..)));
         let calls: BTreeSet<Atom> = calls.cloned().collect();
-        if self.choices.n_calls.replace(calls.len()) == Some(calls.len()) {
-            return;
-        }
-        for clause in std::mem::take(&mut self.choices.clauses) {
-            self.make_instances(&clause, &calls);
-            if clause.is_stated {
-                self.make_terms(&clause, &calls);
+        let forms = self.choices.forms.clone();
+        for (number, form) in forms.iter().enumerate() {
+            let n_calls = form.n_calls(&calls);
+            if std::mem::replace(&mut self.choices.seen[number], n_calls) == n_calls {
+                continue;
             }
-            self.choices.clauses.push(clause);
+            self.make_instances(form, &calls);
+            if form.is_stated {
+                self.make_terms(form, &calls);
+            }
         }
-        self.make_congruences(&calls);
+        if calls.len() > self.choices.calls.len() {
+            self.make_congruences(&calls);
+            self.choices.calls = calls;
+        }
     }
 
     /// Equal arguments give equal values; equal keys on a curve are of equal
     /// coordinates.
     fn make_congruences(&mut self, calls: &BTreeSet<Atom>) {
         for first in calls {
+            let is_old = self.choices.calls.contains(first);
             for second in calls.range(first..).skip(1) {
                 let (Atom::Call(f, xs), Atom::Call(g, ys)) = (first, second) else {
                     continue;
                 };
-                if f != g || xs.len() != ys.len() {
+                if f != g {
+                    break;
+                }
+                if xs.len() != ys.len() || is_old && self.choices.calls.contains(second) {
                     continue;
                 }
                 let compared = |x: &Polynomial, y: &Polynomial, sign| {
@@ -215,72 +278,65 @@ impl Facts<'_> {
         }
     }
 
-    fn make_instances(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
-        let mut candidates = vec![BTreeSet::new(); clause.n_variables];
-        for e in clause.literals.iter().flat_map(Constraint::expressions) {
-            e.visit(&mut |e| {
-                if let Expression::Call(name, arguments) = e {
-                    collect_candidates(name, arguments, calls, &mut candidates);
-                }
-            });
-        }
-        let n_instances = candidates
-            .iter()
-            .try_fold(1usize, |n, terms| n.checked_mul(terms.len()));
-        if n_instances.is_none_or(|n| n > MOST_INSTANCES) {
+    /// Adds the instances of a clause that contain no new call.
+    fn make_instances(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
+        let mut instances = Instances::of(form, calls);
+        let counts = instances.counts();
+        let mut all = counts.iter();
+        let n_instances = all.try_fold(1usize, |n, count| n.checked_mul(*count));
+        let Some(n_instances) = n_instances.filter(|n| *n <= MOST_INSTANCES) else {
             self.spent.get_or_insert(Budget::Instances);
             return;
+        };
+        if n_instances == 0 {
+            return;
         }
-        let mut instances: Vec<Vec<Expression>> = vec![Vec::new()];
-        for terms in &candidates {
-            let terms: Vec<Expression> = terms.iter().map(Polynomial::to_expression).collect();
-            let with = |before: &Vec<Expression>| {
-                let before = before.clone();
-                let terms = terms.iter();
-                terms.map(move |term| [&before[..], std::slice::from_ref(term)].concat())
-            };
-            instances = instances.iter().flat_map(with).collect::<Vec<_>>();
-        }
-        for instance in instances {
-            let rows = clause.literals.iter().map(|literal| {
-                let literal = literal.rewritten(&Values(&instance));
-                let (comparison, right) = &literal.rest[0];
-                let row = Row::of(&literal.first, *comparison, right)?;
-                speaks_of(&row, calls).then_some(row)
+        instances.number(&mut self.system);
+        // A literal is the same member in all instances that agree in its variables.
+        let members = form.literals.iter().map(|literal| {
+            let n: usize = literal.variables.iter().map(|v| counts[*v]).product();
+            vec![None; n]
+        });
+        let mut members: Vec<Vec<Option<Option<usize>>>> = members.collect();
+        // The candidate of each variable; the last variable changes first.
+        let mut at = vec![0; form.n_variables];
+        for _ in 0..n_instances {
+            let literals = form.literals.iter().zip(&mut members);
+            let instance = literals.map(|(literal, members)| {
+                let place = place(&literal.variables, &at, &counts);
+                *members[place].get_or_insert_with(|| {
+                    let row = instances.row(literal, &at, &mut self.system)?;
+                    self.choices.member(&row)
+                })
             });
-            self.open(rows);
+            if let Some(instance) = instance.collect::<Option<Vec<usize>>>() {
+                self.open_members(instance);
+            }
+            for (place, count) in at.iter_mut().zip(&counts).rev() {
+                *place += 1;
+                if *place < *count {
+                    break;
+                }
+                *place = 0;
+            }
         }
     }
 
     /// Adds the instances of a clause that one call determines and that contain new calls.
-    fn make_terms(&mut self, clause: &Clause, calls: &BTreeSet<Atom>) {
-        let mut patterns: Vec<&Expression> = Vec::new();
-        for e in clause.literals.iter().flat_map(Constraint::expressions) {
-            e.visit(&mut |e| {
-                if matches!(e, Expression::Call(..)) && !patterns.contains(&e) {
-                    patterns.push(e);
-                }
-            });
-        }
+    fn make_terms(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
         for call in calls {
             let generation = self.choices.created.get(call).copied().unwrap_or(0);
             if generation >= MOST_GENERATIONS {
                 continue;
             }
-            for pattern in &patterns {
-                let Some(instance) = matched(pattern, call, clause.n_variables) else {
+            for pattern in &form.patterns {
+                let Some(values) = pattern.matched(call, form.n_variables) else {
                     continue;
                 };
-                let rows: Option<Vec<Row>> = clause
-                    .literals
-                    .iter()
-                    .map(|literal| {
-                        let literal = literal.rewritten(&Values(&instance));
-                        let (comparison, right) = &literal.rest[0];
-                        Row::of(&literal.first, *comparison, right)
-                    })
-                    .collect();
-                let Some(mut rows) = rows else { continue };
+                let rows = form.literals.iter().map(|literal| literal.row.at(&values));
+                let Some(mut rows) = rows.collect::<Option<Vec<Row>>>() else {
+                    continue;
+                };
                 let Some(new) = new_calls(&rows, calls) else {
                     continue;
                 };
@@ -322,72 +378,32 @@ impl Facts<'_> {
 
     /// Opens a choice of rows, unless one of them is none or holds anyway.
     fn open(&mut self, rows: impl IntoIterator<Item = Option<Row>>) {
-        let mut members = Vec::new();
+        let members = rows.into_iter().map(|row| {
+            let row = self.system.linear(&row?);
+            self.choices.member(&row)
+        });
+        if let Some(members) = members.collect() {
+            self.open_members(members);
+        }
+    }
+
+    fn open_members(&mut self, members: Vec<usize>) {
+        if self.choices.made.contains(&members[..]) {
+            return;
+        }
+        let members: Rc<[usize]> = members.into();
         let mut from = Sources::NONE;
-        for row in rows {
-            let Some(row) = row else { return };
-            row.sum
-                .visit(&mut |atom| from = from.and(self.choices.reason(atom)));
-            let linear = self.system.linear(&row);
-            let Some(opposite) = linear.negated().filter(|_| !holds(&row)) else {
-                return;
-            };
-            members.push(Member { row, opposite });
-        }
-        let rows = members.iter().map(|member| member.opposite.clone());
-        if self.choices.made.insert(rows.collect()) {
-            self.choices.open.push(Choice { members, from });
-        }
-    }
-}
-
-/// Whether a row of a number alone holds.
-fn holds(row: &Row) -> bool {
-    row.sum.value().is_some_and(|value| match row.sign {
-        Sign::Zero => value == 0,
-        Sign::NonNegative => value >= 0,
-        Sign::NonZero => value != 0,
-    })
-}
-
-/// Whether all calls of a row are among these; keys have values by declaration.
-fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
-    let mut known = true;
-    row.sum.visit(&mut |atom| {
-        known &= match atom {
-            Atom::Call(name, _) => key::is_variadic(name) || calls.contains(atom),
-            _ => !atom.is_partial(),
-        }
-    });
-    known
-}
-
-/// The variables of a clause, if a call matches this pattern and determines all of them.
-fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<Expression>> {
-    let (Expression::Call(name, arguments), Atom::Call(called, values)) = (pattern, call) else {
-        return None;
-    };
-    if **called != **name || values.len() != arguments.len() {
-        return None;
-    }
-    let mut found: Vec<Option<Polynomial>> = vec![None; n_variables];
-    for (argument, value) in arguments.iter().zip(&**values) {
-        let pattern = Polynomial::of(argument)?;
-        if pattern.variables().is_empty() {
-            if pattern != *value {
-                return None;
+        if !self.choices.reasons.is_empty() {
+            for member in &*members {
+                let row = &self.choices.members[*member];
+                let reason = |atom: &Atom| self.choices.reason(atom);
+                self.system
+                    .visit(row, &mut |atom| from = from.and(reason(atom)));
             }
-            continue;
         }
-        let (variable, offset) = shifted(&pattern)?;
-        let here = value.plus(-1, &offset)?;
-        match &mut found[variable.index()] {
-            Some(before) if *before != here => return None,
-            place => *place = Some(here),
-        }
+        self.choices.made.insert(members.clone());
+        self.choices.open.push(Choice { members, from });
     }
-    let found: Option<Vec<Polynomial>> = found.into_iter().collect();
-    Some(found?.iter().map(Polynomial::to_expression).collect())
 }
 
 /// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
@@ -405,40 +421,4 @@ fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
         });
     }
     is_known.then_some(new)
-}
-
-/// The variable and the constant of a sum such as `x + 1`.
-fn shifted(pattern: &Polynomial) -> Option<(Variable, Polynomial)> {
-    let variables = pattern.variables();
-    let (1, Some(variable)) = (variables.len(), variables.first()) else {
-        return None;
-    };
-    let alone = Polynomial::atom(Atom::Variable(*variable));
-    let offset = pattern.plus(-1, &alone)?;
-    offset.value().is_some().then_some((*variable, offset))
-}
-
-/// For `f(x + 1)` in a choice and `f(a)` in a row, `a - 1` may be `x`.
-fn collect_candidates(
-    name: &str,
-    arguments: &[Expression],
-    calls: &BTreeSet<Atom>,
-    candidates: &mut [BTreeSet<Polynomial>],
-) {
-    for (at, argument) in arguments.iter().enumerate() {
-        let Some(pattern) = Polynomial::of(argument) else {
-            continue;
-        };
-        let Some((variable, offset)) = shifted(&pattern) else {
-            continue;
-        };
-        for call in calls {
-            let Atom::Call(called, values) = call else {
-                continue;
-            };
-            if **called == *name && values.len() == arguments.len() {
-                candidates[variable.index()].extend(values[at].plus(-1, &offset));
-            }
-        }
-    }
 }

@@ -12,7 +12,7 @@ pub(super) struct Bound {
 }
 
 /// A variable with its stated bounds, and the tightest ones in use.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Variable {
     pub(super) lower: Option<Bound>,
     pub(super) upper: Option<Bound>,

@@ -45,7 +45,7 @@ pub(super) enum Verdict {
 }
 
 /// Bounds of variables and the table.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Simplex {
     variables: Vec<Variable>,
     /// The variable of each unknown that is in a row.
@@ -155,13 +155,17 @@ impl Simplex {
         let between = self
             .rows
             .iter()
-            .find(|row| row.total % i128::from(row.divisor) != 0);
+            .find(|row| row.divisor != 1 && row.total % i128::from(row.divisor) != 0);
         let Some(between) = between else {
             let value = |variable: &Option<usize>| match self.variables[(*variable)?].place {
                 Place::Column(column) => Some(self.values[column]),
                 Place::Row(row) => {
                     let row = &self.rows[row];
-                    i64::try_from(row.total / i128::from(row.divisor)).ok()
+                    i64::try_from(match row.divisor {
+                        1 => row.total,
+                        divisor => row.total / i128::from(divisor),
+                    })
+                    .ok()
                 }
                 Place::Nowhere => None,
             };

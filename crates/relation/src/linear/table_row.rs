@@ -11,6 +11,7 @@
 pub(super) struct Stuck;
 
 /// `divisor * variable = Σ factor * free variable`.
+#[derive(Clone)]
 pub(super) struct TableRow {
     pub(super) variable: usize,
     pub(super) divisor: i64,

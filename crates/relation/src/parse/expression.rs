@@ -247,6 +247,9 @@ impl Parser {
             let factor = self.integer(false)?;
             return self.multiple(factor);
         }
+        if let Some(product) = self.multiple_of_e()? {
+            return Ok(product);
+        }
         if self.tokens.eat("(") {
             self.grow()?;
             let e = self.sum()?;

@@ -4,11 +4,12 @@
 //! [N] -> { [i] -> [j] : exists (h : i = 2h and h < N); [i] -> [0] }     ISL
 //! {[n] -> [i, j] : P(n)[0] == i && P(n)[1] == j}                        papers
 //!
-//! 2h             2 * h
+//! 2h, 2e0        2 * h, 2 * e0
 //! floor(i/4)     i floordiv 4
 //! P(n)[0]        P.0(n), an element of a tuple
 //! a == b         a = b
 //! { : N > 0 }    {[] : N > 0}
+//! exists (e0 = floor((i)/2) : j = e0)      exists e0 : e0 = i floordiv 2 && j = e0
 //! ```
 //!
 //! The names before the first `->` are the symbolic constants. If a text has this list, it is
@@ -85,6 +86,31 @@ impl Parser {
         self.grow()?;
         let of = self.sign()?;
         Ok(Expression::Multiply(Box::new(factor), Box::new(of)))
+    }
+
+    /// The product of a number and the name of a variable that ISL introduces, such as `2e0`. The
+    /// lexer takes it for a floating-point number, which relations do not have.
+    pub(super) fn multiple_of_e(&mut self) -> Result<Option<Expression>> {
+        let token = self.tokens.peek();
+        let text = self.tokens.text(token);
+        let all_digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
+        let Some((factor, number)) = text.split_once('e') else {
+            return Ok(None);
+        };
+        if token.kind != Kind::Float || !all_digits(factor) || !all_digits(number) {
+            return Ok(None);
+        }
+        let end = token.span.range().end;
+        let place = Span::new(end - number.len() - 1, end);
+        let Ok(factor) = factor.parse::<i64>() else {
+            return Ok(None);
+        };
+        let name = format!("e{number}");
+        self.tokens.take();
+        self.grow()?;
+        self.uses.push((name.clone(), None, place));
+        let (factor, of) = (Expression::Integer(factor), Expression::Constant(name));
+        Ok(Some(Expression::Multiply(Box::new(factor), Box::new(of))))
     }
 
     /// Reads the quotient after `floor(`; `None` if no quotient follows.

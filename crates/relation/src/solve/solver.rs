@@ -214,18 +214,14 @@ impl Solver<'_> {
         value: impl Fn(&Atom) -> Option<Polynomial>,
     ) -> Option<Vec<Polynomial>> {
         let (inverse, elements) = match self.declarations.tuple_of(name) {
-            Some((tuple, 0)) if tuple.injective => {
+            Some((tuple, 0)) => {
                 let elements = tuple.elements().map(Rc::from).collect();
-                (format!("{}.inverse", tuple.name), elements)
+                (self.inverse(&tuple.name, tuple.injective)?, elements)
             }
             Some(_) => return None,
             None => {
                 let function = self.declarations.function(name)?;
-                let inverse = match self.declarations.inverse_of(name) {
-                    Some(inverse) => inverse.to_owned(),
-                    None if function.is_injective() => format!("{name}.inverse"),
-                    None => return None,
-                };
+                let inverse = self.inverse(name, function.is_injective())?;
                 (inverse, vec![Rc::from(name)])
             }
         };
@@ -248,6 +244,14 @@ impl Solver<'_> {
             1 => vec![call(inverse)],
             n => (0..n).map(|k| call(format!("{inverse}.{k}"))).collect(),
         })
+    }
+
+    /// The name of the inverse of a function, if it has one.
+    fn inverse(&self, name: &str, is_injective: bool) -> Option<String> {
+        match self.declarations.inverse_of(name) {
+            Some(inverse) => Some(inverse.to_owned()),
+            None => is_injective.then(|| format!("{name}.inverse")),
+        }
     }
 
     fn directly(&self, sum: &Polynomial) -> Vec<(Variable, Polynomial)> {
