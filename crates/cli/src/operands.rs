@@ -270,7 +270,7 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
         (true, MemoryLimit::Bytes(left)) => error
             .note(format!("`--memory` leaves {left} bytes for it"))
             .help(needed.way_out(room.left())),
-        (true, left) => error.help(needed.way_out(left)),
+        (true, left) => error.help(needed.way_out(left.growing_from(needed.bytes_of_entries()))),
         (false, _) => error,
     }
 }

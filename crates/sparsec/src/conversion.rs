@@ -18,7 +18,9 @@ use sparsec_tensor::Format;
 use crate::compute::{ComputeStage, Computed};
 
 mod converter;
+pub(crate) mod costs;
 
+pub use costs::bytes_moved;
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
 
 /// The conversion of tensors of `element`s between formats of levels.
@@ -317,13 +319,15 @@ pub enum ConversionStage {
     Cases,
     /// Its obligations, each with a lemma and statements.
     Certificate,
+    /// The steps and bytes of its sweeps, as formulas.
+    Cost,
     /// A stage of the computation.
     Computed(ComputeStage),
 }
 
 impl ConversionStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str, &'static str); 9] = [
         (
             Self::Relation,
             "relation",
@@ -338,6 +342,11 @@ impl ConversionStage {
             Self::Certificate,
             "certificate",
             "what the new format asks, and which lemma and statements establish it",
+        ),
+        (
+            Self::Cost,
+            "cost",
+            "steps and bytes, as formulas of entries and extents",
         ),
         (
             Self::Computed(ComputeStage::Computation),
@@ -398,6 +407,7 @@ impl ConversionStage {
             }
             Self::Cases => Ok(conversion.table()),
             Self::Certificate => Ok(conversion.certificate()?.to_string()),
+            Self::Cost => Ok(conversion.cost(so_far.unwrap_or(Optimisation::All), &|_| true)?.to_string()),
             Self::Computed(stage) => {
                 let is_of_loops = matches!(stage, ComputeStage::Loop | ComputeStage::C);
                 let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {

@@ -1,8 +1,29 @@
 //! Vectors whose memory may be refused.
 
-use sparsec_base::Result;
-use sparsec_parallel::AllocError;
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_parallel::{AllocError, MemoryLimit};
 use sparsec_parallel::fault::{self, Fault};
+
+/// Refuses an array of so many bytes that is beyond a limit.
+///
+/// # Errors
+/// `E0407`, with the limit where it is one of the array.
+pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
+    let MemoryLimit::Array(most) = limit else {
+        return limit.ask(bytes).map_err(Diagnostic::from);
+    };
+    if !limit.forbids(bytes) {
+        return limit.ask(bytes).map_err(Diagnostic::from);
+    }
+    let bytes = match bytes {
+        u64::MAX => "more bytes than can be addressed".to_owned(),
+        bytes => format!("{bytes} bytes"),
+    };
+    let message = format!("an array of the tensor would take {bytes}, and {most} are the limit");
+    Err(Diagnostic::new(code::TENSOR_TOO_LARGE, message)
+        .note("arrays may take 16 times the bytes of the entries, and 1 GiB in any case")
+        .help("store it in a format with fewer places, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)"))
+}
 
 /// A vector without entries and room for `len`.
 ///

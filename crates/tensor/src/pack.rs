@@ -31,7 +31,8 @@ pub struct PackOptions {
     /// What becomes of entries at equal coordinates.
     pub duplicates: Duplicates,
     /// How many bytes an array of the tensor may take: formats that store more than the
-    /// entries may take far more than these.
+    /// entries may take far more than these. If nothing is said, 16 times the bytes of the
+    /// entries, one GiB in any case, and no more than the system has left.
     pub memory: MemoryLimit,
 }
 
@@ -52,7 +53,8 @@ impl Tensor {
     /// * `E0401` for the first entry and mode outside its extent;
     /// * `E0406` for an index width that is too narrow for the data;
     /// * `E0134` to `E0136` for entries that the format cannot store;
-    /// * `E0407` where dense levels take more memory than there is.
+    /// * `E0407` where an array takes more memory than there is, or far more than the entries
+    ///   ([`PackOptions::memory`]).
     ///
     /// ```
     /// # use sparsec_format::Format;
@@ -82,6 +84,10 @@ impl Tensor {
     /// values, `E0408` for a duplicate where [`Duplicates::Refuse`] is asked for.
     pub fn pack_entries(format: &Format, entries: Entries, options: PackOptions) -> Result<Self> {
         check_extents(format, &entries.extents)?;
+        let options = PackOptions {
+            memory: options.memory.growing_from(entries.bytes()),
+            ..options
+        };
         let element = entries.element();
         let fill = match (options.fill, format.fill()) {
             (Some(fill), _) => fill,
