@@ -120,7 +120,6 @@ impl Cost {
             random,
         }
     }
-
 }
 
 impl Work {

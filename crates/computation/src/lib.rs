@@ -77,8 +77,8 @@ mod value;
 
 pub use accesses::{Effect, Reference};
 pub use chain::Stage;
-pub use cost::Cost;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use cost::Cost;
 pub use evaluate::Given;
 pub use inline::{Argument, Call};
 pub use order::{Dependence, DependenceKind};

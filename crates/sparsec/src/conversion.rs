@@ -20,8 +20,8 @@ use crate::compute::{ComputeStage, Computed};
 mod converter;
 pub(crate) mod costs;
 
-pub use costs::bytes_moved;
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
+pub use costs::bytes_moved;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -407,7 +407,9 @@ impl ConversionStage {
             }
             Self::Cases => Ok(conversion.table()),
             Self::Certificate => Ok(conversion.certificate()?.to_string()),
-            Self::Cost => Ok(conversion.cost(so_far.unwrap_or(Optimisation::All), &|_| true)?.to_string()),
+            Self::Cost => Ok(conversion
+                .cost(so_far.unwrap_or(Optimisation::All), &|_| true)?
+                .to_string()),
             Self::Computed(stage) => {
                 let is_of_loops = matches!(stage, ComputeStage::Loop | ComputeStage::C);
                 let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {

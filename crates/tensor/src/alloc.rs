@@ -1,8 +1,8 @@
 //! Vectors whose memory may be refused.
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_parallel::{AllocError, MemoryLimit};
 use sparsec_parallel::fault::{self, Fault};
+use sparsec_parallel::{AllocError, MemoryLimit};
 
 /// Refuses an array of so many bytes that is beyond a limit.
 ///

@@ -248,7 +248,10 @@ impl Array {
     /// # Errors
     /// `E0407` for more.
     pub(crate) fn filled_within(limit: MemoryLimit, value: Scalar, len: usize) -> Result<Self> {
-        ask(limit, (len as u64).saturating_mul(value.element().size() as u64))?;
+        ask(
+            limit,
+            (len as u64).saturating_mul(value.element().size() as u64),
+        )?;
         Self::filled(value, len)
     }
 

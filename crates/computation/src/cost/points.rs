@@ -42,7 +42,8 @@ pub struct Points {
 ///   s0: y(i) += A(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
 /// }".parse()?;
 /// let parts = points(&rows.statements[0].space, &rows.known()).expect("known bounds");
-/// assert_eq!(format!("{:?}", parts[0].count()), r#"Constant("NZ")"#);
+/// assert_eq!(format!("{:?}", parts[0].loops[0].1), r#"Constant("N")"#);
+/// assert_eq!(rows.cost().expect("known bounds").total().steps, rows.cost().unwrap().sweeps[0].work.steps);
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn points(space: &Set, known: &Declarations) -> Option<Vec<Points>> {
@@ -81,7 +82,7 @@ impl Points {
 }
 
 /// An expression in place of a variable.
-struct Replaced<'a>(Variable, &'a Expression);
+pub(super) struct Replaced<'a>(pub(super) Variable, pub(super) &'a Expression);
 
 impl Rewrite for Replaced<'_> {
     fn variable(&self, variable: Variable) -> Expression {
@@ -251,8 +252,8 @@ impl<'a> Loops<'a> {
                 *own = Expression::Integer(1);
             }
         }
-        let at = |x: &Expression| self.entry(f, x);
-        Some(difference(at(&last), at(first)))
+        let entry = |x: &Expression| Expression::Call(f.clone(), vec![expanded(x.clone())]);
+        Some(difference(entry(&last), entry(first)))
     }
 
     /// The variables of loops that an expression depends on.
@@ -262,18 +263,5 @@ impl<'a> Loops<'a> {
             e.rewritten(&Replaced(*variable, value))
         });
         super::sweeps::variables(&e)
-    }
-
-    /// The entry `f(x)`, or what is known to be its value.
-    fn entry(&self, f: &str, x: &Expression) -> Expression {
-        let at = Expression::Call(f.to_owned(), vec![expanded(x.clone())]);
-        let is_at = |e: &Expression| expanded(e.clone()) == expanded(at.clone());
-        let links = self.known.assumptions().iter().flat_map(Constraint::links);
-        let mut values = links.filter_map(|(left, comparison, right)| match comparison {
-            Comparison::Equal if is_at(left) => Some(right.clone()),
-            Comparison::Equal if is_at(right) => Some(left.clone()),
-            _ => None,
-        });
-        values.next().unwrap_or(at)
     }
 }

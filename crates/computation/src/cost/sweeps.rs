@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_relation::{Constraint, Declarations, Expression, Variable};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Rewrite, Variable};
 
+use super::points::Replaced;
 use super::{Cost, LOG2, Points, Random, Sweep, Work, difference, points, product, sum};
 use crate::computation::{Computation, DataSpace, Role, Statement, StatementId};
-use crate::value::{Access, Key, Update, Value, Window};
+use crate::value::{Access, Key, Operator, Update, Value, Window};
 
 /// An index that goes on by up to so many entries in each iteration goes through its array in order.
 const STRIDE: i64 = 8;
@@ -57,7 +58,7 @@ impl Computation {
             arrays: sum(made.map(bytes)),
             sweeps: sweeps.collect::<Option<_>>()?,
         };
-        cost.replace(&self.equal_names());
+        cost.replace(&Values::of(self));
         Some(cost)
     }
 
@@ -102,12 +103,17 @@ impl Computation {
             _ => 2,
         };
         add(&statement.target.space, &statement.target.indices, times);
-        for Access { space, indices } in statement.value.entries() {
-            add(space, indices, 1);
+        for access in statement.value.entries() {
+            // Counts go on from a copy of `f` in `f(k) + ordinal(k of n)`.
+            if !is_start(&statement.value, access) {
+                add(&access.space, &access.indices, 1);
+            }
         }
         let constraints = statement.space.parts().iter().flat_map(|p| p.constraints());
         let indices = statement.value.entries().into_iter();
-        let indices = indices.chain([&statement.target]).flat_map(|it| &it.indices);
+        let indices = indices
+            .chain([&statement.target])
+            .flat_map(|it| &it.indices);
         let all = constraints
             .flat_map(Constraint::expressions)
             .chain(indices)
@@ -137,9 +143,7 @@ impl Computation {
         };
         let is_stream = match (&indices[..], innermost) {
             (_, None) => true,
-            ([index], Some(at)) => {
-                is_affine(index, points.loops[at].0) || self.ascends(id, index)
-            }
+            ([index], Some(at)) => is_affine(index, points.loops[at].0) || self.ascends(id, index),
             _ => false,
         };
         Touch {
@@ -249,25 +253,60 @@ impl Computation {
             }
         }
     }
+}
 
-    /// Integers that the computation sets to a parameter, and parameters that are known to be
-    /// equal: each name with what it is.
-    fn equal_names(&self) -> Vec<(String, Expression)> {
-        let mut equal = Vec::new();
-        for statement in &self.statements {
-            let is_only = self.writers(&statement.target.space).count() == 1;
+/// Entries and integers whose values are known: `A_pos1(N0)` is `A_pos1_end`.
+struct Values(Vec<(Expression, Expression)>);
+
+impl Values {
+    fn of(computation: &Computation) -> Self {
+        let mut values = Vec::new();
+        for statement in &computation.statements {
+            let Access { space, indices } = &statement.target;
+            let is_only = computation.writers(space).count() == 1;
             let value = match &statement.value {
                 Value::Parameter(name) => Expression::Constant(name.clone()),
                 Value::Integer(n) => Expression::Integer(*n),
                 _ => continue,
             };
             let is_once = statement.update == Update::Assign && statement.variables().len() == 0;
-            if is_only && is_once && statement.target.indices.is_empty() {
-                equal.push((statement.target.space.clone(), value));
+            if is_only && is_once && indices.is_empty() {
+                values.push((Expression::Constant(space.clone()), value));
             }
         }
-        equal
+        let assumptions = computation.declarations.assumptions().iter();
+        for (left, comparison, right) in assumptions.flat_map(Constraint::links) {
+            let sides = [(left, right), (right, left)];
+            let mut calls = sides.into_iter().filter(|(side, value)| {
+                matches!(side, Expression::Call(..)) && !matches!(value, Expression::Call(..))
+            });
+            if comparison == Comparison::Equal
+                && let Some((call, value)) = calls.next()
+            {
+                values.push((sum([call.clone()]), value.clone()));
+            }
+        }
+        Self(values)
     }
+}
+
+impl Rewrite for Values {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let known = self.0.iter().find(|(known, _)| known == e);
+        known.map(|(_, value)| value.clone())
+    }
+}
+
+/// Whether a value is `f(k) + ordinal(k of n)`, and the access its `f(k)`.
+fn is_start(value: &Value, access: &Access) -> bool {
+    let Value::Binary(Operator::Add, start, number) = value else {
+        return false;
+    };
+    let (Value::Entry(start), Value::Window(Window::Ordinal, keys)) = (&**start, &**number) else {
+        return false;
+    };
+    let [key] = &keys[..] else { return false };
+    start == access && start.indices == [key.value.clone()]
 }
 
 /// An array as it is touched at the points of a sweep.
@@ -325,12 +364,11 @@ impl Gathered {
 }
 
 impl Cost {
-    /// Replaces names by what they are equal to.
-    fn replace(&mut self, equal: &[(String, Expression)]) {
+    /// Replaces entries and names by their values, twice: a value may have another in it.
+    fn replace(&mut self, values: &Values) {
         let put = |e: &mut Expression| {
-            for (name, value) in equal {
-                let rewritten = e.rewritten(&Named(name, value));
-                *e = sum([rewritten]);
+            for _ in 0..2 {
+                *e = sum([e.rewritten(values)]);
             }
         };
         put(&mut self.arrays);
@@ -341,18 +379,6 @@ impl Cost {
                 put(&mut random.count);
                 put(&mut random.array);
             }
-        }
-    }
-}
-
-/// An expression in place of a symbolic constant.
-struct Named<'a>(&'a str, &'a Expression);
-
-impl sparsec_relation::Rewrite for Named<'_> {
-    fn constant(&self, name: &str) -> Expression {
-        match name == self.0 {
-            true => self.1.clone(),
-            false => Expression::Constant(name.to_owned()),
         }
     }
 }
@@ -378,27 +404,15 @@ fn is_affine(index: &Expression, innermost: Variable) -> bool {
         );
     });
     let next = sum([Expression::Variable(innermost), Expression::Integer(1)]);
-    let later = index.rewritten(&At(innermost, &next));
+    let later = index.rewritten(&Replaced(innermost, &next));
     let step = difference(later, index.clone());
     !has_call && matches!(step, Expression::Integer(n) if n.abs() <= STRIDE)
-}
-
-/// An expression in place of a variable.
-struct At<'a>(Variable, &'a Expression);
-
-impl sparsec_relation::Rewrite for At<'_> {
-    fn variable(&self, variable: Variable) -> Expression {
-        match variable == self.0 {
-            true => self.1.clone(),
-            false => Expression::Variable(variable),
-        }
-    }
 }
 
 /// An index without what is added to it, so that neighbours are alike.
 fn without_constant(index: Expression) -> Expression {
     struct Zero;
-    impl sparsec_relation::Rewrite for Zero {
+    impl Rewrite for Zero {
         fn variable(&self, _: Variable) -> Expression {
             Expression::Integer(0)
         }

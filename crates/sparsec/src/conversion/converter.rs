@@ -17,7 +17,7 @@ use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use super::{
-    Optimisation, Types, costs, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
+    Optimisation, Types, Wanted, costs, derive, names, sides, synthesized, unequal_mirrored, wanted,
 };
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};

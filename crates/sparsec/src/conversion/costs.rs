@@ -14,11 +14,11 @@
 //!
 //! Planning compares bytes moved. A nanosecond is as much as [`BYTES`] of them.
 
+use sparsec_base::Source;
 use sparsec_computation::cost::{Figures, Work, value};
+use sparsec_format::LevelKind;
 use sparsec_relation::Expression;
 use sparsec_tensor::Format;
-
-use sparsec_base::Source;
 
 /// The formulas of pairs of formats, a line each.
 pub(crate) const TABLE: &str = include_str!("costs.txt");
@@ -70,11 +70,7 @@ pub fn bytes_moved(from: &Format, to: &Format, extents: &[Option<u64>], n_stored
 }
 
 /// How many nanoseconds the kernel of a conversion takes, if the table has the pair.
-pub(crate) fn kernel(
-    formats: [&Format; 2],
-    extents: &[Option<u64>],
-    n_stored: f64,
-) -> Option<f64> {
+pub(crate) fn kernel(formats: [&Format; 2], extents: &[Option<u64>], n_stored: f64) -> Option<f64> {
     let (arrays, work) = known(formats)?;
     let of = |name: &str| figure(formats, extents, n_stored, name);
     nanoseconds(&arrays, &work, &of)
@@ -130,7 +126,10 @@ pub(crate) fn figure(
     name: &str,
 ) -> Option<f64> {
     let extent = |extent: Option<u64>| extent.map_or(UNKNOWN_EXTENT, |it| it as f64);
-    if let Some(mode) = name.strip_prefix('N').and_then(|it| it.parse::<usize>().ok()) {
+    if let Some(mode) = name
+        .strip_prefix('N')
+        .and_then(|it| it.parse::<usize>().ok())
+    {
         return extents.get(mode).map(|it| extent(*it));
     }
     let (side, rest) = name.split_once('_')?;
@@ -142,11 +141,19 @@ pub(crate) fn figure(
         _ => return None,
     };
     let levels = format.level_extents(extents);
-    if let Some(level) = rest.strip_prefix('L').and_then(|it| it.parse::<usize>().ok()) {
+    if let Some(level) = rest
+        .strip_prefix('L')
+        .and_then(|it| it.parse::<usize>().ok())
+    {
         return levels.get(level).map(|it| extent(*it));
     }
     let (role, _) = rest.split_once('_')?;
-    let level: usize = role.trim_start_matches(char::is_alphabetic).parse().ok()?;
+    let level: usize = role.strip_prefix("pos")?.parse().ok()?;
+    // A run stores places between its entries.
+    let kinds = || format.levels().iter().map(|level| level.kind);
+    if format.parts().len() != 1 || kinds().any(|kind| kind == LevelKind::Range) {
+        return None;
+    }
     if format.chain_end(level) + 1 == levels.len() {
         return Some(n_stored);
     }

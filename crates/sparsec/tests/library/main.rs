@@ -2,6 +2,7 @@
 
 mod assembled;
 mod computations;
+mod costs;
 mod definitions;
 mod einsums;
 mod fitting;
