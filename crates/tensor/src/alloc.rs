@@ -7,22 +7,28 @@ use sparsec_parallel::{AllocError, MemoryLimit};
 /// Refuses an array of so many bytes that is beyond a limit.
 ///
 /// # Errors
-/// `E0407`, with the limit where it is one of the array.
+/// `E0407`, with the limit where the system has more.
 pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
-    let MemoryLimit::Array(most) = limit else {
-        return limit.ask(bytes).map_err(Diagnostic::from);
+    let most = match limit {
+        MemoryLimit::Array(most) | MemoryLimit::Bytes(most) if bytes > most => most,
+        _ => return limit.ask(bytes).map_err(Diagnostic::from),
     };
-    if !limit.forbids(bytes) {
-        return limit.ask(bytes).map_err(Diagnostic::from);
-    }
     let bytes = match bytes {
+        // Sums and products of sizes saturate here.
         u64::MAX => "more bytes than can be addressed".to_owned(),
         bytes => format!("{bytes} bytes"),
     };
     let message = format!("an array of the tensor would take {bytes}, and {most} are the limit");
-    Err(Diagnostic::new(code::TENSOR_TOO_LARGE, message)
-        .note("arrays may take 16 times the bytes of the entries, and 1 GiB in any case")
-        .help("store it in a format with fewer places, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)"))
+    let error = Diagnostic::new(code::TENSOR_TOO_LARGE, message);
+    let error = match limit {
+        MemoryLimit::Array(_) => {
+            error.note("arrays may take 16 times the bytes of the entries, and 1 GiB in any case")
+        }
+        _ => error,
+    };
+    Err(error.help(
+        "store it in a format with fewer places, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)",
+    ))
 }
 
 /// A vector without entries and room for `len`.

@@ -10,12 +10,13 @@
 //! Formats whose positions are not their entries are packed in `irregular/build.rs`.
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
-use sparsec_format::{Curve, Format};
+use sparsec_format::{Curve, Format, LevelKind};
 use sparsec_parallel::MemoryLimit;
 
+use crate::alloc::ask;
 use crate::array::Array;
 use crate::build::build;
-use crate::check::check_extents;
+use crate::check::{check_extents, sized};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::irregular;
@@ -105,6 +106,7 @@ impl Tensor {
         }
         options.duplicates.check(element)?;
         let extents = entries.extents.clone();
+        check_full(format, &extents, element, options.memory)?;
         if !format.is_regular() {
             return irregular::build::build(format, entries, options, fill);
         }
@@ -115,6 +117,35 @@ impl Tensor {
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
         build(format, &extents, sorted, options.memory, fill)
     }
+}
+
+/// Refuses values beyond a limit where extents alone say how many there are, before entries are
+/// sorted.
+fn check_full(
+    format: &Format,
+    extents: &[u64],
+    element: ElementType,
+    memory: MemoryLimit,
+) -> Result<()> {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    for part in format.parts() {
+        let levels = part.level_extents(&known).into_iter();
+        let levels = levels.zip(part.levels()).map(|(extent, level)| {
+            let is_full = matches!(
+                level.kind,
+                LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap
+            );
+            extent.filter(|_| is_full)
+        });
+        let bytes = levels.fold(Some(element.size() as u64), |bytes, extent| {
+            Some(bytes?.saturating_mul(extent?))
+        });
+        // Others are counted level by level.
+        if let Some(bytes) = bytes.filter(|bytes| *bytes < u64::MAX) {
+            ask(memory, bytes).map_err(|fault| sized(fault, format, extents))?;
+        }
+    }
+    Ok(())
 }
 
 /// The fill that a format declares, as one of the values.

@@ -2,6 +2,7 @@
 
 mod assembled;
 mod computations;
+mod conversions;
 mod costs;
 mod definitions;
 mod einsums;
