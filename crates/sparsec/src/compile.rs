@@ -133,6 +133,7 @@ pub(crate) fn compile_for(
             widths::of_result(program, statement, format, known)
         }
     };
+    let known = costs::Known::default();
     let planned = plan_program(
         program,
         formats,
@@ -147,7 +148,7 @@ pub(crate) fn compile_for(
                         tensor.map(|tensor| tensor.n_stored() as u64)
                     }
                 },
-                conversion: &|it| costs::bytes_moved(it.from, it.to, it.extents, it.n_stored),
+                conversion: &|it| known.bytes_moved(it.from, it.to, it.extents, it.n_stored),
                 scatter: &|name| match figures {
                     Some(figures) => figures.scatter(name),
                     None => inputs.get(name)?.scatter(),

@@ -10,7 +10,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_base::code::{self, Code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
 use sparsec_computation::Computation;
 use sparsec_format::Holds;
 use sparsec_relation::Expression;
@@ -91,7 +92,9 @@ impl Converter {
     ///
     /// # Errors
     /// `E0518` for a tensor of another format, types or fill; `E0519` for entries that the
-    /// destination cannot hold; those of [`Tensor::new`], and of running.
+    /// destination cannot hold, `E0513` for numbers that its index arrays cannot; `E0514` where an
+    /// array takes more than [`Options::memory`](crate::Options) allows; those of [`Tensor::new`],
+    /// and of running.
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
         let lent = self.lend(tensor)?;
         let mut prepared = self.prepare(session, &lent)?;
@@ -285,7 +288,8 @@ impl PreparedConversion<'_> {
     /// # Errors
     /// `E0519` for entries that the destination cannot hold; those of launching.
     pub fn launch(&mut self) -> Result<()> {
-        self.prepared.launch()
+        let launched = self.prepared.launch();
+        launched.map_err(|error| too_narrow(error, &self.converter.destination.to_string()))
     }
 
     /// The converted tensor, after a launch.
@@ -348,7 +352,7 @@ impl Session {
         }
         let extents: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
         let formats = [tensor.format(), destination];
-        let known = costs::kernel(formats, &extents, n_entries);
+        let known = costs::Known::default().kernel(formats, &extents, n_entries);
         if known.is_some_and(|kernel| kernel >= saved) {
             return None;
         }
@@ -366,11 +370,7 @@ impl Session {
         let converter = derived.compiled().ok()?;
         match converter.run(self, tensor) {
             // Packing says which entry the destination cannot hold, and which array is too large.
-            Err(error)
-                if [code::NOT_AS_DECLARED, code::KERNEL_OUT_OF_MEMORY].contains(&error.code()) =>
-            {
-                None
-            }
+            Err(error) if PACKED_INSTEAD.contains(&error.code()) => None,
             converted => Some(converted),
         }
     }
@@ -393,6 +393,25 @@ fn sizes(source: &Format, destination: &Format, extents: &[u64]) -> BTreeMap<Str
     }
     sizes
 }
+
+/// A failure of a kernel that makes a tensor in a format: numbers that it cannot store are
+/// coordinates and positions.
+fn too_narrow(error: Diagnostic, format: &str) -> Diagnostic {
+    if error.code() != code::CAST_OUT_OF_RANGE {
+        return error;
+    }
+    let message = "a coordinate or a position does not fit the index arrays of the new tensor";
+    Diagnostic::new(code::WIDTH_OVERFLOW, message)
+        .note(format!("its format is `{format}`"))
+        .help("declare wider arrays: `, pos = 64`, `, crd = 64`")
+}
+
+/// Failures of a kernel that packing says more about.
+const PACKED_INSTEAD: [Code; 3] = [
+    code::NOT_AS_DECLARED,
+    code::KERNEL_OUT_OF_MEMORY,
+    code::WIDTH_OVERFLOW,
+];
 
 /// How many times as long as the entries a table of keys may be.
 const TABLE: u64 = 4;

@@ -88,7 +88,7 @@ fn numbers_that_do_not_fit_are_refused() {
         ("dia, crd = 8", 256),
     ] {
         let to = format(destination);
-        for n in [largest - 2, largest, largest + 1, 2 * largest] {
+        for n in [largest, largest + 1] {
             let tensor = arrow("csr", n);
             let packed = tensor.convert(&to);
             let converter = Converter::new(&tensor, &to);
