@@ -130,15 +130,15 @@ fn check_full(
     let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
     for part in format.parts() {
         let levels = part.level_extents(&known).into_iter();
-        let levels = levels.zip(part.levels()).map(|(extent, level)| {
+        let mut levels = levels.zip(part.levels()).map(|(extent, level)| {
             let is_full = matches!(
                 level.kind,
                 LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap
             );
             extent.filter(|_| is_full)
         });
-        let bytes = levels.fold(Some(element.size() as u64), |bytes, extent| {
-            Some(bytes?.saturating_mul(extent?))
+        let bytes = levels.try_fold(element.size() as u64, |bytes, extent| {
+            Some(bytes.saturating_mul(extent?))
         });
         // Others are counted level by level.
         if let Some(bytes) = bytes.filter(|bytes| *bytes < u64::MAX) {
