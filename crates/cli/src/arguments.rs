@@ -370,7 +370,7 @@ pub(crate) struct ConvertArguments {
     pub(crate) to: Option<String>,
 
     /// Print how a tensor in one format becomes one in the other, and convert nothing:
-    /// relation, cases, certificate, computation, loop, c, dot or svg
+    /// relation, cases, certificate, cost, computation, loop, c, dot or svg
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, conflicts_with_all = ["input", "output"])]
     pub(crate) emit: Vec<String>,
 
@@ -386,6 +386,11 @@ pub(crate) struct ConvertArguments {
     /// What becomes of a matrix that states one triangle: expand (write every entry) or keep
     #[arg(long, value_name = "HOW", default_value = "expand")]
     pub(crate) structure: String,
+
+    /// How many bytes the new tensor may take, as in 64G; if not given, each of its arrays may take
+    /// 16 times the bytes of the entries, and 1G in any case
+    #[arg(long, value_name = "SIZE", conflicts_with = "emit")]
+    pub(crate) memory: Option<String>,
 
     /// State the extents in a .tns file, in a header that not every program reads
     #[arg(long)]

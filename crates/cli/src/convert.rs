@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde_json::json;
 use sparsec::io::{self, ReadOptions, Structure, WriteOptions};
-use sparsec::{Entries, Format, PackOptions, Result, Session, Storage, Stored, Tensor};
+use sparsec::{Entries, Format, Options, PackOptions, Result, Session, Storage, Stored, Tensor};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
@@ -26,6 +26,7 @@ use crate::files::{check_no_json, check_output, file_bytes, input_path};
 use crate::operands::{default_format, list_format};
 use crate::problem::suggest;
 use crate::progress::Progress;
+use crate::run::memory_limit;
 use crate::screen::{Screen, complain};
 use crate::spec::format_spec;
 use crate::tensors::{STREAM, extents_note};
@@ -81,9 +82,17 @@ pub(crate) fn convert(
     let order = file.extents().len();
     let given = of("from", &arguments.from, order)?;
     let wanted = of("to", &arguments.to, order)?;
-    let session = Session::default();
+    let memory = memory_limit(call, arguments.memory.as_deref())?;
+    let session = Session::new(Options {
+        memory,
+        ..Options::default()
+    });
     let pack = |format: &Format, entries| {
-        Tensor::pack_entries(format, entries, PackOptions::default()).map(Stored::Levels)
+        let options = PackOptions {
+            memory,
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(format, entries, options).map(Stored::Levels)
     };
     let (mut tensor, given) = match (file.content, given) {
         (io::Content::Tensor(tensor), given) => (Stored::Levels(tensor), given),

@@ -11,10 +11,11 @@
 //! that are given. Notes go to stderr, and with `--json` into the field
 //! `notes` of the answer.
 
-use sparsec::account::{bytes, conversion_bytes};
+use sparsec::account::bytes;
+use sparsec::conversion::bytes_moved;
 use sparsec::index::schedule::Command;
 use sparsec::index::{ProgramSchedule, TensorVar};
-use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, smaller_format};
+use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, Tensor, smaller_format};
 
 use crate::screen::{Screen, complain};
 use crate::table::duration;
@@ -142,11 +143,16 @@ impl Costs<'_> {
                 let name = name(copy.from);
                 let computed = || self.outcome?.value(name);
                 let tensor = self.inputs.get(name).or_else(computed);
+                let from = plan.formats.of(copy.from);
+                let moved = |tensor: &Tensor| {
+                    let extents: Vec<_> = tensor.extents().iter().copied().map(Some).collect();
+                    bytes_moved(from, &copy.format, &extents, tensor.n_stored() as f64) as u64
+                };
                 all.push(Converted {
                     name: name.clone(),
-                    from: plan.formats.of(copy.from).arrangement(),
+                    from: from.arrangement(),
                     to: copy.format.arrangement(),
-                    bytes: tensor.map(|tensor| conversion_bytes(tensor.n_stored() as u64)),
+                    bytes: tensor.map(moved),
                 });
             }
         }

@@ -270,7 +270,11 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
         (true, MemoryLimit::Bytes(left)) => error
             .note(format!("`--memory` leaves {left} bytes for it"))
             .help(needed.way_out(room.left())),
-        (true, left) => error.help(needed.way_out(left)),
+        // The system has no more, or the tensor is far larger than its entries.
+        (true, left) if error.message().starts_with("out of memory") => {
+            error.help(needed.way_out(left))
+        }
+        (true, left) => error.help(needed.way_out(left.growing_from(needed.bytes_of_entries()))),
         (false, _) => error,
     }
 }

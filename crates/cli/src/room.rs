@@ -46,6 +46,12 @@ impl Needed<'_> {
         self.stored().max(self.made)
     }
 
+    /// The bytes of its entries with coordinates of 64 bits.
+    pub(crate) fn bytes_of_entries(&self) -> u64 {
+        let each = self.element.size() as u64 + 8 * self.extents.len() as u64;
+        self.entries.saturating_mul(each)
+    }
+
     /// The same, once it is stored.
     fn stored(&self) -> u128 {
         least_bytes(&self.format, &self.extents, self.element)
@@ -166,7 +172,7 @@ impl Room {
         let all = u64::try_from(all).unwrap_or(u64::MAX);
         compiled.check_memory(match self.limit {
             MemoryLimit::Bytes(bytes) => MemoryLimit::Bytes(bytes.saturating_sub(all)),
-            MemoryLimit::Available => MemoryLimit::Beside(all),
+            MemoryLimit::Available | MemoryLimit::Array(_) => MemoryLimit::Beside(all),
             MemoryLimit::Beside(promised) => MemoryLimit::Beside(promised.saturating_add(all)),
         })
     }

@@ -200,22 +200,23 @@ pub(crate) fn prepare(
     screen: &Screen,
     arguments: &OperandArguments,
 ) -> Result<MemoryLimit> {
-    let limit = match &arguments.memory {
-        None => MemoryLimit::Available,
-        Some(text) => MemoryLimit::Bytes(memory(call, text)?),
-    };
+    let limit = memory_limit(call, arguments.memory.as_deref())?;
     if let Some(threads) = threads(call, screen, arguments.threads.as_deref())? {
         parallel::set_threads(threads);
     }
     Ok(limit)
 }
 
-/// The bytes that `--memory` says.
-fn memory(call: &Call, text: &str) -> Result<u64> {
-    sparsec::runtime::cache::bytes(text).ok_or_else(|| {
+/// How much memory `--memory` says.
+pub(crate) fn memory_limit(call: &Call, text: Option<&str>) -> Result<MemoryLimit> {
+    let Some(text) = text else {
+        return Ok(MemoryLimit::Available);
+    };
+    let bytes = sparsec::runtime::cache::bytes(text).ok_or_else(|| {
         call.bad_value("memory", format!("`--memory` does not take `{text}`"))
             .help("write bytes, or a number with a unit: `500M`, `64G`")
-    })
+    })?;
+    Ok(MemoryLimit::Bytes(bytes))
 }
 
 /// How many threads to run: not more than there are processors.

@@ -49,6 +49,9 @@
 //! **Stages** ([`chain`]). Statements that follow data which others write run in a
 //! later stage, to which these data are given.
 //!
+//! **Cost** ([`cost`]). The steps and bytes of each sweep follow from its statements, as formulas
+//! of parameters.
+//!
 //! **Zeros.** Data that are not given are zero before the first statement.
 //!
 //! Source: Popoola et al., "An object-oriented interface to the sparse
@@ -58,6 +61,7 @@
 pub mod accesses;
 pub mod chain;
 mod computation;
+pub mod cost;
 pub mod course;
 mod evaluate;
 pub mod graph;
@@ -75,6 +79,7 @@ mod value;
 pub use accesses::{Effect, Reference};
 pub use chain::Stage;
 pub use computation::{Computation, DataSpace, Role, Statement, StatementId};
+pub use cost::Cost;
 pub use course::{Course, Later};
 pub use evaluate::Given;
 pub use inline::{Argument, Call};

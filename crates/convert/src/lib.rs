@@ -68,8 +68,8 @@ mod value_runs;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_computation::{Computation, Value};
-use sparsec_relation::{Descriptor, Relation};
+use sparsec_computation::{Computation, Cost, Value};
+use sparsec_relation::{Descriptor, Expression, Relation};
 
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
@@ -212,6 +212,41 @@ impl Conversion {
             let message = "no lemma is about several parts, mirror images, padding, hash tables, sums or fills";
             Diagnostic::new(code::CERTIFICATE, message)
                 .help("certificates are about formats of one part that list each entry once")
+        })
+    }
+
+    /// The cost of the computation after all steps up to `so_far`, as formulas of extents (`N0`), of counts
+    /// of the source (`A_pos1_end`) and of counts that it computes (`B_pos0_end`). Ranks by one
+    /// key are taken from a table if `is_small` holds for the extent of the key.
+    ///
+    /// # Errors
+    /// `E0830` if nothing bounds the points of a statement; those of
+    /// [`optimised`](Self::optimised).
+    ///
+    /// ```
+    /// # use sparsec_base::ElementType;
+    /// # use sparsec_convert::{Optimisation, Wanted, convert};
+    /// let dense = "
+    ///     format dense
+    ///     extents N
+    ///     map {[p] -> [i] : p = i && 0 <= i < N}
+    ///     data {[p] -> [p]}
+    ///     values {[p] : 0 <= p < N}
+    /// ".parse()?;
+    /// let same = convert(&dense, &dense, &Wanted::of(ElementType::F64))?;
+    /// let total = same.cost(Optimisation::All, &|_| true)?.total().to_string();
+    /// assert_eq!(total, "steps N0, streams 16 * N0");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn cost(
+        &self,
+        so_far: Optimisation,
+        is_small: &dyn Fn(&Expression) -> bool,
+    ) -> Result<Cost> {
+        let computation = self.optimised(so_far, is_small)?;
+        computation.cost().ok_or_else(|| {
+            refused("nothing bounds the points of a statement of this conversion".to_owned())
+                .help("print the statements with `--emit computation`")
         })
     }
 

@@ -113,6 +113,7 @@ fn most_bytes(memory: MemoryLimit) -> u64 {
         MemoryLimit::Available => half,
         MemoryLimit::Beside(_) => memory.bytes().min(half),
         MemoryLimit::Bytes(bytes) => bytes.min(half),
+        MemoryLimit::Array(most) => most.min(half),
     }
 }
 

@@ -11,6 +11,10 @@
 //! | the address space            | `ulimit -v` less what is mapped                |
 //!
 //! unless the caller says how much there is to be.
+//!
+//! A tensor that is stored in another format has a limit beside that ([`MemoryLimit::growing_from`]),
+//! which is the same on every machine: diagonals of a matrix whose entries are scattered may take
+//! thousands of times the bytes of the entries, and long before memory is out nobody wants them.
 
 use std::path::Path;
 
@@ -18,6 +22,13 @@ use crate::error::AllocError;
 
 /// Requests for this many bytes and more are compared.
 const LOOK_FROM: u64 = 64 << 20;
+
+/// How many times the bytes of its entries an array may take that stores them in another way: as
+/// blocks of 4 x 4 do that hold one entry each.
+const MOST_TIMES: u64 = 16;
+
+/// So many bytes are never too many for an array: most machines have several times as much.
+const LEAST_MOST: u64 = 1 << 30;
 
 /// How much memory results and workspaces of one launch may take, or an array of a
 /// tensor that is packed.
@@ -30,6 +41,8 @@ pub enum MemoryLimit {
     Beside(u64),
     /// This many bytes in all, whatever the system says.
     Bytes(u64),
+    /// As `Available`, and no more than this many bytes in one array.
+    Array(u64),
 }
 
 impl MemoryLimit {
@@ -39,14 +52,40 @@ impl MemoryLimit {
             Self::Available => bytes_left(),
             Self::Beside(promised) => bytes_left().saturating_sub(promised),
             Self::Bytes(bytes) => bytes,
+            Self::Array(most) => bytes_left().min(most),
         }
+    }
+
+    /// The limit of a tensor that stores entries of this many bytes. Where the caller says nothing,
+    /// an array may take 16 times as many, and one GiB in any case.
+    ///
+    /// ```
+    /// use sparsec_parallel::MemoryLimit;
+    /// let limit = |bytes| MemoryLimit::Available.growing_from(bytes);
+    /// assert_eq!(limit(1000), MemoryLimit::Array(1 << 30));
+    /// assert_eq!(limit(1 << 30), MemoryLimit::Array(16 << 30));
+    /// assert_eq!(MemoryLimit::Bytes(7).growing_from(1000), MemoryLimit::Bytes(7));
+    /// ```
+    #[must_use]
+    pub fn growing_from(self, bytes: u64) -> Self {
+        match self {
+            Self::Available => Self::Array(bytes.saturating_mul(MOST_TIMES).max(LEAST_MOST)),
+            limit => limit,
+        }
+    }
+
+    /// Whether an array of so many bytes is too large whatever the system has.
+    pub fn forbids(self, bytes: u64) -> bool {
+        matches!(self, Self::Array(most) if bytes > most)
     }
 
     /// How to get more, for the help of a diagnostic.
     pub fn more(self) -> &'static str {
         match self {
             Self::Available | Self::Beside(_) => "run it where more memory is free",
-            Self::Bytes(_) => "allow more with `--memory` (`Options::memory` in Rust)",
+            Self::Bytes(_) | Self::Array(_) => {
+                "allow more with `--memory` (`Options::memory` in Rust)"
+            }
         }
     }
 
@@ -67,6 +106,7 @@ impl MemoryLimit {
             Self::Available => more < LOOK_FROM || more <= bytes_left(),
             Self::Beside(_) => more <= self.bytes(),
             Self::Bytes(bytes) => taken.saturating_add(more) <= bytes,
+            Self::Array(most) => more <= most && Self::Available.can_give(taken, more),
         }
     }
 }
@@ -172,5 +212,8 @@ mod tests {
         let nine = MemoryLimit::Bytes(9);
         assert!(nine.can_give(0, 9) && nine.can_give(5, 4) && !nine.can_give(5, 5));
         assert!(MemoryLimit::Bytes(u64::MAX).can_give(0, 1 << 62));
+        let array = MemoryLimit::Array(9);
+        assert!(array.can_give(5, 9) && !array.can_give(0, 10) && array.forbids(10));
+        assert!(!MemoryLimit::Array(u64::MAX).can_give(0, 1 << 62));
     }
 }

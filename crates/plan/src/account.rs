@@ -20,7 +20,7 @@ use sparsec_graph::operand::for_each_nested;
 use sparsec_index::{Command, Concrete, Schedule, TensorRole};
 
 use crate::cost::Cost;
-use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, conversion};
+use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER};
 use crate::search::{Facts, Plan};
 use crate::waste::is_known;
 
@@ -300,11 +300,6 @@ impl Account {
             self.n_looked
         )
     }
-}
-
-/// The estimated bytes that converting `n_stored` entries moves.
-pub fn conversion_bytes(n_stored: u64) -> u64 {
-    conversion(n_stored as f64) as u64
 }
 
 /// A command with formats by name, without the widths that replaying it takes.

@@ -17,7 +17,7 @@ use sparsec_index::{
 
 use crate::account::Account;
 use crate::copies::arranged;
-use crate::estimate::{self, Estimate};
+use crate::estimate::{Converting, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
 
 /// The most cases of a kernel that is [`Size::Small`].
@@ -271,9 +271,9 @@ impl<'a> Draft<'a> {
             });
         });
         for (tensor, access) in reads {
-            self.foreign += estimate::conversion(self.estimate().n_stored(&access));
-            let name = &self.concrete.tensors[tensor].name;
             let nearest = self.nearest(tensor, Formats::walked);
+            self.foreign += self.converting(&access, &nearest);
+            let name = &self.concrete.tensors[tensor].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
         self.convert_foreign_result()
@@ -286,9 +286,10 @@ impl<'a> Draft<'a> {
             .format(result)
             .is_some_and(|format| !format.is_assembled())
         {
-            self.foreign += estimate::conversion(self.computed_entries());
-            let name = &self.concrete.tensors[result].name;
             let nearest = self.nearest(result, Formats::assembled);
+            let format = self.format(result).expect("just looked at");
+            self.foreign += self.converting_result(&nearest, format, self.computed_entries());
+            let name = &self.concrete.tensors[result].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
         Ok(())
@@ -321,9 +322,9 @@ impl<'a> Draft<'a> {
         };
         let entries = self.computed_entries();
         let written = entries * (self.concrete.tensors[result].element.size() as f64);
-        self.traffic += estimate::conversion(entries) + written;
         let TensorData { name, extents, .. } = &self.concrete.tensors[result];
         let turned = arranged(format, &lhs, extents, order)?;
+        self.traffic += self.converting_result(&turned, format, entries) + written;
         self.say(format!("convert({name}, {turned})"))
     }
 
@@ -365,7 +366,7 @@ impl<'a> Draft<'a> {
 
     /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
-        self.traffic += estimate::conversion(self.estimate().n_stored(access));
+        self.traffic += self.converting(access, &format);
         let access = self.concrete.expr_text(&Expr::Access(access.clone()));
         self.say(format!("convert({access}, {format})"))?;
         if format.is_plain() {
@@ -389,6 +390,28 @@ impl<'a> Draft<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The bytes that converting an operand moves.
+    fn converting(&self, access: &Access, to: &Format) -> f64 {
+        let estimate = self.estimate();
+        (self.facts.conversion)(&Converting {
+            from: self.format(access.tensor).unwrap_or(to),
+            to,
+            extents: &estimate.extents(access),
+            n_stored: estimate.n_stored(access),
+        })
+    }
+
+    /// The bytes that converting a result of so many entries moves.
+    fn converting_result(&self, from: &Format, to: &Format, n_stored: f64) -> f64 {
+        let extents = &self.concrete.tensors[self.concrete.result].extents;
+        (self.facts.conversion)(&Converting {
+            from,
+            to,
+            extents,
+            n_stored,
+        })
     }
 
     fn estimate(&self) -> Estimate<'_> {

@@ -15,17 +15,18 @@
 //! ([`UNKNOWN_EXTENT`], [`UNKNOWN_FIBER`]). A wrong estimate costs time, never a
 //! wrong result.
 //!
-//! Costs are in bytes moved, with these constants:
+//! Costs are in bytes moved. What a conversion moves follows from formulas of entries and extents that
+//! the caller has ([`Facts::conversion`]). Other costs have these constants:
 //!
 //! | constant          | is what                                               |
 //! |-------------------|-------------------------------------------------------|
-//! | [`CONVERT_BYTES`] | converting moves for an entry: unpacking, sorting, packing |
 //! | [`PROBE_BYTES`]   | finding an entry by hashing costs, in the cache       |
 //! | [`SORT_BYTES`]    | sorting one entry of a workspace costs                |
 //! | [`LINE_BYTES`]    | a miss of the cache moves, there and back             |
 //! | [`PAGE_BYTES`]    | the first write to a page of fresh memory costs       |
 //! | [`CACHE_BYTES`]   | stays in the cache                                    |
 
+use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, WorkspaceKind};
 
@@ -36,8 +37,6 @@ pub(crate) const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// How many entries an operand of which nothing is known stores for each
 /// coordinate of its first mode.
 pub(crate) const UNKNOWN_FIBER: f64 = 10.0;
-/// What converting moves for each entry.
-const CONVERT_BYTES: f64 = 128.0;
 /// What finding an entry by hashing costs where the table is in the cache.
 const PROBE_BYTES: f64 = 64.0;
 /// What sorting one entry of a workspace costs.
@@ -53,6 +52,19 @@ const MOST_BYTES: f64 = (16u64 << 30) as f64;
 
 /// How many entries a tensor stores that a statement reads, where that is known.
 pub type Counts<'a> = &'a dyn Fn(&TensorData) -> Option<u64>;
+
+/// A tensor that is stored in another format.
+#[derive(Clone, Copy, Debug)]
+pub struct Converting<'a> {
+    /// Its format.
+    pub from: &'a Format,
+    /// The other one.
+    pub to: &'a Format,
+    /// Its extents, where they are known.
+    pub extents: &'a [Option<u64>],
+    /// About how many entries it stores.
+    pub n_stored: f64,
+}
 
 /// A statement with what is known of its operands.
 #[derive(Clone, Copy)]
@@ -207,11 +219,6 @@ impl Estimate<'_> {
 fn product(extents: impl Iterator<Item = Option<u64>>) -> f64 {
     let known = |extent: Option<u64>| extent.map_or(UNKNOWN_EXTENT, |known| known.max(1) as f64);
     extents.map(known).product()
-}
-
-/// What converting an operand moves.
-pub(crate) fn conversion(n_stored: f64) -> f64 {
-    n_stored * CONVERT_BYTES
 }
 
 /// The kind that serves best where a list of what was written is needed, with

@@ -62,7 +62,7 @@ mod ways;
 mod wishes;
 
 pub use account::{Account, Assumed, Considered};
-pub use estimate::Counts;
+pub use estimate::{Converting, Counts};
 pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};
 pub use program::{Asked, ProgramPlan, plan_program};

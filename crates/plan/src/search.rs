@@ -17,7 +17,7 @@ use sparsec_index::{Command, Concrete, IndexVar, Program, Schedule, TensorVar, c
 use crate::account::{Account, Considered};
 use crate::cost::{Cost, cost};
 use crate::draft::Draft;
-use crate::estimate::Counts;
+use crate::estimate::{Converting, Counts};
 use crate::levels;
 use crate::merges::Merge;
 use crate::pieces;
@@ -91,6 +91,8 @@ pub enum Size {
 pub struct Facts<'a> {
     /// How many entries an input stores, where that is known.
     pub counts: Counts<'a>,
+    /// The bytes that a conversion moves.
+    pub conversion: &'a dyn Fn(&Converting<'_>) -> f64,
     /// What share of the entries of the tensor of a name lies apart from the entry stored
     /// before it, where that is known.
     pub scatter: &'a dyn Fn(&str) -> Option<f64>,

@@ -303,6 +303,24 @@ impl Polynomial {
     }
 }
 
+impl Expression {
+    /// The expression as a sum of products, in which equal sums look alike; `None` if a factor
+    /// has more than 64 bits.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_relation::{Conjunction, Expression};
+    /// let e = Expression::parse(&Source::new("bytes", "4 * (N + 1) + 8 * NZ - 2 * NZ"))?;
+    /// let sum = e.expanded().expect("a small factor");
+    /// let nowhere = Conjunction::new([""; 0], []);
+    /// assert_eq!(nowhere.text_of(&sum).to_string(), "4 * N + 6 * NZ + 4");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn expanded(&self) -> Option<Self> {
+        Some(Polynomial::of(self)?.to_expression())
+    }
+}
+
 /// Appends the terms of `factor` times an expression.
 fn collect(e: &Expression, factor: i64, terms: &mut Vec<(Product, i64)>) -> Option<()> {
     let atom = match e {

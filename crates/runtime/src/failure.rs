@@ -2,6 +2,7 @@
 
 use sparsec_base::{Diagnostic, code};
 use sparsec_loop::{Argument, Buffer, Failure, Function};
+use sparsec_parallel::MemoryLimit;
 
 /// Why a launch ended early.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +19,8 @@ pub(crate) struct Shortage {
     pub(crate) buffer: Option<Buffer>,
     /// As many bytes as it was to have.
     pub(crate) bytes: u128,
+    /// The most bytes that an array may take, where that refused it.
+    pub(crate) most: Option<u64>,
 }
 
 impl Shortage {
@@ -27,7 +30,18 @@ impl Shortage {
         Self {
             buffer,
             bytes: positive(entries) * positive(size),
+            most: None,
         }
+    }
+
+    /// The request under a limit.
+    pub(crate) fn within(self, limit: MemoryLimit) -> Self {
+        let is_beyond = |most: &u64| self.bytes > u128::from(*most);
+        let most = match limit {
+            MemoryLimit::Array(most) => Some(most).filter(is_beyond),
+            _ => None,
+        };
+        Self { most, ..self }
     }
 }
 
@@ -108,11 +122,16 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
     };
     let mut diagnostic = Diagnostic::new(code::KERNEL_OUT_OF_MEMORY, message);
     if let Some(Shortage {
-        bytes: bytes @ 1.., ..
+        bytes: bytes @ 1..,
+        most,
+        ..
     }) = shortage
     {
         let what = growing.map_or("it".to_owned(), |array| format!("`{array}`"));
-        diagnostic = diagnostic.note(format!("{what} was to have {}", bytes_text(bytes)));
+        let limit = most.map_or(String::new(), |most| {
+            format!(", and {most} are the limit: 16 times the bytes of the entries, and 1 GiB in any case")
+        });
+        diagnostic = diagnostic.note(format!("{what} was to have {}{limit}", bytes_text(bytes)));
     }
     // What grows is what stores entries: no format would hold fewer of them.
     diagnostic.help(

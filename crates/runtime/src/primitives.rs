@@ -155,7 +155,7 @@ impl State {
         let mut growing = locked(&shared.growing);
         let known = |growing: &&mut Growing| growing.array == array;
         let Growing { memory, buffer, .. } = growing.iter_mut().find(known)?;
-        self.shortage = Some(Shortage::of(Some(*buffer), entries, size));
+        self.shortage = Some(Shortage::of(Some(*buffer), entries, size).within(self.memory));
         let size = usize::try_from(size).ok()?;
         let old = usize::try_from(raw.capacity).ok()? * size;
         let least = usize::try_from(entries).ok()?.checked_mul(size)?;
@@ -163,10 +163,9 @@ impl State {
         // The entries so far move along if the memory has to move.
         memory.set_len(old);
         let room = [wanted, least].into_iter().find(|&bytes| {
-            self.memory.can_give(
-                shared.taken.load(Ordering::Relaxed),
-                bytes.saturating_sub(old) as u64,
-            )
+            let more = bytes.saturating_sub(old) as u64;
+            let taken = shared.taken.load(Ordering::Relaxed);
+            !self.memory.forbids(bytes as u64) && self.memory.can_give(taken, more)
         })?;
         if room > memory.capacity() {
             // It may move, where chunks before still write.
@@ -186,7 +185,7 @@ impl State {
     }
 
     fn workspace(&mut self, entries: i64, size: i64) -> Option<*mut c_void> {
-        self.shortage = Some(Shortage::of(None, entries, size));
+        self.shortage = Some(Shortage::of(None, entries, size).within(self.memory));
         let bytes = usize::try_from(entries)
             .ok()?
             .checked_mul(usize::try_from(size).ok()?)?;

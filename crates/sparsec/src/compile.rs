@@ -17,6 +17,7 @@ use sparsec_plan::{Asked, Facts, Plan, plan_program};
 use sparsec_tensor::Tensor;
 
 use crate::checked::Signature;
+use crate::conversion::costs;
 use crate::extents::{self, Extents};
 use crate::figures;
 use crate::memory::argument_extent;
@@ -132,6 +133,7 @@ pub(crate) fn compile_for(
             widths::of_result(program, statement, format, known)
         }
     };
+    let known = costs::Known::default();
     let planned = plan_program(
         program,
         formats,
@@ -146,6 +148,7 @@ pub(crate) fn compile_for(
                         tensor.map(|tensor| tensor.n_stored() as u64)
                     }
                 },
+                conversion: &|it| known.bytes_moved(it.from, it.to, it.extents, it.n_stored),
                 scatter: &|name| match figures {
                     Some(figures) => figures.scatter(name),
                     None => inputs.get(name)?.scatter(),

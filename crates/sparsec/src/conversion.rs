@@ -18,8 +18,10 @@ use sparsec_tensor::Format;
 use crate::compute::{ComputeStage, Computed};
 
 mod converter;
+pub(crate) mod costs;
 
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
+pub use costs::bytes_moved;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -317,6 +319,8 @@ pub enum ConversionStage {
     Cases,
     /// Its obligations, each with a lemma and statements.
     Certificate,
+    /// The steps and bytes of its sweeps, as formulas.
+    Cost,
     /// A stage of the computation.
     Computed(ComputeStage),
 }
@@ -338,6 +342,11 @@ impl ConversionStage {
             Self::Certificate,
             "certificate",
             "what the new format asks, and which lemma and statements establish it",
+        ),
+        (
+            Self::Cost,
+            "cost",
+            "steps and bytes, as formulas of entries and extents",
         ),
         (
             Self::Computed(ComputeStage::Computation),
@@ -403,6 +412,9 @@ impl ConversionStage {
             }
             Self::Cases => Ok(conversion.table()),
             Self::Certificate => Ok(conversion.certificate()?.to_string()),
+            Self::Cost => Ok(conversion
+                .cost(so_far.unwrap_or(Optimisation::All), &|_| true)?
+                .to_string()),
             Self::Computed(stage) => {
                 let loops = [ComputeStage::Loop, ComputeStage::Shares, ComputeStage::C];
                 let is_of_loops = loops.contains(&stage);

@@ -363,6 +363,7 @@ impl<'a> Run<'a> {
         }
         let options = PackOptions {
             fill: Some(from.fill()),
+            memory: self.session.options().memory,
             ..PackOptions::default()
         };
         Tensor::pack_entries(format, from.try_entries()?, options)

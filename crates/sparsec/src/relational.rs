@@ -150,7 +150,11 @@ impl Session {
         {
             return Ok(made);
         }
-        Tensor::pack_entries(format, tensor.entries()?, PackOptions::default())
+        let options = PackOptions {
+            memory: self.options().memory,
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(format, tensor.entries()?, options)
     }
 
     /// As [`unstored`](Self::unstored) by a derived conversion, if there is one.

@@ -1,8 +1,35 @@
 //! Vectors whose memory may be refused.
 
-use sparsec_base::Result;
-use sparsec_parallel::AllocError;
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::fault::{self, Fault};
+use sparsec_parallel::{AllocError, MemoryLimit};
+
+/// Refuses an array of so many bytes that is beyond a limit.
+///
+/// # Errors
+/// `E0407`, with the limit where the system has more.
+pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
+    let most = match limit {
+        MemoryLimit::Array(most) | MemoryLimit::Bytes(most) if bytes > most => most,
+        _ => return limit.ask(bytes).map_err(Diagnostic::from),
+    };
+    let bytes = match bytes {
+        // Sums and products of sizes saturate here.
+        u64::MAX => "more bytes than can be addressed".to_owned(),
+        bytes => format!("{bytes} bytes"),
+    };
+    let message = format!("an array of the tensor would take {bytes}, and {most} are the limit");
+    let error = Diagnostic::new(code::TENSOR_TOO_LARGE, message);
+    let error = match limit {
+        MemoryLimit::Array(_) => {
+            error.note("arrays may take 16 times the bytes of the entries, and 1 GiB in any case")
+        }
+        _ => error,
+    };
+    Err(error.help(
+        "store it in a format with fewer places, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)",
+    ))
+}
 
 /// A vector without entries and room for `len`.
 ///

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use sparsec_base::{Bool8, Complex, ElementType, Result, Scalar, bf16, f16};
 use sparsec_parallel::{Memory, MemoryLimit, Plain};
 
+use crate::alloc::ask;
 use crate::index::{Index, IndexInteger};
 
 /// A Rust type that stores one [`ElementType`].
@@ -247,7 +248,10 @@ impl Array {
     /// # Errors
     /// `E0407` for more.
     pub(crate) fn filled_within(limit: MemoryLimit, value: Scalar, len: usize) -> Result<Self> {
-        limit.ask((len as u64).saturating_mul(value.element().size() as u64))?;
+        ask(
+            limit,
+            (len as u64).saturating_mul(value.element().size() as u64),
+        )?;
         Self::filled(value, len)
     }
 

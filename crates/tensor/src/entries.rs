@@ -21,6 +21,11 @@ pub struct Entries {
     pub values: Array,
 }
 
+/// How many bytes so many entries take with coordinates of 64 bits.
+pub(crate) fn bytes_of(n_entries: u64, order: usize, element: ElementType) -> u64 {
+    n_entries.saturating_mul(8 * order as u64 + element.size() as u64)
+}
+
 impl Entries {
     /// No entries yet.
     pub fn empty(extents: &[u64], element: ElementType) -> Self {
@@ -44,6 +49,11 @@ impl Entries {
     /// How many entries there are, duplicates counted.
     pub fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// How many bytes they take with coordinates of 64 bits.
+    pub(crate) fn bytes(&self) -> u64 {
+        bytes_of(self.len() as u64, self.order(), self.element())
     }
 
     /// Whether there is no entry.

@@ -10,12 +10,13 @@
 //! Formats whose positions are not their entries are packed in `irregular/build.rs`.
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
-use sparsec_format::{Curve, Format};
+use sparsec_format::{Curve, Format, LevelKind};
 use sparsec_parallel::MemoryLimit;
 
+use crate::alloc::ask;
 use crate::array::Array;
 use crate::build::build;
-use crate::check::check_extents;
+use crate::check::{check_extents, sized};
 use crate::duplicates::Duplicates;
 use crate::entries::Entries;
 use crate::irregular;
@@ -31,7 +32,8 @@ pub struct PackOptions {
     /// What becomes of entries at equal coordinates.
     pub duplicates: Duplicates,
     /// How many bytes an array of the tensor may take: formats that store more than the
-    /// entries may take far more than these.
+    /// entries may take far more than these. If nothing is said, 16 times the bytes of the
+    /// entries, one GiB in any case, and no more than the system has left.
     pub memory: MemoryLimit,
 }
 
@@ -52,7 +54,8 @@ impl Tensor {
     /// * `E0401` for the first entry and mode outside its extent;
     /// * `E0406` for an index width that is too narrow for the data;
     /// * `E0134` to `E0136` for entries that the format cannot store;
-    /// * `E0407` where dense levels take more memory than there is.
+    /// * `E0407` where an array takes more memory than there is, or far more than the entries
+    ///   ([`PackOptions::memory`]).
     ///
     /// ```
     /// # use sparsec_format::Format;
@@ -82,6 +85,10 @@ impl Tensor {
     /// values, `E0408` for a duplicate where [`Duplicates::Refuse`] is asked for.
     pub fn pack_entries(format: &Format, entries: Entries, options: PackOptions) -> Result<Self> {
         check_extents(format, &entries.extents)?;
+        let options = PackOptions {
+            memory: options.memory.growing_from(entries.bytes()),
+            ..options
+        };
         let element = entries.element();
         let fill = match (options.fill, format.fill()) {
             (Some(fill), _) => fill,
@@ -99,6 +106,7 @@ impl Tensor {
         }
         options.duplicates.check(element)?;
         let extents = entries.extents.clone();
+        check_full(format, &extents, element, options.memory)?;
         if !format.is_regular() {
             return irregular::build::build(format, entries, options, fill);
         }
@@ -109,6 +117,35 @@ impl Tensor {
         let sorted = sort(entries, &format.level_order(), options.duplicates)?;
         build(format, &extents, sorted, options.memory, fill)
     }
+}
+
+/// Refuses values beyond a limit where extents alone say how many there are, before entries are
+/// sorted.
+fn check_full(
+    format: &Format,
+    extents: &[u64],
+    element: ElementType,
+    memory: MemoryLimit,
+) -> Result<()> {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    for part in format.parts() {
+        let levels = part.level_extents(&known).into_iter();
+        let mut levels = levels.zip(part.levels()).map(|(extent, level)| {
+            let is_full = matches!(
+                level.kind,
+                LevelKind::Dense | LevelKind::Batch | LevelKind::Bitmap
+            );
+            extent.filter(|_| is_full)
+        });
+        let bytes = levels.try_fold(element.size() as u64, |bytes, extent| {
+            Some(bytes.saturating_mul(extent?))
+        });
+        // Others are counted level by level.
+        if let Some(bytes) = bytes.filter(|bytes| *bytes < u64::MAX) {
+            ask(memory, bytes).map_err(|fault| sized(fault, format, extents))?;
+        }
+    }
+    Ok(())
 }
 
 /// The fill that a format declares, as one of the values.

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, Level, LevelKind};
-use sparsec_parallel::{map, ranges, split_mut};
+use sparsec_parallel::{MemoryLimit, map, ranges, split_mut};
 
 use crate::alloc::{filled, with_room};
 use crate::array::{Array, Element};
@@ -287,7 +287,31 @@ impl Tensor {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn convert(&self, format: &Format) -> Result<Self> {
-        self.repack(format, self.unpadded()?)
+        self.convert_within(format, MemoryLimit::default())
+    }
+
+    /// As [`convert`](Self::convert), where arrays take no more bytes than a limit says.
+    ///
+    /// # Errors
+    /// As there; `E0407` also where an array takes more.
+    ///
+    /// ```
+    /// # use sparsec_format::Format;
+    /// # use sparsec_parallel::MemoryLimit;
+    /// # use sparsec_tensor::Tensor;
+    /// let scattered = Tensor::pack(&Format::csr(), &[40_000, 40_000], &[7, 9], &[5.0])?;
+    /// let refused = scattered.convert(&Format::dense(2)).unwrap_err();
+    /// assert!(refused.message().contains("12800000000 bytes"), "{refused}");
+    /// assert!(scattered.convert_within(&Format::csc(), MemoryLimit::Bytes(1 << 20)).is_ok());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn convert_within(&self, format: &Format, memory: MemoryLimit) -> Result<Self> {
+        let options = PackOptions {
+            fill: Some(self.fill()),
+            memory,
+            ..PackOptions::default()
+        };
+        Self::pack_entries(format, self.unpadded()?, options)
     }
 
     /// A tensor of these entries with the fill of this one.

@@ -60,7 +60,11 @@ of the level above it, so a few dense levels over large modes multiply.
 
     (i, j) -> (i : dense, j : dense)     1000000 x 1000000 f64 takes 8 TB
 
-Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do. Where
+Store the tensor with compressed levels where most entries are zero, as `csr` or `csf` do.
+
+A format may also take far more than the entries that it stores: diagonals of a matrix whose entries
+are scattered, slots for a single long row. An array may take 16 times the bytes of the entries, and one
+GiB in any case. Allow more with `--memory 8G` (`Options::memory`, `PackOptions::memory` in Rust). Where
 `--memory` says how much there may be, more is refused in the same way: of arrays, of what a
 compressed file expands to and of what a pipe or a device gives.";
     DUPLICATE_ENTRY = "E0408", "two entries at the same coordinates",

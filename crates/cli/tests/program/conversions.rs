@@ -364,3 +364,91 @@ fn calls_that_make_no_sense_are_refused() {
         &["error[E0115]", "order 3, not of order 2"],
     );
 }
+
+/// A matrix with as many entries in each row, where `column` says.
+fn matrix(n: u64, each: u64, column: impl Fn(u64, u64) -> u64) -> String {
+    let mut text = format!(
+        "%%MatrixMarket matrix coordinate real general\n{n} {n} {}\n",
+        n * each
+    );
+    for row in 0..n {
+        for k in 0..each {
+            text += &format!("{} {} 1.5\n", row + 1, column(row, k) % n + 1);
+        }
+    }
+    text
+}
+
+#[test]
+fn tensors_that_a_format_blows_up_are_refused() {
+    let place = Place::new();
+    place.write(
+        "scattered.mtx",
+        &matrix(500, 4, |row, k| row * row * 7 + k * 131),
+    );
+    place.write("banded.mtx", &matrix(500, 4, |row, k| row + k));
+    place.write("row.mtx", &matrix(500, 2, |row, k| row * k));
+    let convert = |file: &str, format: &str, memory: &str| {
+        let call = ["convert", file, "b.npz", "--to", format, "--memory", memory];
+        place.call(&call)
+    };
+    place.write("b.npz", "as it was");
+    for (file, format, bytes) in [
+        ("scattered.mtx", "dia", None),
+        ("scattered.mtx", "dense", Some(2_000_000)),
+        ("scattered.mtx", "bitmap", Some(2_000_000)),
+        ("scattered.mtx", "bsr(20, 20)", None),
+        (
+            "scattered.mtx",
+            "(i, j) -> (i : bitmap, j : bitmap)",
+            Some(2_000_000),
+        ),
+        ("scattered.mtx", "(i, j) -> (i : dense, j : range)", None),
+        (
+            "row.mtx",
+            "(i, j) -> (j : dense, #j : dense, i : singleton)",
+            None,
+        ),
+    ] {
+        let message = bytes.map_or(String::new(), |bytes| format!("would take {bytes} bytes"));
+        convert(file, format, "200K").refused(1, &["error[E0407]", &message, "--memory"]);
+        assert_eq!(place.read("b.npz"), "as it was", "{format}");
+    }
+    for (file, format) in [
+        ("scattered.mtx", "dia"),
+        ("scattered.mtx", "dense"),
+        ("scattered.mtx", "bitmap"),
+        ("scattered.mtx", "bsr(20, 20)"),
+        (
+            "row.mtx",
+            "(i, j) -> (j : dense, #j : dense, i : singleton)",
+        ),
+    ] {
+        convert(file, format, "8M").answer();
+    }
+    // Formats that suit the entries stay far below the limit.
+    for format in ["dia", "ell", "bsr(4, 4)", "csc", "hash"] {
+        convert("banded.mtx", format, "200K").answer();
+    }
+}
+
+/// Without `--memory`, the limit follows from the entries.
+#[test]
+fn limits_follow_from_the_entries() {
+    let place = Place::new();
+    place.write("row.mtx", &matrix(40_000, 1, |_, _| 0));
+    let refused = [
+        "an array of the tensor would take 12800000000 bytes, and 1073741824 are the limit",
+        "16 times the bytes of the entries, and 1 GiB in any case",
+        "--memory",
+    ];
+    for format in ["dense", "(i, j) -> (#j : dense, j : dense, i : singleton)"] {
+        let call = ["convert", "row.mtx", "b.npz", "--to", format];
+        place.call(&call).refused(1, &refused);
+        let operand = format!("A={format}");
+        let call = ["run", "y(i) = A(i,j)", "-i", "A=row.mtx", "-f", &operand];
+        place.call(&call).refused(1, &refused);
+    }
+    let call = ["convert", "row.mtx", "b.npz", "--to", "dia"];
+    place.call(&call).answer();
+}

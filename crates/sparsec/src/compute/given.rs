@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_computation::Computation;
+use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::Tensor;
 
 /// The parameters and arrays that a computation runs on.
@@ -10,12 +11,20 @@ use sparsec_tensor::Tensor;
 pub struct Given<'a> {
     pub(super) parameters: BTreeMap<String, i64>,
     pub(super) data: BTreeMap<String, &'a Tensor>,
+    /// How much memory the run may take, where that is another limit than the session's.
+    pub(super) memory: Option<MemoryLimit>,
 }
 
 impl<'a> Given<'a> {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// With a limit of memory that is not the session's.
+    pub(crate) fn within(mut self, memory: MemoryLimit) -> Self {
+        self.memory = Some(memory);
+        self
     }
 
     /// With a value for a parameter.

@@ -440,7 +440,7 @@ impl Session {
                 false => compiled.extents(space, &data)?,
             };
             let output = OutputTensor::within(
-                self.options().memory,
+                given.memory.unwrap_or(self.options().memory),
                 function,
                 argument,
                 Format::dense(space.extents.len()),

@@ -10,26 +10,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_base::code::{self, Code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
+use sparsec_computation::Computation;
 use sparsec_format::Holds;
 use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use super::{
-    Optimisation, Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
+    Optimisation, Types, Wanted, costs, derive, names, sides, synthesized, unequal_mirrored, wanted,
 };
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
 use crate::widths;
-
-/// What it takes to make a kernel of a conversion of matrices, in nanoseconds: to synthesize
-/// and to lower it, and to generate its machine code. Each further mode takes twice as long.
-/// Source: 20 to 90 ms between `csr`, `csc`, `scoo`, `dcsr`, `bsr(4, 4)` and `ell`; 70 to 250
-/// between lists and trees of three modes, 75 to 580 of four.
-const MAKING: f64 = 60e6;
-/// How much longer an entry takes to be unpacked, sorted and packed, in nanoseconds.
-/// Source: 2,000,000 entries between those formats, 30 to 50 ns beside 8 to 25.
-const PACKING: f64 = 20.0;
 
 /// What becomes of places of a source that hold the fill, though nobody may have put it there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,55 +80,7 @@ impl Converter {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn with(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
-        let source = like.format();
-        if source.order() != destination.order() {
-            // It says which orders they have.
-            synthesized(source, destination, like.element(), &Types::new())?;
-        }
-        let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
-            .map(|(name, array)| (name, array.element()))
-            .collect();
-        let widths = widths::of_copy(destination, like);
-        for (spec, name) in destination
-            .arrays()
-            .into_iter()
-            .zip(names(destination, "B"))
-        {
-            let own = destination.declared_width(spec.role);
-            let width = match spec.role.holds() {
-                Holds::Positions => own.or(widths.pos),
-                Holds::Coordinates => own.or(widths.crd),
-                Holds::Bits => {
-                    types.insert(name, ElementType::U8);
-                    continue;
-                }
-                Holds::Values => continue,
-            };
-            let width = width.expect("both widths are chosen");
-            types.insert(name, width.element());
-        }
-        let wanted = wanted(source, like.element());
-        let wanted = Wanted {
-            types,
-            has_fill: like.fill() != like.element().zero(),
-            has_padding: wanted.has_padding && padding == Padding::LeftBehind,
-            ..wanted
-        };
-        let made = derive(source, destination, &wanted)?;
-        let sizes = sizes(source, destination, like.extents());
-        let most = TABLE.saturating_mul(like.most_entries());
-        let is_small = |extent: &Expression| {
-            let extent = size(extent, &|name| sizes.get(name).copied());
-            extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
-        };
-        let computation = made.optimised(Optimisation::All, &is_small)?;
-        Ok(Self {
-            has_padding: wanted.has_padding,
-            fill: wanted.has_fill.then(|| like.fill()),
-            source: Arc::new(source.clone()),
-            destination: Arc::new(destination.clone()),
-            compiled: compile_computation(&computation)?,
-        })
+        Derived::of(like, destination, padding)?.compiled()
     }
 
     /// The same, with loops in shares of `grain` points, also for sessions of one thread; see
@@ -156,7 +101,9 @@ impl Converter {
     ///
     /// # Errors
     /// `E0518` for a tensor of another format, types or fill; `E0519` for entries that the
-    /// destination cannot hold; those of [`Tensor::new`], and of running.
+    /// destination cannot hold, `E0513` for numbers that its index arrays cannot; `E0514` where an
+    /// array takes more than [`Options::memory`](crate::Options) allows; those of [`Tensor::new`],
+    /// and of running.
     pub fn run(&self, session: &Session, tensor: &Tensor) -> Result<Tensor> {
         let lent = self.lend(tensor)?;
         let mut prepared = self.prepare(session, &lent)?;
@@ -222,7 +169,9 @@ impl Converter {
                 .note(format!("the format is `{}`", self.destination))
                 .help("store all entries, without this clause"));
         }
-        let mut given = Given::new();
+        let limit = session.options().memory;
+        let limit = limit.growing_from(tensor.bytes_of_entries());
+        let mut given = Given::new().within(limit);
         for (name, array) in &lent.arrays {
             given = given.data(name, array);
         }
@@ -251,6 +200,80 @@ impl Converter {
     }
 }
 
+/// A conversion before it is compiled.
+struct Derived {
+    source: Format,
+    destination: Format,
+    has_padding: bool,
+    fill: Option<Scalar>,
+    computation: Computation,
+}
+
+impl Derived {
+    /// As [`Converter::with`].
+    fn of(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
+        let source = like.format();
+        if source.order() != destination.order() {
+            // It says which orders they have.
+            synthesized(source, destination, like.element(), &Types::new())?;
+        }
+        let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
+            .map(|(name, array)| (name, array.element()))
+            .collect();
+        let widths = widths::of_copy(destination, like);
+        for (spec, name) in destination
+            .arrays()
+            .into_iter()
+            .zip(names(destination, "B"))
+        {
+            let own = destination.declared_width(spec.role);
+            let width = match spec.role.holds() {
+                Holds::Positions => own.or(widths.pos),
+                Holds::Coordinates => own.or(widths.crd),
+                Holds::Bits => {
+                    types.insert(name, ElementType::U8);
+                    continue;
+                }
+                Holds::Values => continue,
+            };
+            let width = width.expect("both widths are chosen");
+            types.insert(name, width.element());
+        }
+        let wanted = wanted(source, like.element());
+        let wanted = Wanted {
+            types,
+            has_fill: like.fill() != like.element().zero(),
+            has_padding: wanted.has_padding && padding == Padding::LeftBehind,
+            ..wanted
+        };
+        let made = derive(source, destination, &wanted)?;
+        let sizes = sizes(source, destination, like.extents());
+        let most = TABLE.saturating_mul(like.most_entries());
+        let is_small = |extent: &Expression| {
+            let extent = size(extent, &|name| sizes.get(name).copied());
+            extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
+        };
+        let computation = made.optimised(Optimisation::All, &is_small)?;
+        Ok(Self {
+            has_padding: wanted.has_padding,
+            fill: wanted.has_fill.then(|| like.fill()),
+            source: source.clone(),
+            destination: destination.clone(),
+            computation,
+        })
+    }
+
+    fn compiled(self) -> Result<Converter> {
+        Ok(Converter {
+            source: Arc::new(self.source),
+            destination: Arc::new(self.destination),
+            has_padding: self.has_padding,
+            fill: self.fill,
+            compiled: compile_computation(&self.computation)?,
+        })
+    }
+}
+
 /// The arrays of a tensor that a conversion reads.
 #[derive(Debug)]
 pub struct Lent<'t> {
@@ -274,7 +297,8 @@ impl PreparedConversion<'_> {
     /// # Errors
     /// `E0519` for entries that the destination cannot hold; those of launching.
     pub fn launch(&mut self) -> Result<()> {
-        self.prepared.launch()
+        let launched = self.prepared.launch();
+        launched.map_err(|error| too_narrow(error, &self.converter.destination.to_string()))
     }
 
     /// The converted tensor, after a launch.
@@ -307,7 +331,8 @@ impl Session {
     /// formats; others by [`Tensor::convert`], which needs no kernel.
     ///
     /// # Errors
-    /// As [`Tensor::convert`].
+    /// As [`Tensor::convert`]; `E0407` where an array takes more than
+    /// [`Options::memory`](crate::Options) allows.
     ///
     /// ```
     /// use sparsec::{Format, Session, Tensor};
@@ -318,27 +343,43 @@ impl Session {
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
         let derived = self.derived(tensor, destination, Padding::LeftBehind);
-        derived.unwrap_or_else(|| tensor.convert(destination))
+        derived.unwrap_or_else(|| tensor.convert_within(destination, self.options().memory))
     }
 
-    /// A tensor in another format by a conversion that is derived, if there is one, and the
-    /// tensor is so large that making its kernel takes less time than it saves.
+    /// A tensor in another format by a conversion that is derived, if there is one, and if its
+    /// kernel and making it take less time than packing, by the formulas of its cost.
     pub(crate) fn derived(
         &self,
         tensor: &Tensor,
         destination: &Format,
         padding: Padding,
     ) -> Option<Result<Tensor>> {
-        let n_more_modes = tensor.order().saturating_sub(2);
-        let making = MAKING * f64::powi(2.0, i32::try_from(n_more_modes).unwrap_or(i32::MAX));
-        let is_large = tensor.most_entries() as f64 * PACKING > making;
-        if !is_large || self.options().backend == Backend::Interpreter {
+        let n_entries = tensor.most_entries() as f64;
+        let saved = costs::packing(n_entries) - costs::making(tensor.order());
+        if saved <= 0.0 || self.options().backend == Backend::Interpreter {
             return None;
         }
-        let converter = Converter::with(tensor, destination, padding).ok()?;
+        let extents: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+        let formats = [tensor.format(), destination];
+        let known = costs::Known::default().kernel(formats, &extents, n_entries);
+        if known.is_some_and(|kernel| kernel >= saved) {
+            return None;
+        }
+        let derived = Derived::of(tensor, destination, padding).ok()?;
+        if known.is_none() {
+            let cost = derived.computation.cost();
+            let kernel = cost.and_then(|cost| {
+                let of = |name: &str| costs::figure(formats, &extents, n_entries, name);
+                costs::nanoseconds(&cost.arrays, &cost.total(), &of)
+            });
+            if kernel.is_some_and(|kernel| kernel >= saved) {
+                return None;
+            }
+        }
+        let converter = derived.compiled().ok()?;
         match converter.run(self, tensor) {
-            // Packing says which entry the destination cannot hold.
-            Err(error) if error.code() == code::NOT_AS_DECLARED => None,
+            // Packing says which entry the destination cannot hold, and which array is too large.
+            Err(error) if PACKED_INSTEAD.contains(&error.code()) => None,
             converted => Some(converted),
         }
     }
@@ -361,6 +402,25 @@ fn sizes(source: &Format, destination: &Format, extents: &[u64]) -> BTreeMap<Str
     }
     sizes
 }
+
+/// A failure of a kernel that makes a tensor in a format: numbers that it cannot store are
+/// coordinates and positions.
+fn too_narrow(error: Diagnostic, format: &str) -> Diagnostic {
+    if error.code() != code::CAST_OUT_OF_RANGE {
+        return error;
+    }
+    let message = "a coordinate or a position does not fit the index arrays of the new tensor";
+    Diagnostic::new(code::WIDTH_OVERFLOW, message)
+        .note(format!("its format is `{format}`"))
+        .help("declare wider arrays: `, pos = 64`, `, crd = 64`")
+}
+
+/// Failures of a kernel that packing says more about.
+const PACKED_INSTEAD: [Code; 3] = [
+    code::NOT_AS_DECLARED,
+    code::KERNEL_OUT_OF_MEMORY,
+    code::WIDTH_OVERFLOW,
+];
 
 /// How many times as long as the entries a table of keys may be.
 const TABLE: u64 = 4;

@@ -109,7 +109,9 @@ impl Session {
         more: &[(String, i64)],
         checked: Checked,
     ) -> Result<BTreeMap<String, Tensor>> {
-        let mut given = Given::new();
+        let bytes = side.arrays.iter().map(|(_, array)| array.bytes() as u64);
+        let limit = self.options().memory.growing_from(bytes.sum());
+        let mut given = Given::new().within(limit);
         let computation = compiled.computation();
         let is_given = |name: &str| {
             let space = computation.space(name);

@@ -2,6 +2,8 @@
 
 mod assembled;
 mod computations;
+mod conversions;
+mod costs;
 mod definitions;
 mod einsums;
 mod fitting;

@@ -15,7 +15,7 @@ use sparsec_parallel::MemoryLimit;
 
 use super::take::{take, triangle};
 use super::{Part, parts};
-use crate::alloc::{filled, with_room};
+use crate::alloc::{ask, filled, with_room};
 use crate::array::{Array, Element};
 use crate::check::{name_of, sized, too_large};
 use crate::duplicates::Duplicates;
@@ -192,8 +192,7 @@ impl<T: Tuples> Builder<'_, T> {
 
     fn list<V: Clone>(&self, len: usize, value: V) -> Result<Vec<V>> {
         let bytes = (len as u64).saturating_mul(size_of::<V>() as u64);
-        let list = self.memory.ask(bytes).map_err(Diagnostic::from);
-        let list = list.and_then(|()| filled(len, || value.clone()));
+        let list = ask(self.memory, bytes).and_then(|()| filled(len, || value.clone()));
         list.map_err(|fault| sized(fault, self.format, self.mode_extents))
     }
 

@@ -1,0 +1,267 @@
+//! How many points a set has, as a formula.
+//!
+//! ```text
+//! {[i, q, j] : 0 <= i < N0 && A_pos1(i) <= q < A_pos1(i + 1) && A_crd1(q) = j && 0 <= j < N1}
+//!
+//! i    from 0 to N0                         N0 iterations
+//! q    all segments of A_pos1               A_pos1(N0) - A_pos1(0) = A_pos1_end
+//! j    follows from q                       no loop
+//! ```
+//!
+//! Variables are taken one after the other: those that an equation gives, then those that run
+//! through segments or from one fixed bound to another. Loops over segments replace the loops over the
+//! variables in the argument of their function. Other constraints are thought to hold.
+
+use sparsec_base::arena::Id;
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Rewrite, Set, Variable,
+};
+
+use super::{difference, expanded, product, sum};
+
+/// The loops over the points of one part of a set.
+#[derive(Clone, Debug)]
+pub struct Points {
+    /// The variables of loops from the outermost on, each with the iterations that it has in all.
+    pub loops: Vec<(Variable, Expression)>,
+    /// The other variables with what gives them, in an order in which each depends on those before.
+    pub given: Vec<(Variable, Expression)>,
+}
+
+/// The loops over the points of each part of a set; `None` if a part has no bound that is known.
+///
+/// ```
+/// use sparsec_computation::{Computation, cost::points};
+/// let rows: Computation = "computation rows {
+///   parameters N, NZ
+///   function pos : {[i] : 0 <= i <= N} -> {[p] : 0 <= p <= NZ} nondecreasing
+///   assume pos(0) = 0
+///   assume pos(N) = NZ
+///   given pos : i32[N + 1], A : f64[NZ]
+///   out y : f64[N]
+///   s0: y(i) += A(p) over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)}
+/// }".parse()?;
+/// let parts = points(&rows.statements[0].space, &rows.known()).expect("known bounds");
+/// assert_eq!(format!("{:?}", parts[0].loops[0].1), r#"Constant("N")"#);
+/// assert_eq!(rows.cost().expect("known bounds").total().steps, rows.cost().unwrap().sweeps[0].work.steps);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn points(space: &Set, known: &Declarations) -> Option<Vec<Points>> {
+    let parts = space.parts().iter();
+    parts.map(|part| Loops::of(part, known)).collect()
+}
+
+impl Points {
+    /// How many points there are.
+    pub fn count(&self) -> Expression {
+        let last = self.loops.last();
+        last.map_or(Expression::Integer(1), |(_, count)| count.clone())
+    }
+
+    /// The iterations of all loops.
+    pub fn steps(&self) -> Expression {
+        match self.loops.is_empty() {
+            true => Expression::Integer(1),
+            false => sum(self.loops.iter().map(|(_, count)| count.clone())),
+        }
+    }
+
+    /// An expression in which variables that others give are replaced by what gives them.
+    pub(super) fn resolved(&self, e: &Expression) -> Expression {
+        let given = self.given.iter().rev();
+        given.fold(e.clone(), |e, (variable, value)| {
+            e.rewritten(&Replaced(*variable, value))
+        })
+    }
+
+    /// The innermost loop that a resolved expression depends on.
+    pub(super) fn innermost(&self, e: &Expression) -> Option<usize> {
+        let found = super::sweeps::variables(e);
+        self.loops.iter().rposition(|(v, _)| found.contains(v))
+    }
+}
+
+/// An expression in place of a variable.
+pub(super) struct Replaced<'a>(pub(super) Variable, pub(super) &'a Expression);
+
+impl Rewrite for Replaced<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        match variable == self.0 {
+            true => self.1.clone(),
+            false => Expression::Variable(variable),
+        }
+    }
+}
+
+/// Loops that are made one after the other.
+struct Loops<'a> {
+    known: &'a Declarations,
+    /// Each loop with its own iterations, which are 1 where segments replaced them.
+    loops: Vec<(Variable, Expression)>,
+    counts: Vec<Expression>,
+    given: Vec<(Variable, Expression)>,
+}
+
+impl<'a> Loops<'a> {
+    fn of(part: &Conjunction, known: &'a Declarations) -> Option<Points> {
+        let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
+            .flat_map(Constraint::links)
+            .collect();
+        let mut called = Vec::new();
+        for (left, _, right) in &links {
+            for e in [left, right] {
+                e.visit(&mut |e| {
+                    if let Expression::Call(_, arguments) = e {
+                        called.extend(arguments.iter().flat_map(super::sweeps::variables));
+                    }
+                });
+            }
+        }
+        let mut left: Vec<Variable> = (0..part.n_variables()).map(Variable::from_index).collect();
+        let mut made = Self {
+            known,
+            loops: Vec::new(),
+            counts: Vec::new(),
+            given: Vec::new(),
+        };
+        while !left.is_empty() {
+            if let Some(at) = left.iter().position(|v| made.give(*v, &links)) {
+                left.remove(at);
+                continue;
+            }
+            // An argument of a function gives others their values.
+            let mut order: Vec<usize> = (0..left.len()).collect();
+            order.sort_by_key(|at| !called.contains(&left[*at]));
+            let mut order = order.into_iter();
+            let at = order.find(|at| made.enter(left[*at], &links))?;
+            left.remove(at);
+        }
+        let variables = made.loops.iter().map(|(variable, _)| *variable);
+        Some(Points {
+            loops: variables.zip(made.counts).collect(),
+            given: made.given,
+        })
+    }
+
+    fn is_made(&self, variable: Variable) -> bool {
+        let mut made = self.loops.iter().chain(&self.given);
+        made.any(|(made, _)| *made == variable)
+    }
+
+    fn is_there(&self, e: &Expression) -> bool {
+        let mut variables = super::sweeps::variables(e).into_iter();
+        variables.all(|variable| self.is_made(variable))
+    }
+
+    /// Has an equation give the variable, if there is one.
+    fn give(&mut self, v: Variable, links: &[(&Expression, Comparison, &Expression)]) -> bool {
+        let of = Expression::Variable(v);
+        for (left, comparison, right) in links {
+            if *comparison != Comparison::Equal {
+                continue;
+            }
+            for (side, other) in [(left, right), (right, left)] {
+                if **side == of && self.is_there(other) {
+                    self.given.push((v, (*other).clone()));
+                    return true;
+                }
+            }
+            // `d = j - i` gives `i` where `d` and `j` are there.
+            let sides = difference((*left).clone(), (*right).clone());
+            let mut others = super::sweeps::variables(&sides);
+            others.retain(|other| *other != v);
+            let rest = expanded(sides.rewritten(&Replaced(v, &Expression::Integer(0))));
+            let factor = difference(sides, rest.clone());
+            let is_linear = factor == of || factor == Expression::Negate(Box::new(of.clone()));
+            if is_linear && others.iter().all(|other| self.is_made(*other)) {
+                let value = match factor == of {
+                    true => expanded(Expression::Negate(Box::new(rest))),
+                    false => rest,
+                };
+                self.given.push((v, value));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Makes a loop over the variable, if its bounds are known.
+    fn enter(&mut self, v: Variable, links: &[(&Expression, Comparison, &Expression)]) -> bool {
+        let of = Expression::Variable(v);
+        let one = || Expression::Integer(1);
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (left, comparison, right) in links {
+            let (left, right) = ((*left).clone(), (*right).clone());
+            let next = |e: Expression| sum([e, one()]);
+            match comparison {
+                Comparison::LessEqual if right == of => lower.push(left),
+                Comparison::Less if right == of => lower.push(next(left)),
+                Comparison::Less if left == of => upper.push(right),
+                Comparison::LessEqual if left == of => upper.push(next(right)),
+                _ => {}
+            }
+        }
+        lower.retain(|e| self.is_there(e));
+        upper.retain(|e| self.is_there(e));
+        for from in &lower {
+            for end in &upper {
+                if let Some(own) = self.in_segments(from, end) {
+                    return self.push(v, own);
+                }
+            }
+        }
+        let pairs = lower.iter().flat_map(|from| {
+            let upper = upper.iter();
+            upper.map(|end| difference(end.clone(), from.clone()))
+        });
+        let mut fixed = pairs.filter(|own| super::sweeps::variables(own).is_empty());
+        match fixed.next() {
+            Some(own) => self.push(v, own),
+            None => false,
+        }
+    }
+
+    fn push(&mut self, v: Variable, own: Expression) -> bool {
+        self.loops.push((v, own));
+        let all = self.loops.iter().map(|(_, own)| own.clone());
+        let count = all.reduce(product).expect("there is a loop");
+        self.counts.push(count);
+        true
+    }
+
+    /// The entries of all segments from `f(a)` to `f(a + 1)`. The loops over the variables in `a`
+    /// count no more.
+    fn in_segments(&mut self, from: &Expression, end: &Expression) -> Option<Expression> {
+        let (Expression::Call(f, a), Expression::Call(g, b)) = (from, end) else {
+            return None;
+        };
+        let ([a], [b]) = (&a[..], &b[..]) else {
+            return None;
+        };
+        if f != g || difference(b.clone(), a.clone()) != Expression::Integer(1) {
+            return None;
+        }
+        let domain = self.known.function(f)?.domain.as_box()?;
+        let [(first, behind)] = &domain[..] else {
+            return None;
+        };
+        let last = difference(behind.clone(), Expression::Integer(1));
+        let parents = self.resolved_variables(a);
+        for (variable, own) in &mut self.loops {
+            if parents.contains(variable) {
+                *own = Expression::Integer(1);
+            }
+        }
+        let entry = |x: &Expression| Expression::Call(f.clone(), vec![expanded(x.clone())]);
+        Some(difference(entry(&last), entry(first)))
+    }
+
+    /// The variables of loops that an expression depends on.
+    fn resolved_variables(&self, e: &Expression) -> Vec<Variable> {
+        let given = self.given.iter().rev();
+        let e = given.fold(e.clone(), |e, (variable, value)| {
+            e.rewritten(&Replaced(*variable, value))
+        });
+        super::sweeps::variables(&e)
+    }
+}

@@ -1,0 +1,208 @@
+//! What conversions take, for those who choose: the planner between schedules, a session between a
+//! kernel and packing.
+//!
+//! ```text
+//! costs.txt     csr -> csc | arrays | steps …, streams …, random …      formulas of pairs of formats
+//!                                     │ entries, extents
+//!                                     ▼
+//!                     nanoseconds of the kernel + those of making it, or of packing
+//! ```
+//!
+//! Deriving a conversion takes longer than a plan may. So `costs.txt` has the formulas of pairs that plans
+//! ask for, as [`Conversion::cost`](super::Conversion::cost) derives them: a test makes it again and
+//! compares. Of other pairs, plans know what packing takes.
+//!
+//! Planning compares bytes moved. A nanosecond is as much as [`BYTES`] of them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use sparsec_base::Source;
+use sparsec_computation::cost::{Figures, Work, value};
+use sparsec_format::LevelKind;
+use sparsec_relation::Expression;
+use sparsec_tensor::Format;
+
+/// The formulas of pairs of formats, a line each.
+const TABLE: &str = include_str!("costs.txt");
+
+/// How many nanoseconds an entry takes to be unpacked, sorted and packed.
+/// Source: 2,000,000 entries between `csr`, `csc`, `scoo`, `dcsr`, `bsr(4, 4)` and `ell`, 30 to 50.
+const PACKING: f64 = 40.0;
+
+/// What it takes to make a kernel of a conversion of matrices, in nanoseconds: to synthesize
+/// and to lower it, and to generate its machine code. Each further mode takes twice as long.
+/// Source: 20 to 90 ms between the same formats; 70 to 250 between lists and trees of three modes,
+/// 75 to 580 of four.
+const MAKING: f64 = 60e6;
+
+/// The bytes that a sweep moves in a nanosecond.
+const BYTES: f64 = 3.2;
+
+/// What a conversion takes, in nanoseconds: for a step, for a byte in order, for a byte of a new array,
+/// which the system clears, and for an access that misses the cache.
+/// Source: 1,000,000 entries of ten a row on one thread. `csr` to `csc` took 10 ns an entry, `scoo` to
+/// `csr` 3, `dcsr` to `csr` 4, `coo` to `csc` 22, `csr` to `dcsc` 17 and to `hash` 19: these are within
+/// a factor of two.
+const STEP: f64 = 0.5;
+const STREAMED: f64 = 0.06;
+const MADE: f64 = 0.2;
+const MISSED: f64 = 4.0;
+
+/// The bytes that a cache holds.
+const CACHE: f64 = (1u64 << 20) as f64;
+
+/// The extent of a mode of which nothing is known.
+const UNKNOWN_EXTENT: f64 = 10_000.0;
+
+/// About how many bytes are moved by storing a tensor of about `n_stored` entries in another
+/// format: by a derived conversion and by making its kernel, or by packing if that is less.
+///
+/// Time: some microseconds.
+///
+/// ```
+/// use sparsec::{Format, conversion::bytes_moved};
+/// let moved = |n: f64| bytes_moved(&Format::csr(), &Format::csc(), &[Some(1_000_000); 2], n) / n;
+/// assert!(moved(1e4) == moved(1e5) && moved(1e8) < moved(1e5) / 2.0);
+/// ```
+pub fn bytes_moved(from: &Format, to: &Format, extents: &[Option<u64>], n_stored: f64) -> f64 {
+    Known::default().bytes_moved(from, to, extents, n_stored)
+}
+
+/// The formulas of the pairs that a plan has asked for: it asks many times for few of them.
+#[derive(Default)]
+pub(crate) struct Known {
+    pairs: RefCell<Vec<(Format, Format, Formulas)>>,
+}
+
+/// The bytes of a pair's arrays and its work, if the table has them.
+type Formulas = Option<Rc<(Expression, Work)>>;
+
+impl Known {
+    /// As [`bytes_moved`].
+    pub(crate) fn bytes_moved(
+        &self,
+        from: &Format,
+        to: &Format,
+        extents: &[Option<u64>],
+        n_stored: f64,
+    ) -> f64 {
+        let (packing, making) = (packing(n_stored), making(extents.len()));
+        if packing <= making {
+            return packing * BYTES;
+        }
+        let kernel = self.kernel([from, to], extents, n_stored);
+        let kernel = kernel.map_or(f64::INFINITY, |kernel| kernel + making);
+        packing.min(kernel) * BYTES
+    }
+
+    /// How many nanoseconds the kernel of a conversion takes, if the table has the pair.
+    pub(crate) fn kernel(
+        &self,
+        formats: [&Format; 2],
+        extents: &[Option<u64>],
+        n_stored: f64,
+    ) -> Option<f64> {
+        let formulas = self.formulas(formats)?;
+        let of = |name: &str| figure(formats, extents, n_stored, name);
+        nanoseconds(&formulas.0, &formulas.1, &of)
+    }
+
+    fn formulas(&self, [from, to]: [&Format; 2]) -> Formulas {
+        let mut pairs = self.pairs.borrow_mut();
+        if let Some((.., found)) = pairs.iter().find(|(a, b, _)| (a, b) == (from, to)) {
+            return found.clone();
+        }
+        let found = read(&pair(from, to)).map(Rc::new);
+        pairs.push((from.clone(), to.clone(), found.clone()));
+        found
+    }
+}
+
+/// How many nanoseconds packing takes.
+pub(crate) fn packing(n_stored: f64) -> f64 {
+    n_stored * PACKING
+}
+
+/// How many nanoseconds it takes to make a kernel for tensors of an order.
+pub(crate) fn making(order: usize) -> f64 {
+    let n_more_modes = order.saturating_sub(2);
+    MAKING * f64::powi(2.0, i32::try_from(n_more_modes).unwrap_or(i32::MAX))
+}
+
+/// How many nanoseconds work takes that makes arrays of so many bytes, for figures with these names.
+pub(crate) fn nanoseconds(
+    arrays: &Expression,
+    work: &Work,
+    of: &dyn Fn(&str) -> Option<f64>,
+) -> Option<f64> {
+    let made = value(arrays, of)?;
+    let Figures {
+        steps,
+        streams,
+        misses,
+        ..
+    } = work.figures(of, CACHE)?;
+    Some(steps * STEP + streams * STREAMED + misses * MISSED + made * MADE)
+}
+
+/// The formulas of a pair in the table.
+fn read(pair: &str) -> Option<(Expression, Work)> {
+    let mut lines = TABLE.lines();
+    let line = lines.find_map(|line| line.strip_prefix(pair)?.strip_prefix(" | "))?;
+    let (arrays, work) = line.split_once(" | ")?;
+    let arrays = Expression::parse(&Source::new("costs", arrays)).ok()?;
+    Some((arrays, work.parse().ok()?))
+}
+
+/// A pair of formats as the table has it.
+fn pair(from: &Format, to: &Format) -> String {
+    format!("{} -> {}", from.arrangement(), to.arrangement())
+}
+
+/// About what a name in the formulas of a pair is.
+pub(crate) fn figure(
+    [from, to]: [&Format; 2],
+    extents: &[Option<u64>],
+    n_stored: f64,
+    name: &str,
+) -> Option<f64> {
+    let extent = |extent: Option<u64>| extent.map_or(UNKNOWN_EXTENT, |it| it as f64);
+    if let Some(mode) = name
+        .strip_prefix('N')
+        .and_then(|it| it.parse::<usize>().ok())
+    {
+        return extents.get(mode).map(|it| extent(*it));
+    }
+    let (side, rest) = name.split_once('_')?;
+    let format = match side {
+        "A" => from,
+        "B" => to,
+        // A list of the source's entries.
+        "L" | "T" => return rest.starts_with("NZ").then_some(n_stored),
+        _ => return None,
+    };
+    let levels = format.level_extents(extents);
+    if let Some(level) = rest
+        .strip_prefix('L')
+        .and_then(|it| it.parse::<usize>().ok())
+    {
+        return levels.get(level).map(|it| extent(*it));
+    }
+    let (role, _) = rest.split_once('_')?;
+    let level: usize = role.strip_prefix("pos")?.parse().ok()?;
+    // A run stores places between its entries.
+    let kinds = || format.levels().iter().map(|level| level.kind);
+    if level >= levels.len()
+        || format.parts().len() != 1
+        || kinds().any(|kind| kind == LevelKind::Range)
+    {
+        return None;
+    }
+    if format.chain_end(level) + 1 == levels.len() {
+        return Some(n_stored);
+    }
+    // As many as there can be, of which few are left out.
+    let places: f64 = levels[..=level].iter().map(|it| extent(*it)).product();
+    Some(places.min(n_stored))
+}
