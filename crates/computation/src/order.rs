@@ -297,39 +297,6 @@ impl Computation {
 }
 
 impl Computation {
-    /// Whether points that differ in an element of their tuples write different entries: by proof.
-    ///
-    /// ```
-    /// let rows: sparsec_computation::Computation = "computation rows {
-    ///   parameters N, M
-    ///   out y : f64[N * M], z : f64[N + M]
-    ///   s0: y(i * M + j) = 1 over {[i, j] : 0 <= i < N && 0 <= j < M}
-    ///   s1: z(i + j) += 1 over {[i, j] : 0 <= i < N && 0 <= j < M}
-    /// }".parse()?;
-    /// let [row, sum] = ["s0", "s1"].map(|name| rows.find(name).expect("there is one"));
-    /// assert!(rows.writes_apart(row, 0) && !rows.writes_apart(sum, 0));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn writes_apart(&self, id: StatementId, element: usize) -> bool {
-        let statement = self.statement(id);
-        let shift = Shift(statement.variables().len());
-        let Some(at) = statement.variables().nth(element).map(Expression::Variable) else {
-            return false;
-        };
-        let is_less = Constraint::new(at.clone(), Comparison::Less, at.rewritten(&shift));
-        let is_same =
-            (statement.target.indices.iter()).map(|e| e.clone().equals(e.rewritten(&shift)));
-        let all: Vec<Constraint> = [is_less].into_iter().chain(is_same).collect();
-        let pairs = self.all_pairs(id);
-        let meeting = pairs.parts().iter().map(|part| {
-            let mut part = part.clone();
-            all.iter().cloned().for_each(|it| part.add(it));
-            part
-        });
-        let meeting = Relation::new(meeting.collect());
-        meeting.is_ok_and(|meeting| meeting.is_empty(&self.known()) == Answer::Yes)
-    }
-
     /// From each point of a statement to each.
     pub(crate) fn all_pairs(&self, id: StatementId) -> Relation {
         let space = &self.statement(id).space;
