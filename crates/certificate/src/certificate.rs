@@ -54,8 +54,12 @@ pub enum Obligation {
     OneTuple,
     /// No two entries have the same place in the destination.
     OwnPlace,
+    /// Entries have one place in the destination only if their coordinates are equal.
+    Shared,
     /// The place of an entry holds its value.
     Holds,
+    /// The place of an entry holds the sum of the values at its coordinates.
+    Sums,
     /// Places of tuples without an entry hold the fill.
     Others,
 }
@@ -164,7 +168,9 @@ impl Obligation {
             Self::Tuple,
             Self::OneTuple,
             Self::OwnPlace,
+            Self::Shared,
             Self::Holds,
+            Self::Sums,
             Self::Others,
         ];
         let said = plain.into_iter().find(|it| it.to_string() == text);
@@ -207,6 +213,8 @@ impl Display for Obligation {
             Self::Tuple => f.write_str("each entry has a tuple with its coordinates"),
             Self::OneTuple => f.write_str("no two tuples have the same coordinates"),
             Self::OwnPlace => f.write_str("each entry has a place of its own"),
+            Self::Shared => f.write_str("entries share a place only if their coordinates are equal"),
+            Self::Sums => f.write_str("the place of each entry holds the sum at its coordinates"),
             Self::Holds => f.write_str("the place of each entry holds its value"),
             Self::Others => f.write_str("each other tuple holds the fill"),
         }

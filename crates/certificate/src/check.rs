@@ -11,7 +11,6 @@ use crate::certificate::{Certificate, Line, Obligation, Proof};
 use crate::entries::{At, variable};
 use crate::goal::{Goal, failing};
 use crate::lemma::Lemma;
-use crate::lemmas::only;
 use crate::obligations::{declared_of, obligations, text};
 use crate::order::settled;
 use crate::state::State;
@@ -81,12 +80,13 @@ impl State<'_> {
         let is_known = match obligation {
             Obligation::Settled => proof.lemma == Lemma::Schedule,
             Obligation::Visited => proof.lemma == Lemma::Space,
-            Obligation::Apart if self.is_one_to_one => proof.lemma == Lemma::Source,
+            Obligation::Apart if self.question.is_unique => proof.lemma == Lemma::Source,
             Obligation::Others => proof.lemma == Lemma::Untouched,
             Obligation::Injective(_)
             | Obligation::Declared(_)
             | Obligation::OneTuple
             | Obligation::OwnPlace
+            | Obligation::Shared
             | Obligation::Monotone(..) => {
                 [Lemma::ByNumbers, Lemma::Arithmetic].contains(&proof.lemma)
                     || proof.lemma.of_arrays().is_some()
@@ -108,8 +108,8 @@ impl State<'_> {
             Obligation::Inside => self.inside(),
             Obligation::Tuple => self.has_tuple(),
             Obligation::OneTuple => self.one_tuple(),
-            Obligation::OwnPlace => self.own_place(),
-            Obligation::Holds => self.holds_value(),
+            Obligation::OwnPlace | Obligation::Shared => self.own_place(),
+            Obligation::Holds | Obligation::Sums => self.holds_value(),
             Obligation::Others => self.others(),
             Obligation::Values(_) => Err(Refusal::of("it is checked by its lemma")),
         }
@@ -142,7 +142,7 @@ impl State<'_> {
 
     /// The statement that copies values has one point for each entry.
     fn visited(&self) -> Outcome {
-        only(&self.writers(&self.destination.name)).and_then(|copy| self.visits(copy))
+        self.copy().and_then(|copy| self.visits(copy))
     }
 
     /// No two entries of the source share a place.
@@ -162,13 +162,14 @@ impl State<'_> {
             self.determines(&[place], &tuple),
             "two entries may have one place in the source",
         )?;
-        if !self.is_one_to_one {
+        if !self.are_distinct && !self.question.adds {
             let coordinates = self.entries.coordinates.clone();
             let place = [self.entries.place.clone()];
             refuse(
                 self.determines(&coordinates, &place),
                 "two entries may have the same coordinates",
             )?;
+            self.are_distinct = true;
         }
         self.are_apart = true;
         Ok(())

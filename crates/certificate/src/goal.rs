@@ -231,7 +231,7 @@ impl Goal {
             .iter()
             .enumerate()
             .flat_map(|(n, a)| entries[n + 1..].iter().map(|b| (*a, *b)));
-        if state.are_apart {
+        if state.are_distinct {
             self.early = pairs.collect();
         }
         self

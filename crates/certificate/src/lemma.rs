@@ -52,6 +52,8 @@ lemmas! {
     Count = "a number that is assigned once has that value", Some(scalar::assigned);
     /// `n max= T(p) + 1`.
     Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
+    /// `n += 1` at each entry.
+    Counted = "what is counted at each entry is the number of entries", Some(scalar::counted);
     /// `n += 1` where a condition fails, `assume n = 0`.
     Tally = "what is counted is what is assumed", Some(scalar::tally);
     /// `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`.

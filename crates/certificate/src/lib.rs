@@ -81,7 +81,7 @@
 //!     the place of each entry holds its value, since it follows from what arrays hold (s0)
 //! ".parse()?;
 //! let check = |computation: &Computation| {
-//!     let question = Question { source: &dense, destination: &dense, is_one_to_one: true, computation };
+//!     let question = Question { is_full: true, is_unique: true, ..Question::new(&dense, &dense, computation) };
 //!     question.check(&certificate)
 //! };
 //! check(&copy("N0")?)?;
@@ -116,8 +116,17 @@ pub struct Question<'a> {
     pub source: &'a Descriptor,
     /// The format of the destination, whose arrays are `B_…` and `B`.
     pub destination: &'a Descriptor,
-    /// Whether each place of the source holds one entry, and no two entries have equal coordinates.
-    pub is_one_to_one: bool,
+    /// Whether each place of the source holds an entry.
+    pub is_full: bool,
+    /// Whether no two entries of the source have equal coordinates.
+    pub is_unique: bool,
+    /// Whether values of equal coordinates are added up.
+    pub adds: bool,
+    /// Whether the given array `A_stored` says which places hold an entry: it has a 1 for these, and
+    /// other places hold the fill.
+    pub has_mask: bool,
+    /// Whether the fill is the given `A_fill`. If not, it is 0.
+    pub has_fill: bool,
     /// The statements of the conversion.
     pub computation: &'a Computation,
 }
@@ -145,7 +154,25 @@ impl Refusal {
     }
 }
 
-impl Question<'_> {
+impl<'a> Question<'a> {
+    /// A conversion from a source of which nothing is known.
+    pub fn new(
+        source: &'a Descriptor,
+        destination: &'a Descriptor,
+        computation: &'a Computation,
+    ) -> Self {
+        Self {
+            source,
+            destination,
+            is_full: false,
+            is_unique: false,
+            adds: false,
+            has_mask: false,
+            has_fill: false,
+            computation,
+        }
+    }
+
     /// The obligations of the destination, in the order in which lemmas need them. Those of
     /// computed arrays come in the order in which the statements write them.
     ///

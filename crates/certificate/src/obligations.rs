@@ -49,9 +49,11 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         Obligation::Inside,
         Obligation::OneTuple,
         Obligation::Others,
-        Obligation::OwnPlace,
-        Obligation::Holds,
     ]);
+    all.extend(match question.adds {
+        false => [Obligation::OwnPlace, Obligation::Holds],
+        true => [Obligation::Shared, Obligation::Sums],
+    });
     Ok(all)
 }
 

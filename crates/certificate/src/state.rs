@@ -12,6 +12,9 @@ use crate::order::{is_after, names_in, reads_itself};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
+/// The given array that holds 1 at places that hold an entry.
+const MASK: &str = "A_stored";
+
 /// A numbering of entries from 0 on.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbering {
@@ -72,7 +75,7 @@ pub(crate) struct Segments {
 /// The facts that the lines so far established.
 pub(crate) struct State<'a> {
     pub(crate) computation: &'a Computation,
-    pub(crate) is_one_to_one: bool,
+    pub(crate) question: &'a Question<'a>,
     pub(crate) source: Side,
     pub(crate) destination: Side,
     pub(crate) known: Declarations,
@@ -92,8 +95,12 @@ pub(crate) struct State<'a> {
     pub(crate) has_tuples: bool,
     /// Whether, in addition, no two tuples share a place.
     pub(crate) are_placed: bool,
-    /// Whether there are as many entries as places.
+    /// Whether no two entries have equal coordinates.
+    pub(crate) are_distinct: bool,
+    /// Whether each place holds an entry.
     pub(crate) is_full: bool,
+    /// The number that counts entries, if there is one.
+    pub(crate) counted: Option<Expression>,
 }
 
 impl<'a> State<'a> {
@@ -119,7 +126,10 @@ impl<'a> State<'a> {
             return Err(Refusal::of("the tuple of an entry is a union"));
         };
         let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-        let entries = Entries::of(&source, &names, &known)?;
+        let mut entries = Entries::of(&source, &names, &known)?;
+        if question.has_mask {
+            known.declare(entries.mask(MASK)?);
+        }
         let values = part.outputs().map(|output| {
             let links = part.constraints().iter();
             let mut values = links.filter_map(|link| match &link.rest[..] {
@@ -138,7 +148,7 @@ impl<'a> State<'a> {
             .ok_or_else(|| Refusal::of(format!("an entry has no tuple of {expected} elements")))?;
         Ok(Self {
             computation: question.computation,
-            is_one_to_one: question.is_one_to_one,
+            question,
             source,
             destination,
             known,
@@ -152,7 +162,9 @@ impl<'a> State<'a> {
             are_apart: false,
             has_tuples: false,
             are_placed: false,
-            is_full: question.is_one_to_one,
+            are_distinct: question.is_unique,
+            is_full: question.is_full,
+            counted: None,
         })
     }
 
@@ -217,6 +229,12 @@ impl<'a> State<'a> {
         }
         self.known.assume(fact);
         Ok(())
+    }
+
+    /// How many entries there are, if a constant says so.
+    pub(crate) fn n_entries(&self) -> Option<Expression> {
+        let places = (self.is_full && self.are_apart).then(|| self.entries.n_places.clone());
+        places.or_else(|| self.counted.clone())
     }
 
     /// Whether two expressions of constants are equal.
@@ -308,13 +326,14 @@ impl<'a> State<'a> {
             return wrong("its space is a union");
         };
         let names = part.inputs().map(|v| part.name(v));
-        if !names.eq(self.entries.names().iter()) || part.exists().len() > 0 {
+        if !names.eq(self.entries.names().iter()) || part.exists().len() != self.entries.n_hidden {
             return wrong("its points are not those of the entries");
         }
         let own = self.entries.part.constraints();
         let is_met = |constraint: &Constraint| {
             part.constraints().contains(constraint)
-                || statement.space.implies(constraint, &self.known)
+                || !self.entries.hides(constraint)
+                    && statement.space.implies(constraint, &self.known)
         };
         if !own.iter().all(is_met) {
             return wrong("it has points that are no entries of the source");

@@ -19,10 +19,14 @@ use sparsec_relation::{
 
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
+use crate::entries::variable;
 use crate::goal::{Goal, at_values, shifted};
-use crate::lemmas::{index, only, only_by};
+use crate::lemmas::{index, only, two, updates};
 use crate::order::accesses;
 use crate::state::State;
+
+/// The given value of places that hold no entry.
+const FILL: &str = "A_fill";
 
 /// Constraints that equate parts of two tuples, given as values of the map's variables.
 type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
@@ -183,12 +187,40 @@ impl State<'_> {
         let map = Relation::new(vec![self.destination.map.clone()]);
         let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
         refuse(is_function, "a tuple may have several coordinates")?;
-        refuse(self.are_apart, "two entries may have the same coordinates")
+        let are_told_apart = self.are_apart && (self.are_distinct || self.question.adds);
+        refuse(are_told_apart, "two entries may have the same coordinates")
     }
 
-    /// One statement writes values: the value of each entry to its place.
+    /// The statement that writes the value of each entry. If the fill is given, one before it writes
+    /// the fill to all places; without, places begin with 0.
+    pub(crate) fn copy(&self) -> Result<&Statement, Refusal> {
+        let name = &self.destination.name;
+        let writers = self.writers(name);
+        let update = match self.question.adds {
+            true => Update::Add,
+            false => Update::Assign,
+        };
+        if !self.question.has_fill {
+            let copy = only(&writers)?;
+            updates(copy, update)?;
+            return Ok(copy);
+        }
+        let [fill, copy] = two(self, &writers, [Update::Assign, update])?;
+        self.sweeps(fill, &self.extent(name)?)?;
+        let is_fill = matches!(&fill.value, Value::Entry(read)
+            if read.space == FILL && read.indices.is_empty());
+        let given = self.computation.space(FILL);
+        let is_given = given.is_some_and(|space| space.role.is_given());
+        match is_fill && is_given && !self.question.adds && *index(fill)? == variable(0) {
+            true => Ok(copy),
+            false => Err(Refusal::at(fill, "it does not write the fill to all places")),
+        }
+    }
+
+    /// One statement writes values: the value of each entry to its place. Sums hold all entries of
+    /// their coordinates, since these have one tuple.
     pub(crate) fn holds_value(&self) -> Outcome {
-        let copy = only_by(&self.writers(&self.destination.name), Update::Assign)?;
+        let copy = self.copy()?;
         self.visits(copy)?;
         let place = self.place()?;
         if !self.agree(index(copy)?, &place) {
@@ -213,10 +245,10 @@ impl State<'_> {
         }
     }
 
-    /// Places of no entry hold the fill: one statement writes values, and no two tuples share a
-    /// place.
+    /// Places of no entry hold the fill: one statement writes values to places of entries, and no two
+    /// tuples share a place.
     pub(crate) fn others(&mut self) -> Outcome {
-        only(&self.writers(&self.destination.name))?;
+        self.copy()?;
         let place = self.destination.place(&self.known)?;
         let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
             vec![

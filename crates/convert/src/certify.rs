@@ -25,7 +25,11 @@ use crate::{Conversion, Piece, Places, Wanted};
 pub(crate) struct Origin {
     pub(crate) source: Descriptor,
     pub(crate) destination: Descriptor,
-    pub(crate) is_one_to_one: bool,
+    places: Places,
+    is_unique: bool,
+    adds: bool,
+    has_mask: bool,
+    has_fill: bool,
 }
 
 impl Origin {
@@ -38,30 +42,28 @@ impl Origin {
         let ([source], [destination]) = (source, destination) else {
             return None;
         };
-        let is_listed = match wanted.places {
-            Places::Full => wanted.is_unique,
-            Places::Checked => true,
-            Places::Some => false,
-        };
-        let is_plain = !wanted.has_padding && !wanted.adds && !wanted.has_fill;
-        let is_spoken_of = source.image.is_none()
-            && is_plain
-            && wanted.tables.is_empty()
-            && wanted.triangle.is_none();
-        (is_listed && is_spoken_of).then(|| Self {
+        let is_spoken_of =
+            source.image.is_none() && wanted.tables.is_empty() && wanted.triangle.is_none();
+        is_spoken_of.then(|| Self {
             source: source.descriptor.clone(),
             destination: destination.clone(),
-            is_one_to_one: wanted.places == Places::Full,
+            places: wanted.places,
+            is_unique: wanted.is_unique,
+            adds: wanted.adds,
+            has_mask: wanted.has_padding,
+            has_fill: wanted.has_fill,
         })
     }
 
     /// What is asked of a computation.
     pub(crate) fn question<'a>(&'a self, computation: &'a Computation) -> Question<'a> {
         Question {
-            source: &self.source,
-            destination: &self.destination,
-            is_one_to_one: self.is_one_to_one,
-            computation,
+            is_full: self.places == Places::Full && !self.has_mask,
+            is_unique: self.is_unique,
+            adds: self.adds,
+            has_mask: self.has_mask,
+            has_fill: self.has_fill,
+            ..Question::new(&self.source, &self.destination, computation)
         }
     }
 }
@@ -86,7 +88,7 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
     for obligation in first {
         let lemma = match obligation {
             Obligation::Settled => Lemma::Schedule,
-            _ if origin.is_one_to_one => Lemma::Source,
+            _ if origin.is_unique => Lemma::Source,
             _ => Lemma::Arithmetic,
         };
         add(obligation, Some(lemma), Vec::new());
@@ -230,7 +232,7 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
             .map(|at| &computation.statements[*at])
             .collect();
         let names = statements.iter().map(|statement| statement.name.clone());
-        let lemma = lemma(&statements);
+        let lemma = lemma(computation, &statements);
         if lemma == Some(Lemma::Tally) {
             for (at, name) in writers.iter().zip(names) {
                 all.push((2 * at, (space.name.clone(), lemma, vec![name])));
@@ -244,7 +246,8 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
             _ => 2 * last,
         };
         let mut names: Vec<String> = names.collect();
-        if let (Some(Lemma::Start), Some(start)) = (lemma, statements[0].value.entries().first()) {
+        let last = statements.last().and_then(|it| it.value.entries().first().copied());
+        if let (Some(Lemma::Start), Some(start)) = (lemma, last) {
             let counts = computation.writers(&start.space);
             let counts = counts.map(|id| computation.statement(id).name.clone());
             names.splice(0..0, counts);
@@ -263,8 +266,16 @@ fn followed(computation: &Computation, name: &str) -> Option<usize> {
     })
 }
 
+/// Whether a computation assumes what a number is.
+fn is_assumed(computation: &Computation, name: &str) -> bool {
+    let number = Expression::Constant(name.to_owned());
+    let assumed = computation.declarations.assumptions().iter();
+    let mut links = assumed.flat_map(Constraint::split);
+    links.any(|link| link.first == number && link.rest[0].0 == Comparison::Equal)
+}
+
 /// The lemma that statements suggest.
-fn lemma(statements: &[&Statement]) -> Option<Lemma> {
+fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> {
     use Update::{Add, Assign, Maximum, Minimum};
     let updates: Vec<Update> = statements.iter().map(|it| it.update).collect();
     let first = statements.first()?;
@@ -272,19 +283,25 @@ fn lemma(statements: &[&Statement]) -> Option<Lemma> {
         return match updates[..] {
             [Assign] => Some(Lemma::Count),
             [Maximum] => Some(Lemma::Greatest),
+            [Add] if !is_assumed(computation, &first.target.space) => Some(Lemma::Counted),
             [Add, ..] => Some(Lemma::Tally),
             _ => None,
         };
     }
+    let last = statements.last()?;
+    let numbering = match &last.value {
+        Value::Window(Window::Rank, _) => Some(Lemma::Rank),
+        Value::Window(Window::DenseRank, _) => Some(Lemma::DenseRank),
+        Value::Window(Window::Ordinal, keys) if keys.is_empty() => Some(Lemma::Ordinal),
+        Value::Window(Window::Ordinal, _) => Some(Lemma::InGroup),
+        Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
+            Some(Lemma::Start)
+        }
+        _ => None,
+    };
     match updates[..] {
+        [Assign] | [Assign, Assign] if numbering.is_some() => numbering,
         [Assign] => Some(match &first.value {
-            Value::Window(Window::Rank, _) => Lemma::Rank,
-            Value::Window(Window::DenseRank, _) => Lemma::DenseRank,
-            Value::Window(Window::Ordinal, keys) if keys.is_empty() => Lemma::Ordinal,
-            Value::Window(Window::Ordinal, _) => Lemma::InGroup,
-            Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
-                Lemma::Start
-            }
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
             _ => Lemma::Keys,
@@ -353,8 +370,8 @@ fn proposed(
         }
         Obligation::Visited => (Lemma::Space, copy),
         Obligation::OneTuple => (Lemma::ByNumbers, numbers(&|_| false)),
-        Obligation::OwnPlace => (Lemma::ByNumbers, numbers(&|_| false)),
-        Obligation::Holds => (Lemma::Arithmetic, copy),
+        Obligation::OwnPlace | Obligation::Shared => (Lemma::ByNumbers, numbers(&|_| false)),
+        Obligation::Holds | Obligation::Sums => (Lemma::Arithmetic, copy),
         Obligation::Others => (Lemma::Untouched, copy),
         Obligation::Tuple => (Lemma::Arithmetic, of(&|_| true)),
         _ => (Lemma::Arithmetic, Vec::new()),

@@ -72,7 +72,7 @@ impl Goal {
             split.split.insert((a, b));
             let pair = (self.numbers[a].2, self.numbers[b].2);
             split.compare_tuples(state, pair.0, pair.1);
-            if state.are_apart && !split.pairs.contains(&pair) {
+            if state.are_distinct && !split.pairs.contains(&pair) {
                 split.pairs.push(pair);
             }
             return split.compared_numbers(state, (a, b), budget);

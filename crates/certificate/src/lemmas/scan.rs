@@ -23,13 +23,9 @@ pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement
     }
     let key = parent(state, name, count)?;
     scanned(state, name, scan)?;
-    if !state.is_full {
-        return Err(Refusal::at(
-            count,
-            "how many entries there are is not known",
-        ));
-    }
-    let end = state.entries.n_places.clone();
+    let end = state
+        .n_entries()
+        .ok_or_else(|| Refusal::at(count, "how many entries there are is not known"))?;
     rises(state, name, end, Held::Counts { key })
 }
 
