@@ -9,7 +9,7 @@
 //!
 //! The first line maps each entry to its **tuple** in the destination. The tuple has the elements
 //! of the first tuple of the destination's map, then its `exists` variables. Each is an expression
-//! of the variables of the statements.
+//! of the variables of the statements. A destination of several parts has such a list for each.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -85,7 +85,14 @@ pub struct Proof {
 /// The obligations of a conversion with their proofs; see the module's page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Maps each entry to its tuple in the destination.
+    /// The certificates of the destination's parts, in their order.
+    pub parts: Vec<Part>,
+}
+
+/// The obligations of one part of the destination.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Maps each entry that the part takes to its tuple.
     pub tuple: Relation,
     /// The obligations. A line follows the lines whose facts its lemma uses.
     pub lines: Vec<Line>,
@@ -97,7 +104,8 @@ const ORDERS: [&str; 4] = ["nondecreasing", "increasing", "nonincreasing", "decr
 impl Certificate {
     /// The obligations without a proof.
     pub fn unproved(&self) -> impl Iterator<Item = &Obligation> {
-        let open = self.lines.iter().filter(|line| line.proof.is_none());
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let open = lines.filter(|line| line.proof.is_none());
         open.map(|line| &line.obligation)
     }
 
@@ -113,20 +121,26 @@ impl Certificate {
                 .at(source, Span::new(at, at + line.len()), "here")
                 .help("print a certificate with `--emit certificate`")
         };
-        let first = lines.next().unwrap_or_default();
-        let tuple = first.strip_prefix("certificate ");
-        let tuple = tuple.ok_or_else(|| wrong(first, "beginning of a certificate"))?;
-        let tuple = tuple
-            .parse()
-            .map_err(|_| wrong(first, "tuple of entries"))?;
-        let lines = lines.filter(|line| !line.trim().is_empty());
-        let lines = lines.map(|line| {
-            Line::read(line.trim()).ok_or_else(|| wrong(line, "line of a certificate"))
-        });
-        Ok(Self {
-            tuple,
-            lines: lines.collect::<Result<_>>()?,
-        })
+        let mut parts: Vec<Part> = Vec::new();
+        for line in lines.by_ref().filter(|line| !line.trim().is_empty()) {
+            if let Some(tuple) = line.strip_prefix("certificate ") {
+                let tuple = tuple.parse();
+                parts.push(Part {
+                    tuple: tuple.map_err(|_| wrong(line, "tuple of entries"))?,
+                    lines: Vec::new(),
+                });
+                continue;
+            }
+            let part = parts.last_mut();
+            let part = part.ok_or_else(|| wrong(line, "beginning of a certificate"))?;
+            let read = Line::read(line.trim());
+            part.lines
+                .push(read.ok_or_else(|| wrong(line, "line of a certificate"))?);
+        }
+        match parts.is_empty() {
+            true => Err(wrong(source.text(), "beginning of a certificate")),
+            false => Ok(Self { parts }),
+        }
     }
 }
 
@@ -236,10 +250,13 @@ impl Display for Line {
 
 impl Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "certificate {}", self.tuple)?;
-        self.lines
-            .iter()
-            .try_for_each(|line| writeln!(f, "  {line}"))
+        for part in &self.parts {
+            writeln!(f, "certificate {}", part.tuple)?;
+            for line in &part.lines {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        Ok(())
     }
 }
 

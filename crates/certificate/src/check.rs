@@ -7,7 +7,7 @@ use sparsec_base::arena::Id;
 use sparsec_computation::Statement;
 use sparsec_relation::{Comparison, Constraint, Expression, Values};
 
-use crate::certificate::{Certificate, Line, Obligation, Proof};
+use crate::certificate::{Certificate, Line, Obligation, Part, Proof};
 use crate::entries::{At, variable};
 use crate::goal::{Goal, failing};
 use crate::lemma::Lemma;
@@ -18,17 +18,47 @@ use crate::{Question, Refusal};
 
 pub(crate) type Outcome = Result<(), Refusal>;
 
-/// Returns each line of a certificate with the outcome of its check, then each obligation that the
-/// certificate omits. With `until_refused` the list ends at the first line that is refused or has
-/// no proof.
+/// Returns, for each part, each line of a certificate with the outcome of its check, then each
+/// obligation that the certificate omits. With `until_refused` the list ends at the first line that
+/// is refused or has no proof.
 pub(crate) fn examine(
     question: &Question<'_>,
     certificate: &Certificate,
     until_refused: bool,
-) -> Result<Vec<(Line, Outcome)>, Refusal> {
-    let mut state = State::new(question, &certificate.tuple)?;
+) -> Result<Vec<Vec<(Line, Outcome)>>, Refusal> {
+    let obligations = obligations(question)?;
+    if certificate.parts.len() != obligations.len() {
+        return Err(Refusal::of("the destination has another number of parts"));
+    }
+    let mut all = Vec::new();
+    let mut copies: Vec<&Statement> = Vec::new();
+    for (number, obligations) in obligations.into_iter().enumerate() {
+        let part = &certificate.parts[number];
+        let mut state = State::new(question, number, &part.tuple)?;
+        let examined = examine_part(&mut state, part, (obligations, until_refused));
+        if let Ok(copy) = state.copy() {
+            if copies.iter().any(|it| std::ptr::eq(*it, copy)) {
+                return Err(Refusal::at(copy, "two parts have their values from it"));
+            }
+            copies.push(copy);
+        }
+        let is_met = |(line, outcome): &(Line, Outcome)| outcome.is_ok() && line.proof.is_some();
+        let is_over = until_refused && !examined.iter().all(is_met);
+        all.push(examined);
+        if is_over {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+fn examine_part(
+    state: &mut State<'_>,
+    part: &Part,
+    (obligations, until_refused): (Vec<Obligation>, bool),
+) -> Vec<(Line, Outcome)> {
     let mut examined = Vec::new();
-    for line in &certificate.lines {
+    for line in &part.lines {
         let outcome = match &line.proof {
             Some(proof) => state.line(&line.obligation, proof),
             None => Ok(()),
@@ -36,11 +66,11 @@ pub(crate) fn examine(
         let is_over = until_refused && (outcome.is_err() || line.proof.is_none());
         examined.push((line.clone(), outcome));
         if is_over {
-            return Ok(examined);
+            return examined;
         }
     }
-    for obligation in obligations(question)? {
-        if certificate
+    for obligation in obligations {
+        if part
             .lines
             .iter()
             .all(|line| line.obligation != obligation)
@@ -55,7 +85,7 @@ pub(crate) fn examine(
             ));
         }
     }
-    Ok(examined)
+    examined
 }
 
 pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
@@ -65,14 +95,15 @@ pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     /// Checks one line of the certificate and records the facts that it proves.
     fn line(&mut self, obligation: &Obligation, proof: &Proof) -> Outcome {
-        let mut cited: Vec<&Statement> = Vec::new();
+        let mut cited: Vec<&'a Statement> = Vec::new();
         for name in &proof.statements {
             let id = self.computation.find(name);
             let id = id.ok_or_else(|| Refusal::of(format!("there is no statement `{name}`")))?;
-            cited.push(&self.computation.statements[id.index()]);
+            let computation = self.computation;
+            cited.push(&computation.statements[id.index()]);
         }
         if let Obligation::Values(name) = obligation {
             return self.values(name, proof.lemma, &cited);
@@ -94,9 +125,18 @@ impl State<'_> {
             _ => true,
         };
         refuse(is_known, "no such lemma establishes it")?;
+        let is_of_source = matches!(
+            obligation,
+            Obligation::Settled | Obligation::Apart | Obligation::Ascending
+        );
+        let is_last = self.number + 1 == self.parts.len();
+        refuse(
+            is_of_source || is_last || self.has_taken,
+            "nothing says yet which entries the part takes",
+        )?;
         match obligation {
             Obligation::Settled => settled(self.computation),
-            Obligation::Visited => self.visited(),
+            Obligation::Visited => self.visited(&cited),
             Obligation::Apart => self.apart(),
             Obligation::Ascending => self.ascending(),
             Obligation::Length(name) => self.length(name),
@@ -138,11 +178,6 @@ impl State<'_> {
             return Err(Refusal::of(format!("`{name}` has two lemmas")));
         }
         check(self, name, &own)
-    }
-
-    /// The statement that copies values has one point for each entry.
-    fn visited(&self) -> Outcome {
-        self.copy().and_then(|copy| self.visits(copy))
     }
 
     /// No two entries of the source share a place.
@@ -222,6 +257,9 @@ impl State<'_> {
     }
 
     fn length(&self, name: &str) -> Outcome {
+        if *name == self.destination.name && self.parts.len() > 1 {
+            return self.has_room();
+        }
         let declared = self.destination.extents(name);
         let declared = declared.ok_or_else(|| Refusal::of("its domain does not begin at 0"))?;
         let space = self.computation.space(name);

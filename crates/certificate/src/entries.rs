@@ -105,22 +105,20 @@ impl Entries {
                 part.add(constraint);
             }
         }
-        let [n_places] = &source.extents(&source.name).unwrap_or_default()[..] else {
-            return Err(Refusal::of("nothing says how many places the source has"));
-        };
+        let n_places = source.n_values()?;
         Ok(Self {
             part,
             n_hidden,
             coordinates: map.outputs().map(|v| values[v.index()].clone()).collect(),
             place: source.place(known)?.rewritten(&Values(&values)),
-            n_places: n_places.clone(),
+            n_places,
         })
     }
 
-    /// Leaves out places at which the array `mask` is not 1, and declares the array.
-    pub(crate) fn mask(&mut self, mask: &str) -> Result<Function, Refusal> {
+    /// Keeps to places at which the array `mask` has this value, and declares the array.
+    pub(crate) fn mask(&mut self, mask: &str, value: i64) -> Result<Function, Refusal> {
         let stored = Expression::Call(mask.to_owned(), vec![self.place.clone()]);
-        self.part.add(stored.equals(Expression::Integer(1)));
+        self.part.add(stored.equals(Expression::Integer(value)));
         let below = |name: &str, end: Expression| {
             let mut part = Conjunction::new([name], []);
             part.add(Constraint {

@@ -64,6 +64,8 @@ lemmas! {
     Keys = "numbers leave nothing out, and entries of one number agree", Some(store::keys);
     /// `crd(x) = mark`, `crd(at) = k`.
     Marked = "marked places hold the mark", Some(store::marked);
+    /// `stored(p) = 1`.
+    Taken = "the part takes the marked entries, and leaves the others", Some(store::taken);
     /// `size(0) = n`.
     Copied = "a number is copied", Some(store::copied);
     /// `first(x) = mark`, `first(at) min= k`.

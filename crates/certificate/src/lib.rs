@@ -81,7 +81,7 @@
 //!     the place of each entry holds its value, since it follows from what arrays hold (s0)
 //! ".parse()?;
 //! let check = |computation: &Computation| {
-//!     let question = Question { is_full: true, is_unique: true, ..Question::new(&dense, &dense, computation) };
+//!     let question = Question { is_full: true, is_unique: true, ..Question::new(&dense, std::slice::from_ref(&dense), computation) };
 //!     question.check(&certificate)
 //! };
 //! check(&copy("N0")?)?;
@@ -106,7 +106,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_computation::Computation;
 use sparsec_relation::Descriptor;
 
-pub use certificate::{Certificate, Line, Obligation, Proof};
+pub use certificate::{Certificate, Line, Obligation, Part, Proof};
 pub use lemma::Lemma;
 
 /// A conversion and the facts known about its source.
@@ -114,8 +114,9 @@ pub use lemma::Lemma;
 pub struct Question<'a> {
     /// The format of the source, whose arrays are `A_…` and `A`.
     pub source: &'a Descriptor,
-    /// The format of the destination, whose arrays are `B_…` and `B`.
-    pub destination: &'a Descriptor,
+    /// The parts of the destination, whose arrays are `B_…` and `B`; of several parts, `B1_…`, `B2_…`
+    /// and `B`.
+    pub destination: &'a [Descriptor],
     /// Whether each place of the source holds an entry.
     pub is_full: bool,
     /// Whether no two entries of the source have equal coordinates.
@@ -158,7 +159,7 @@ impl<'a> Question<'a> {
     /// A conversion from a source of which nothing is known.
     pub fn new(
         source: &'a Descriptor,
-        destination: &'a Descriptor,
+        destination: &'a [Descriptor],
         computation: &'a Computation,
     ) -> Self {
         Self {
@@ -173,12 +174,12 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The obligations of the destination, in the order in which lemmas need them. Those of
+    /// The obligations of each part of the destination, in the order in which lemmas need them. Those of
     /// computed arrays come in the order in which the statements write them.
     ///
     /// # Errors
     /// `E0831` for a descriptor whose map is a union.
-    pub fn obligations(&self) -> Result<Vec<Obligation>> {
+    pub fn obligations(&self) -> Result<Vec<Vec<Obligation>>> {
         obligations::obligations(self).map_err(|refusal| refused(None, &refusal))
     }
 
@@ -192,7 +193,7 @@ impl<'a> Question<'a> {
     pub fn check(&self, certificate: &Certificate) -> Result<()> {
         let checked = check::examine(self, certificate, true);
         let checked = checked.map_err(|refusal| refused(None, &refusal))?;
-        for (line, outcome) in checked {
+        for (line, outcome) in checked.into_iter().flatten() {
             let unproved = || Err(Refusal::of("the certificate has no proof of it"));
             let outcome = match (outcome, &line.proof) {
                 (Ok(()), None) => unproved(),
@@ -203,24 +204,29 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
-    /// Returns the lines with the accepted proofs only, and the reasons why the others are refused.
+    /// Returns the certificate with the accepted proofs only, and the reasons why the others are refused.
     ///
     /// # Errors
     /// `E0831` if the certificate does not fit the formats: its tuple has another length, for
     /// example.
-    pub fn examine(&self, certificate: &Certificate) -> Result<(Vec<Line>, Vec<Diagnostic>)> {
+    pub fn examine(&self, certificate: &Certificate) -> Result<(Certificate, Vec<Diagnostic>)> {
         let examined = check::examine(self, certificate, false);
         let examined = examined.map_err(|refusal| refused(None, &refusal))?;
         let mut failed = Vec::new();
-        let mut lines = Vec::new();
-        for (mut line, outcome) in examined {
-            if let Err(refusal) = outcome {
-                failed.push(refused(Some(&line.obligation), &refusal));
-                line.proof = None;
+        let mut parts = Vec::new();
+        for (part, examined) in certificate.parts.iter().zip(examined) {
+            let mut lines = Vec::new();
+            for (mut line, outcome) in examined {
+                if let Err(refusal) = outcome {
+                    failed.push(refused(Some(&line.obligation), &refusal));
+                    line.proof = None;
+                }
+                lines.push(line);
             }
-            lines.push(line);
+            let tuple = part.tuple.clone();
+            parts.push(Part { tuple, lines });
         }
-        Ok((lines, failed))
+        Ok((Certificate { parts }, failed))
     }
 }
 

@@ -7,9 +7,17 @@ use crate::order::time;
 use crate::side::Side;
 use crate::{Question, Refusal};
 
-/// The obligations of the destination. An obligation follows those whose facts prove it.
-pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
-    let destination = Side::new(question.destination, "B")?;
+/// The obligations of each part of the destination. An obligation follows those whose facts prove
+/// it.
+pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Vec<Obligation>>, Refusal> {
+    let parts = Side::parts(question.destination)?;
+    let n = parts.len();
+    let numbered = parts.iter().enumerate();
+    let all = numbered.map(|(number, part)| of_part(question, part, number + 1 == n));
+    Ok(all.collect())
+}
+
+fn of_part(question: &Question<'_>, destination: &Side, is_last: bool) -> Vec<Obligation> {
     let mut all = vec![Obligation::Settled, Obligation::Apart];
     let declared = destination.declarations.functions();
     let mut names: Vec<&String> = declared.iter().map(|function| &function.name).collect();
@@ -21,6 +29,9 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         times.max().flatten()
     };
     names.sort_by_key(|name| first(name));
+    if !is_last {
+        all.push(Obligation::Values(destination.mask()));
+    }
     all.extend(names.iter().map(|name| Obligation::Values((*name).clone())));
     let ends = destination.ends.iter();
     all.extend(ends.map(|(name, call)| Obligation::End(name.clone(), text(call))));
@@ -39,7 +50,7 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         }
     }
     all.extend(
-        declared_of(&destination)
+        declared_of(destination)
             .into_iter()
             .map(|(said, _)| Obligation::Declared(said)),
     );
@@ -54,7 +65,7 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         false => [Obligation::OwnPlace, Obligation::Holds],
         true => [Obligation::Shared, Obligation::Sums],
     });
-    Ok(all)
+    all
 }
 
 /// The assumptions and `forall` declarations of a destination, each with its text. A `forall` is

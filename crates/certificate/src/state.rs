@@ -76,6 +76,13 @@ pub(crate) struct Segments {
 pub(crate) struct State<'a> {
     pub(crate) computation: &'a Computation,
     pub(crate) question: &'a Question<'a>,
+    /// The part of the destination at hand, and all parts.
+    pub(crate) number: usize,
+    pub(crate) parts: Vec<Side>,
+    /// Whether the entries are those that the part takes.
+    pub(crate) has_taken: bool,
+    /// The statement that writes the values of the part.
+    pub(crate) copy: Option<&'a Statement>,
     pub(crate) source: Side,
     pub(crate) destination: Side,
     pub(crate) known: Declarations,
@@ -106,10 +113,12 @@ pub(crate) struct State<'a> {
 impl<'a> State<'a> {
     pub(crate) fn new(
         question: &'a Question<'a>,
+        number: usize,
         tuple: &sparsec_relation::Relation,
     ) -> Result<Self, Refusal> {
-        let source = Side::new(question.source, "A")?;
-        let destination = Side::new(question.destination, "B")?;
+        let source = Side::new(question.source, "A", "A")?;
+        let parts = Side::parts(question.destination)?;
+        let destination = parts[number].clone();
         let mut known = source.declarations.clone();
         for (name, value) in &source.ends {
             known.assume(value.clone().equals(Expression::Constant(name.clone())));
@@ -128,7 +137,10 @@ impl<'a> State<'a> {
         let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
         let mut entries = Entries::of(&source, &names, &known)?;
         if question.has_mask {
-            known.declare(entries.mask(MASK)?);
+            known.declare(entries.mask(MASK, 1)?);
+        }
+        for before in &parts[..number] {
+            known.declare(entries.mask(&before.mask(), 0)?);
         }
         let values = part.outputs().map(|output| {
             let links = part.constraints().iter();
@@ -163,7 +175,11 @@ impl<'a> State<'a> {
             has_tuples: false,
             are_placed: false,
             are_distinct: question.is_unique,
-            is_full: question.is_full,
+            is_full: question.is_full && number == 0,
+            number,
+            parts,
+            has_taken: false,
+            copy: None,
             counted: None,
         })
     }
@@ -237,6 +253,28 @@ impl<'a> State<'a> {
         places.or_else(|| self.counted.clone())
     }
 
+    /// Whether a statement belongs to the part at hand. Those of no part belong to the last.
+    pub(crate) fn is_own(&self, statement: &Statement) -> bool {
+        let target = &statement.target.space;
+        let of = |part: &Side| part.owns(target);
+        if *target == self.destination.name {
+            let own = self.copy();
+            return own.is_ok_and(|own| std::ptr::eq(own, statement));
+        }
+        match self.number + 1 == self.parts.len() {
+            true => !self.parts[..self.number].iter().any(of),
+            false => of(&self.destination),
+        }
+    }
+
+    /// Where the values of the part at hand begin: behind those of the parts before it.
+    pub(crate) fn offset(&self) -> Result<Option<Expression>, Refusal> {
+        let lengths = self.parts[..self.number].iter().map(Side::n_values);
+        let lengths = lengths.collect::<Result<Vec<_>, _>>()?;
+        let sum = |a, b| Expression::Add(Box::new(a), Box::new(b));
+        Ok(lengths.into_iter().reduce(sum))
+    }
+
     /// Whether two expressions of constants are equal.
     pub(crate) fn are_equal(&self, a: &Expression, b: &Expression) -> bool {
         a == b || self.always(&a.clone().equals(b.clone()))
@@ -258,7 +296,7 @@ impl<'a> State<'a> {
                 let of = calls(fact);
                 let of: BTreeSet<String> = of
                     .into_iter()
-                    .filter(|name| name.starts_with("B_"))
+                    .filter(|name| name.starts_with('B'))
                     .collect();
                 if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
                     *kept = true;

@@ -14,7 +14,7 @@
 
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
-use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
+use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};
 use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
 
@@ -24,7 +24,7 @@ use crate::{Conversion, Piece, Places, Wanted};
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(crate) source: Descriptor,
-    pub(crate) destination: Descriptor,
+    pub(crate) destination: Vec<Descriptor>,
     places: Places,
     is_unique: bool,
     adds: bool,
@@ -39,14 +39,14 @@ impl Origin {
         destination: &[Descriptor],
         wanted: &Wanted,
     ) -> Option<Self> {
-        let ([source], [destination]) = (source, destination) else {
+        let [source] = source else {
             return None;
         };
         let is_spoken_of =
             source.image.is_none() && wanted.tables.is_empty() && wanted.triangle.is_none();
         is_spoken_of.then(|| Self {
             source: source.descriptor.clone(),
-            destination: destination.clone(),
+            destination: destination.to_vec(),
             places: wanted.places,
             is_unique: wanted.is_unique,
             adds: wanted.adds,
@@ -74,14 +74,43 @@ impl Origin {
 /// `E0831` for a conversion of a form that certificates cannot speak of.
 pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
     let computation = &conversion.computation;
-    let question = origin.question(computation);
+    let obligations = origin.question(computation).obligations()?;
+    let n = obligations.len();
+    let mut parts = Vec::new();
+    for (number, obligations) in obligations.into_iter().enumerate() {
+        let prefix = match n {
+            1 => "B".to_owned(),
+            _ => format!("B{}", number + 1),
+        };
+        let is_own = |name: &str| match number + 1 == n {
+            true => !(1..n).any(|other| is_of(name, &format!("B{other}"))),
+            false => is_of(name, &prefix),
+        };
+        let lines = lines(computation, origin, (obligations, number, &is_own));
+        let tuple = tuple(conversion, &origin.destination[number], number)?;
+        parts.push(Part { tuple, lines });
+    }
+    Ok(Certificate { parts })
+}
+
+/// Whether an array belongs to the part of a destination whose names begin with `prefix`.
+fn is_of(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.starts_with('_'))
+}
+
+/// The obligations of one part, with lemmas for the arrays that are its own.
+fn lines(
+    computation: &Computation,
+    origin: &Origin,
+    (obligations, number, is_own): (Vec<Obligation>, usize, &dyn Fn(&str) -> bool),
+) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |obligation: Obligation, lemma: Option<Lemma>, statements: Vec<String>| {
         let proof = lemma.map(|lemma| Proof { lemma, statements });
         lines.push(Line { obligation, proof });
     };
-    let (first, others): (Vec<_>, Vec<_>) = question
-        .obligations()?
+    let (first, others): (Vec<_>, Vec<_>) = obligations
         .into_iter()
         .filter(|it| !matches!(it, Obligation::Values(_)))
         .partition(|it| matches!(it, Obligation::Settled | Obligation::Apart));
@@ -96,22 +125,23 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
     // Entries are counted before their number is relied on.
     let (counts, arrays): (Vec<Computed>, Vec<Computed>) = arrays(computation)
         .into_iter()
+        .filter(|(name, ..)| is_own(name))
         .partition(|(name, ..)| name.ends_with("_entries"));
     for (name, lemma, statements) in counts {
         add(Obligation::Values(name), lemma, statements);
     }
-    if numbers_by_place(computation) {
+    let copy = copy_of(computation, number);
+    if copy.is_some_and(|copy| numbers_by_place(computation, copy)) {
         add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
     }
     for (name, lemma, statements) in arrays.clone() {
         add(Obligation::Values(name), lemma, statements);
     }
     for obligation in others {
-        let (lemma, statements) = proposed(&obligation, &arrays, computation);
+        let (lemma, statements) = proposed(&obligation, &arrays, copy);
         add(obligation, Some(lemma), statements);
     }
-    let tuple = tuple(conversion, &origin.destination)?;
-    Ok(Certificate { tuple, lines })
+    lines
 }
 
 /// The certificate of a conversion, with the proofs that the checker accepts.
@@ -119,19 +149,29 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
 /// # Errors
 /// As [`proposal`].
 pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
-    let mut certificate = proposal(conversion, origin)?;
+    let certificate = proposal(conversion, origin)?;
     let question = origin.question(&conversion.computation);
-    (certificate.lines, _) = question.examine(&certificate)?;
-    Ok(certificate)
+    Ok(question.examine(&certificate)?.0)
+}
+
+/// The statement that copies the values of entries of a part. One before may store the fill.
+fn copy_of(computation: &Computation, part: usize) -> Option<&Statement> {
+    let statements = computation.statements.iter();
+    let copies = statements.filter(|statement| {
+        let is_fill = matches!(&statement.value, Value::Entry(read) if read.indices.is_empty());
+        statement.target.space == "B" && !is_fill
+    });
+    let mut copies: Vec<&Statement> = copies.collect();
+    // Names follow the order in which statements were written, part after part.
+    copies.sort_by_key(|statement| (statement.name.len(), &statement.name));
+    copies.get(part).copied()
 }
 
 /// Whether the place of an entry's value is its number in the destination too.
-fn numbers_by_place(computation: &Computation) -> bool {
-    let mut statements = computation.statements.iter();
-    let copy = statements.find(|statement| statement.target.space == "B");
-    let n = copy.map_or(0, |copy| copy.variables().len());
-    let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
-    let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
+fn numbers_by_place(computation: &Computation, copy: &Statement) -> bool {
+    let n = copy.variables().len();
+    let reads = copy.value.entries();
+    let Some([place]) = reads.first().map(|read| &read.indices[..]) else {
         return false;
     };
     let is_temporary = |name: &str| {
@@ -147,11 +187,12 @@ fn numbers_by_place(computation: &Computation) -> bool {
 }
 
 /// The destination's tuple at an entry, from the cases of its elements.
-fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> {
+fn tuple(conversion: &Conversion, destination: &Descriptor, part: usize) -> Result<Relation> {
     let map = &destination.map().parts()[0];
     let elements: Vec<_> = map.inputs().chain(map.exists()).collect();
     let found = |name: &str| {
-        let cases = conversion.cases.iter().filter(|case| case.unknown == name);
+        let cases = conversion.cases.iter();
+        let cases = cases.filter(|case| case.part == part && case.unknown == name);
         let mut found = cases.flat_map(|case| &case.found);
         found.find_map(|text| text.strip_prefix(&format!("{name} = ")).map(str::to_owned))
     };
@@ -175,9 +216,8 @@ fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> 
             }
         }
     }
-    let copy = conversion.computation.statements.iter();
-    let mut copy = copy.filter(|statement| statement.target.space == "B");
-    let space = copy.next().map(|copy| &copy.space.parts()[0]);
+    let copy = copy_of(&conversion.computation, part);
+    let space = copy.map(|copy| &copy.space.parts()[0]);
     let inputs = space
         .into_iter()
         .flat_map(|part| part.inputs().map(|v| part.name(v)));
@@ -242,6 +282,12 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
         let Some(last) = writers.last() else { continue };
         // What bounds the ends of runs is known once their beginnings are.
         let at = match lemma {
+            // A part takes its entries before other statements run over them.
+            Some(Lemma::Taken) => {
+                let like = |it: &Statement| it.space == statements[0].space;
+                let first = computation.statements.iter().position(like);
+                (2 * first.unwrap_or(*last)).saturating_sub(1)
+            }
             Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
             _ => 2 * last,
         };
@@ -304,6 +350,7 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         [Assign] => Some(match &first.value {
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
+            _ if first.target.space.ends_with("_stored") => Lemma::Taken,
             _ => Lemma::Keys,
         }),
         [Maximum] => Some(Lemma::Behind),
@@ -324,7 +371,7 @@ fn reads(value: &Value, name: &str) -> bool {
 fn proposed(
     obligation: &Obligation,
     arrays: &[Computed],
-    computation: &Computation,
+    copy: Option<&Statement>,
 ) -> (Lemma, Vec<String>) {
     let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -337,9 +384,7 @@ fn proposed(
         }
         names
     };
-    let copy = computation.statements.iter();
-    let copy = copy.filter(|statement| statement.target.space == "B");
-    let copy: Vec<String> = copy.map(|statement| statement.name.clone()).collect();
+    let copy: Vec<String> = copy.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
         use Lemma::{DenseRank, InGroup, Ordinal, Rank, Start};
         lemma.is_some_and(|lemma| [DenseRank, InGroup, Ordinal, Rank, Start].contains(&lemma))

@@ -72,7 +72,7 @@ use sparsec_relation::{Descriptor, Relation};
 
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
-pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
+pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};
 
 /// The types of arrays, by the names that they have in the computation.
 pub type Types = BTreeMap<String, ElementType>;

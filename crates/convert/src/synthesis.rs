@@ -111,7 +111,11 @@ pub(crate) fn synthesized(
         synthesis.found.clear();
         synthesis.has_counted = false;
         let before = synthesis.space.clone();
+        let n_before = cases.len();
         synthesis.fill(&known, &mut cases)?;
+        cases[n_before..]
+            .iter_mut()
+            .for_each(|case| case.part = number);
         if !synthesis.is_last {
             synthesis.leave(before)?;
         }
