@@ -5,7 +5,7 @@
 use sparsec_computation::Statement;
 
 use crate::check::Outcome;
-use crate::lemmas::{number, run, scalar, scan, store};
+use crate::lemmas::{number, run, scalar, scan, store, table};
 use crate::state::State;
 
 /// Applies a lemma to the statements that write an array.
@@ -74,6 +74,12 @@ lemmas! {
     Behind = "a running maximum is behind each value", Some(run::behind);
     /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
+    /// `count(k) += 1`.
+    Sizes = "what is counted at each entry of a group is the size of the group", Some(table::sizes);
+    /// `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`.
+    Rooms = "tables follow one another, and have room for twice their entries", Some(table::rooms);
+    /// `T(p) = slot(c of n, pos(k), pos(k + 1))`.
+    Slot = "a table with room gives each entry a slot of its own", Some(table::slot);
     /// A proof by linear arithmetic from proved facts about arrays.
     Arithmetic = "it follows from what arrays hold", None;
     /// A proof about two points from the order of their numbers.

@@ -6,6 +6,7 @@ pub(crate) mod run;
 pub(crate) mod scalar;
 pub(crate) mod scan;
 pub(crate) mod store;
+pub(crate) mod table;
 
 use sparsec_computation::{Statement, Update};
 use sparsec_relation::Expression;

@@ -60,6 +60,10 @@ pub(crate) enum Held {
     },
     /// The entry at an index is greater than the value of each entry with this index.
     Behind { index: Expression },
+    /// The entry at an index is the number of entries with this key.
+    Sizes { key: Expression },
+    /// Segment `x` has room for twice the entries with key `x`.
+    Rooms { key: Expression },
     /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.
     Lengths { first: String, behind: String },
 }

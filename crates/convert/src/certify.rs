@@ -42,8 +42,7 @@ impl Origin {
         let [source] = source else {
             return None;
         };
-        let is_spoken_of =
-            source.image.is_none() && wanted.tables.is_empty() && wanted.triangle.is_none();
+        let is_spoken_of = source.image.is_none() && wanted.triangle.is_none();
         is_spoken_of.then(|| Self {
             source: source.descriptor.clone(),
             destination: destination.to_vec(),
@@ -288,7 +287,10 @@ fn arrays(computation: &Computation) -> Vec<Computed> {
                 let first = computation.statements.iter().position(like);
                 (2 * first.unwrap_or(*last)).saturating_sub(1)
             }
-            Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
+            Some(Lemma::Behind) => {
+                let read = followed(computation, &space.name).unwrap_or(*last);
+                (2 * read).saturating_sub(1)
+            }
             _ => 2 * last,
         };
         let mut names: Vec<String> = names.collect();
@@ -340,6 +342,7 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         Value::Window(Window::DenseRank, _) => Some(Lemma::DenseRank),
         Value::Window(Window::Ordinal, keys) if keys.is_empty() => Some(Lemma::Ordinal),
         Value::Window(Window::Ordinal, _) => Some(Lemma::InGroup),
+        Value::Window(Window::Slot, _) => Some(Lemma::Slot),
         Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
             Some(Lemma::Start)
         }
@@ -348,12 +351,14 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
     match updates[..] {
         [Assign] | [Assign, Assign] if numbering.is_some() => numbering,
         [Assign] => Some(match &first.value {
+            Value::Binary(_, _, slots) if matches!(**slots, Value::PowerOfTwo(_)) => Lemma::Rooms,
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
             _ => Lemma::Keys,
         }),
         [Maximum] => Some(Lemma::Behind),
+        [Add] => Some(Lemma::Sizes),
         [Assign, Minimum] => Some(Lemma::Least),
         [Assign, Assign] => Some(Lemma::Marked),
         [Add, Add] => Some(Lemma::Scan),
@@ -386,8 +391,9 @@ fn proposed(
     };
     let copy: Vec<String> = copy.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
-        use Lemma::{DenseRank, InGroup, Ordinal, Rank, Start};
-        lemma.is_some_and(|lemma| [DenseRank, InGroup, Ordinal, Rank, Start].contains(&lemma))
+        use Lemma::{DenseRank, InGroup, Ordinal, Rank, Slot, Start};
+        let all = [DenseRank, InGroup, Ordinal, Rank, Slot, Start];
+        lemma.is_some_and(|lemma| all.contains(&lemma))
     };
     let numbers = |said: &dyn Fn(&str) -> bool| {
         let lemma_of = |name: &str| arrays.iter().find(|it| it.0 == name).and_then(|it| it.1);
@@ -396,7 +402,12 @@ fn proposed(
     match obligation {
         Obligation::Monotone(name, _) => {
             let own = arrays.iter().find(|(array, ..)| array == name);
-            let scan = [Lemma::Scan, Lemma::RunningMaximum, Lemma::Lengths];
+            let scan = [
+                Lemma::Scan,
+                Lemma::RunningMaximum,
+                Lemma::Lengths,
+                Lemma::Rooms,
+            ];
             match own {
                 Some((_, Some(lemma), statements)) if scan.contains(lemma) => {
                     (*lemma, statements.clone())

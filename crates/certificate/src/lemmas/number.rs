@@ -113,7 +113,7 @@ fn windowed(
 }
 
 /// The values of keys, if they lie within their extents at each entry.
-fn checked(
+pub(crate) fn checked(
     state: &State<'_>,
     statement: &Statement,
     keys: &[Key],
@@ -135,7 +135,7 @@ fn checked(
 
 /// The statement that numbers entries. If places may hold no entry, one before it may give all
 /// places a mark.
-fn numbers<'s>(
+pub(crate) fn numbers<'s>(
     state: &State<'_>,
     name: &str,
     statements: &[&'s Statement],
@@ -149,7 +149,7 @@ fn numbers<'s>(
 }
 
 /// Records a numbering: the array holds the number of each entry at its place.
-fn numbered(
+pub(crate) fn numbered(
     state: &mut State<'_>,
     name: &str,
     statement: &Statement,
