@@ -85,14 +85,15 @@ pub struct Proof {
 /// The obligations of a conversion with their proofs; see the module's page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// The certificates of the destination's parts, in their order.
+    /// The certificates of the source's pieces, if these are listed first, then those of the
+    /// destination's parts.
     pub parts: Vec<Part>,
 }
 
-/// The obligations of one part of the destination.
+/// The obligations of one part of the destination, or of the list for one piece of the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Maps each entry that the part takes to its tuple.
+    /// Maps each entry that the part takes, or that the piece has, to its tuple.
     pub tuple: Relation,
     /// The obligations. A line follows the lines whose facts its lemma uses.
     pub lines: Vec<Line>,

@@ -36,11 +36,11 @@ pub(crate) fn examine(
         let part = &certificate.parts[number];
         let mut state = State::new(question, number, &part.tuple)?;
         let examined = examine_part(&mut state, part, (obligations, until_refused));
-        if let Ok(copy) = state.copy() {
-            if copies.iter().any(|it| std::ptr::eq(*it, copy)) {
-                return Err(Refusal::at(copy, "two parts have their values from it"));
+        for own in state.copy.iter().chain(&state.claimed) {
+            if copies.iter().any(|it| std::ptr::eq(*it, *own)) {
+                return Err(Refusal::at(own, "two parts or pieces have their values from it"));
             }
-            copies.push(copy);
+            copies.push(own);
         }
         let is_met = |(line, outcome): &(Line, Outcome)| outcome.is_ok() && line.proof.is_some();
         let is_over = until_refused && !examined.iter().all(is_met);
@@ -166,7 +166,7 @@ impl<'a> State<'a> {
             .into_iter()
             .find(|it| !cited.iter().any(|own| std::ptr::eq(*own, *it)));
         match missing {
-            Some(other) if lemma != Lemma::Tally => {
+            Some(other) if ![Lemma::Tally, Lemma::Listed].contains(&lemma) => {
                 return Err(Refusal::at(
                     other,
                     "it writes the array too, and is not cited",
@@ -197,7 +197,7 @@ impl<'a> State<'a> {
             self.determines(&[place], &tuple),
             "two entries may have one place in the source",
         )?;
-        if !self.are_distinct && !self.question.adds {
+        if !self.are_distinct && !self.question.adds && self.piece.is_none() {
             let coordinates = self.entries.coordinates.clone();
             let place = [self.entries.place.clone()];
             refuse(

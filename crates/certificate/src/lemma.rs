@@ -6,6 +6,7 @@ use sparsec_computation::Statement;
 
 use crate::check::Outcome;
 use crate::lemmas::{number, run, scalar, scan, store, table};
+use crate::pieces;
 use crate::state::State;
 
 /// Applies a lemma to the statements that write an array.
@@ -74,6 +75,10 @@ lemmas! {
     Behind = "a running maximum is behind each value", Some(run::behind);
     /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
+    /// `T(p) = before + ordinal()`.
+    Placed = "ordinals behind the entries of the pieces before are no numbers of other pieces", Some(pieces::placed);
+    /// `crd(T(p)) = k`, for each piece.
+    Listed = "each piece writes at its own numbers", Some(pieces::listed);
     /// `count(k) += 1`.
     Sizes = "what is counted at each entry of a group is the size of the group", Some(table::sizes);
     /// `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`.

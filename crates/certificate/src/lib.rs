@@ -51,7 +51,7 @@
 //! Popoola et al., CGO 2023, §3.2.
 //!
 //! ```
-//! use sparsec_certificate::{Certificate, Question};
+//! use sparsec_certificate::{Certificate, Question, SourcePiece};
 //! use sparsec_computation::Computation;
 //! let dense = "
 //!     format dense
@@ -81,7 +81,8 @@
 //!     the place of each entry holds its value, since it follows from what arrays hold (s0)
 //! ".parse()?;
 //! let check = |computation: &Computation| {
-//!     let question = Question { is_full: true, is_unique: true, ..Question::new(&dense, std::slice::from_ref(&dense), computation) };
+//!     let source = vec![SourcePiece { descriptor: &dense, image: None }];
+//!     let question = Question { is_full: true, is_unique: true, ..Question::new(source, std::slice::from_ref(&dense), computation) };
 //!     question.check(&certificate)
 //! };
 //! check(&copy("N0")?)?;
@@ -98,6 +99,7 @@ mod lemma;
 mod lemmas;
 mod obligations;
 mod order;
+mod pieces;
 mod side;
 mod state;
 mod tuples;
@@ -108,12 +110,14 @@ use sparsec_relation::Descriptor;
 
 pub use certificate::{Certificate, Line, Obligation, Part, Proof};
 pub use lemma::Lemma;
+pub use pieces::{ImageValue, SourcePiece};
 
 /// A conversion and the facts known about its source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The format of the source, whose arrays are `A_…` and `A`.
-    pub source: &'a Descriptor,
+    /// The source, whose arrays are `A_…` and `A`. The entries of several pieces, with arrays `A1_…`,
+    /// `A2_…` and `A`, are listed before they are converted.
+    pub source: Vec<SourcePiece<'a>>,
     /// The parts of the destination, whose arrays are `B_…` and `B`; of several parts, `B1_…`, `B2_…`
     /// and `B`.
     pub destination: &'a [Descriptor],
@@ -158,7 +162,7 @@ impl Refusal {
 impl<'a> Question<'a> {
     /// A conversion from a source of which nothing is known.
     pub fn new(
-        source: &'a Descriptor,
+        source: Vec<SourcePiece<'a>>,
         destination: &'a [Descriptor],
         computation: &'a Computation,
     ) -> Self {
@@ -174,7 +178,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The obligations of each part of the destination, in the order in which lemmas need them. Those of
+    /// The obligations of each listed piece of the source and of each part of the destination, in the order in which lemmas need them. Those of
     /// computed arrays come in the order in which the statements write them.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use sparsec_relation::{Conjunction, Constraint, Expression};
 
 use crate::certificate::Obligation;
 use crate::order::time;
+use crate::pieces::{count_of, numbers_of};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
@@ -13,8 +14,34 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Vec<Obligation>
     let parts = Side::parts(question.destination)?;
     let n = parts.len();
     let numbered = parts.iter().enumerate();
-    let all = numbered.map(|(number, part)| of_part(question, part, number + 1 == n));
-    Ok(all.collect())
+    let of_parts = numbered.map(|(number, part)| of_part(question, part, number + 1 == n));
+    let n_pieces = question.n_listed();
+    let mut all = Vec::new();
+    if n_pieces > 0 {
+        let list = question.list()?;
+        all.extend((0..n_pieces).map(|piece| of_piece(&list, piece)));
+    }
+    all.extend(of_parts);
+    Ok(all)
+}
+
+/// The obligations of the list for one piece of the source.
+fn of_piece(list: &Side, piece: usize) -> Vec<Obligation> {
+    let functions = list.declarations.functions().iter();
+    let arrays: Vec<String> = functions.map(|function| function.name.clone()).collect();
+    let numbers = [count_of(piece), "L_NZ".to_owned(), numbers_of(piece)];
+    let values = numbers.into_iter().chain(arrays.iter().cloned());
+    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    all.extend(values.map(Obligation::Values));
+    all.extend(arrays.into_iter().map(Obligation::Length));
+    all.extend([
+        Obligation::Length(list.name.clone()),
+        Obligation::Visited,
+        Obligation::Tuple,
+        Obligation::Inside,
+        Obligation::Holds,
+    ]);
+    all
 }
 
 fn of_part(question: &Question<'_>, destination: &Side, is_last: bool) -> Vec<Obligation> {

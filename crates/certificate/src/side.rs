@@ -83,6 +83,15 @@ impl Side {
         parts.collect()
     }
 
+    /// What is known of the arrays of a source.
+    pub(crate) fn known(&self) -> Declarations {
+        let mut known = self.declarations.clone();
+        for (name, value) in &self.ends {
+            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+        }
+        known
+    }
+
     /// Whether an array belongs to the part.
     pub(crate) fn owns(&self, array: &str) -> bool {
         let rest = array.strip_prefix(&self.prefix);

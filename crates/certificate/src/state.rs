@@ -9,6 +9,7 @@ use sparsec_relation::{
 
 use crate::entries::Entries;
 use crate::order::{is_after, names_in, reads_itself};
+use crate::pieces::{ImageValue, Piece, count_of, numbers_of};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
@@ -85,6 +86,10 @@ pub(crate) struct State<'a> {
     pub(crate) parts: Vec<Side>,
     /// Whether the entries are those that the part takes.
     pub(crate) has_taken: bool,
+    /// The piece of the source at hand, if its entries are listed. The list is then the destination.
+    pub(crate) piece: Option<Piece>,
+    /// Statements that write the arrays of the list for this piece.
+    pub(crate) claimed: Vec<&'a Statement>,
     /// The statement that writes the values of the part.
     pub(crate) copy: Option<&'a Statement>,
     pub(crate) source: Side,
@@ -117,15 +122,39 @@ pub(crate) struct State<'a> {
 impl<'a> State<'a> {
     pub(crate) fn new(
         question: &'a Question<'a>,
-        number: usize,
+        stage: usize,
         tuple: &sparsec_relation::Relation,
     ) -> Result<Self, Refusal> {
-        let source = Side::new(question.source, "A", "A")?;
-        let parts = Side::parts(question.destination)?;
+        let [part] = tuple.parts() else {
+            return Err(Refusal::of("the tuple of an entry is a union"));
+        };
+        let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
+        let n_pieces = question.n_listed();
+        let piece = question.source.get(stage).filter(|_| stage < n_pieces);
+        let piece = piece.map(|piece| Piece {
+            number: stage,
+            n_pieces,
+            value: piece.image.map_or(ImageValue::Same, |(_, value)| value),
+        });
+        let number = stage.saturating_sub(n_pieces);
+        let parts = match piece {
+            Some(_) => vec![question.list()?],
+            None => Side::parts(question.destination)?,
+        };
         let destination = parts[number].clone();
-        let mut known = source.declarations.clone();
-        for (name, value) in &source.ends {
-            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+        let is_list = piece.is_none() && n_pieces > 0;
+        let (source, mut entries, mut known) = match is_list {
+            true => {
+                let list = question.list()?;
+                (list.clone(), Entries::of(&list, &names, &list.known())?, list.known())
+            }
+            false => question.piece(stage.min(question.source.len() - 1), &names)?,
+        };
+        // Each count of a piece is proved not to be negative, so their sum is not either.
+        let counts = (0..n_pieces).map(count_of).chain(["L_NZ".to_owned()]);
+        for count in counts.filter(|_| n_pieces > 0) {
+            let (zero, count) = (Expression::Integer(0), Expression::Constant(count));
+            known.assume(Constraint::new(zero, Comparison::LessEqual, count));
         }
         for parameter in &question.computation.parameters {
             let parameter = Expression::Constant(parameter.clone());
@@ -135,12 +164,7 @@ impl<'a> State<'a> {
         let parameters = &question.computation.parameters;
         let is_given = |name: &str| parameters.iter().any(|it| it == name);
         known.extend(destination.declarations.of_constants(is_given));
-        let [part] = tuple.parts() else {
-            return Err(Refusal::of("the tuple of an entry is a union"));
-        };
-        let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-        let mut entries = Entries::of(&source, &names, &known)?;
-        if question.has_mask {
+        if question.has_mask && !is_list {
             known.declare(entries.mask(MASK, 1)?);
         }
         for before in &parts[..number] {
@@ -179,7 +203,9 @@ impl<'a> State<'a> {
             has_tuples: false,
             are_placed: false,
             are_distinct: question.is_unique,
-            is_full: question.is_full && number == 0,
+            is_full: number == 0 && (is_list || question.is_full && piece.is_none()),
+            piece,
+            claimed: Vec::new(),
             number,
             parts,
             has_taken: false,
@@ -261,6 +287,15 @@ impl<'a> State<'a> {
     pub(crate) fn is_own(&self, statement: &Statement) -> bool {
         let target = &statement.target.space;
         let of = |part: &Side| part.owns(target);
+        let is_of_list = *target == "L" || target.starts_with("L_");
+        if let Some(piece) = self.piece {
+            let mut claimed = self.claimed.iter().chain(&self.copy);
+            let own = [count_of(piece.number), numbers_of(piece.number)];
+            return own.contains(target) || claimed.any(|it| std::ptr::eq(*it, statement));
+        }
+        if self.question.n_listed() > 0 && is_of_list {
+            return false;
+        }
         if *target == self.destination.name {
             let own = self.copy();
             return own.is_ok_and(|own| std::ptr::eq(own, statement));
@@ -300,7 +335,7 @@ impl<'a> State<'a> {
                 let of = calls(fact);
                 let of: BTreeSet<String> = of
                     .into_iter()
-                    .filter(|name| name.starts_with('B'))
+                    .filter(|name| name.starts_with(['B', 'L']))
                     .collect();
                 if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
                     *kept = true;

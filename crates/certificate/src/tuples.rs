@@ -23,6 +23,7 @@ use crate::entries::variable;
 use crate::goal::{Goal, at_values, shifted};
 use crate::lemmas::{index, updates};
 use crate::order::{accesses, time};
+use crate::pieces::ImageValue;
 use crate::side::Side;
 use crate::state::State;
 
@@ -33,8 +34,13 @@ const FILL: &str = "A_fill";
 type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
 
 impl<'a> State<'a> {
-    /// Every index lies within the extent of its array, and every key within its extent.
+    /// Every index lies within the extent of its array, and every key within its extent, in the
+    /// statements of the part or piece at hand.
     pub(crate) fn inside(&self) -> Outcome {
+        self.copy()?;
+        let arrays = self.destination.declarations.functions();
+        let is_claimed = self.piece.is_none() || self.claimed.len() == arrays.len();
+        refuse(is_claimed, "nothing says which statements list the entries")?;
         let statements = self.computation.statements.iter();
         for statement in statements.filter(|it| self.is_own(it)) {
             let is_entries = self.beyond_entries(statement).is_ok();
@@ -232,11 +238,11 @@ impl<'a> State<'a> {
         let name = &self.destination.name;
         let mut writers = self.writers(name);
         writers.sort_by_key(|statement| time(statement).ok());
-        let update = match self.question.adds {
+        let update = match self.question.adds && self.piece.is_none() {
             true => Update::Add,
             false => Update::Assign,
         };
-        if self.question.has_fill && !writers.is_empty() {
+        if self.question.has_fill && self.piece.is_none() && !writers.is_empty() {
             let fill = writers.remove(0);
             updates(fill, Update::Assign)?;
             self.sweeps(fill, &self.extent(name)?)?;
@@ -251,7 +257,8 @@ impl<'a> State<'a> {
                 .iter()
                 .try_for_each(|copy| self.follows(copy, fill))?;
         }
-        let is_each = writers.len() == self.parts.len();
+        let n_copies = self.piece.map_or(self.parts.len(), |piece| piece.n_pieces);
+        let is_each = writers.len() == n_copies;
         refuse(is_each, "not one statement writes the values of each part")?;
         writers.iter().try_for_each(|copy| updates(copy, update))?;
         Ok(writers)
@@ -286,7 +293,14 @@ impl<'a> State<'a> {
                 "it may write to another place than that of the entry's tuple",
             ));
         }
-        let is_value = match &copy.value {
+        let mirrored = self.piece.map_or(ImageValue::Same, |piece| piece.value);
+        let value = match (&copy.value, mirrored) {
+            (Value::Negate(value), ImageValue::Negative)
+            | (Value::Conjugate(value), ImageValue::Conjugate) => value,
+            (_, ImageValue::Negative | ImageValue::Conjugate) => &Value::Integer(0),
+            (value, ImageValue::Same) => value,
+        };
+        let is_value = match value {
             Value::Entry(read) => {
                 read.space == self.source.name
                     && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))

@@ -14,16 +14,18 @@
 
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
-use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};
+use sparsec_certificate::{
+    Certificate, ImageValue, Lemma, Line, Obligation, Part, Proof, Question, SourcePiece,
+};
 use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
 
-use crate::{Conversion, Piece, Places, Wanted};
+use crate::{Conversion, Image, Piece, Places, Wanted};
 
 /// What a conversion is of.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    pub(crate) source: Descriptor,
+    pub(crate) source: Vec<(Descriptor, Option<([usize; 2], ImageValue)>)>,
     pub(crate) destination: Vec<Descriptor>,
     places: Places,
     is_unique: bool,
@@ -39,12 +41,19 @@ impl Origin {
         destination: &[Descriptor],
         wanted: &Wanted,
     ) -> Option<Self> {
-        let [source] = source else {
-            return None;
-        };
-        let is_spoken_of = source.image.is_none() && wanted.triangle.is_none();
+        let is_image = source.first().is_none_or(|piece| piece.image.is_some());
+        let is_spoken_of = !is_image && wanted.triangle.is_none();
+        let pieces = source.iter().map(|piece| {
+            let value = match piece.value {
+                Image::Same => ImageValue::Same,
+                Image::Negative => ImageValue::Negative,
+                Image::Conjugate => ImageValue::Conjugate,
+            };
+            let image = piece.image.map(|modes| (modes, value));
+            (piece.descriptor.clone(), image)
+        });
         is_spoken_of.then(|| Self {
-            source: source.descriptor.clone(),
+            source: pieces.collect(),
             destination: destination.to_vec(),
             places: wanted.places,
             is_unique: wanted.is_unique,
@@ -56,13 +65,18 @@ impl Origin {
 
     /// What is asked of a computation.
     pub(crate) fn question<'a>(&'a self, computation: &'a Computation) -> Question<'a> {
+        let pieces = self.source.iter();
+        let pieces = pieces.map(|(descriptor, image)| SourcePiece {
+            descriptor,
+            image: *image,
+        });
         Question {
             is_full: self.places == Places::Full && !self.has_mask,
             is_unique: self.is_unique,
             adds: self.adds,
             has_mask: self.has_mask,
             has_fill: self.has_fill,
-            ..Question::new(&self.source, &self.destination, computation)
+            ..Question::new(pieces.collect(), &self.destination, computation)
         }
     }
 }
@@ -73,16 +87,20 @@ impl Origin {
 /// `E0831` for a conversion of a form that certificates cannot speak of.
 pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
     let computation = &conversion.computation;
-    let obligations = origin.question(computation).obligations()?;
-    let n = obligations.len();
+    let mut obligations = origin.question(computation).obligations()?;
+    let n = origin.destination.len();
     let mut parts = Vec::new();
+    let of_parts = obligations.split_off(obligations.len() - n);
     for (number, obligations) in obligations.into_iter().enumerate() {
+        parts.push(listed(computation, origin, (obligations, number))?);
+    }
+    for (number, obligations) in of_parts.into_iter().enumerate() {
         let prefix = match n {
             1 => "B".to_owned(),
             _ => format!("B{}", number + 1),
         };
         let is_own = |name: &str| match number + 1 == n {
-            true => !(1..n).any(|other| is_of(name, &format!("B{other}"))),
+            true => name != "L" && !is_of(name, "L") && !(1..n).any(|other| is_of(name, &format!("B{other}"))),
             false => is_of(name, &prefix),
         };
         let lines = lines(computation, origin, (obligations, number, &is_own));
@@ -129,7 +147,7 @@ fn lines(
     for (name, lemma, statements) in counts {
         add(Obligation::Values(name), lemma, statements);
     }
-    let copy = copy_of(computation, number);
+    let copy = copy_of(computation, "B", number);
     if copy.is_some_and(|copy| numbers_by_place(computation, copy)) {
         add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
     }
@@ -153,12 +171,55 @@ pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Ce
     Ok(question.examine(&certificate)?.0)
 }
 
+/// The list of entries for one piece of the source.
+fn listed(
+    computation: &Computation,
+    origin: &Origin,
+    (obligations, piece): (Vec<Obligation>, usize),
+) -> Result<Part> {
+    let missing = || crate::refused("nothing lists the entries of a piece".to_owned());
+    let copy = copy_of(computation, "L", piece).ok_or_else(missing)?;
+    let number = copy.target.indices.first().ok_or_else(missing)?;
+    let space = &copy.space.parts()[0];
+    let inputs: Vec<&str> = space.inputs().map(|v| space.name(v)).collect();
+    let number_text = space.text_of(number);
+    let tuple = format!("{{[{}] -> [n_] : n_ = {number_text}}}", inputs.join(", "));
+    let proofs = obligations.into_iter().map(|obligation| {
+        let writers = |name: &str| -> Vec<String> {
+            let writers = computation.writers(name);
+            let writers = writers.map(|id| computation.statement(id).name.clone());
+            writers.collect()
+        };
+        let (lemma, statements) = match &obligation {
+            Obligation::Settled => (Lemma::Schedule, Vec::new()),
+            Obligation::Apart if origin.is_unique => (Lemma::Source, Vec::new()),
+            Obligation::Visited => (Lemma::Space, vec![copy.name.clone()]),
+            Obligation::Values(name) if name == "L_NZ" => (Lemma::Count, writers(name)),
+            Obligation::Values(name) if name.starts_with("L_n") => (Lemma::Counted, writers(name)),
+            Obligation::Values(name) if name.starts_with("L_at") => (Lemma::Placed, writers(name)),
+            Obligation::Values(name) => {
+                let own = computation.writers(name);
+                let own = own.map(|id| computation.statement(id));
+                let own = own.filter(|it| it.target.indices == copy.target.indices && it.space == copy.space);
+                (Lemma::Listed, own.take(1).map(|it| it.name.clone()).collect())
+            }
+            Obligation::Holds => (Lemma::Arithmetic, vec![copy.name.clone()]),
+            _ => (Lemma::Arithmetic, Vec::new()),
+        };
+        let proof = Some(Proof { lemma, statements });
+        Line { obligation, proof }
+    });
+    let lines = proofs.collect();
+    let tuple = tuple.parse()?;
+    Ok(Part { tuple, lines })
+}
+
 /// The statement that copies the values of entries of a part. One before may store the fill.
-fn copy_of(computation: &Computation, part: usize) -> Option<&Statement> {
+fn copy_of<'a>(computation: &'a Computation, values: &str, part: usize) -> Option<&'a Statement> {
     let statements = computation.statements.iter();
     let copies = statements.filter(|statement| {
         let is_fill = matches!(&statement.value, Value::Entry(read) if read.indices.is_empty());
-        statement.target.space == "B" && !is_fill
+        statement.target.space == values && !is_fill
     });
     let mut copies: Vec<&Statement> = copies.collect();
     // Names follow the order in which statements were written, part after part.
@@ -215,7 +276,7 @@ fn tuple(conversion: &Conversion, destination: &Descriptor, part: usize) -> Resu
             }
         }
     }
-    let copy = copy_of(&conversion.computation, part);
+    let copy = copy_of(&conversion.computation, "B", part);
     let space = copy.map(|copy| &copy.space.parts()[0]);
     let inputs = space
         .into_iter()
