@@ -211,7 +211,7 @@ impl<'a> State<'a> {
     }
 
     /// Whether two entries with equal `keys` always have equal `values`.
-    fn determines(&self, keys: &[Expression], values: &[Expression]) -> bool {
+    pub(crate) fn determines(&self, keys: &[Expression], values: &[Expression]) -> bool {
         values.iter().all(|value| {
             let mut goal = Goal::new(0, Vec::new());
             let [a, b] = [(); 2].map(|()| goal.entry(self));
@@ -223,7 +223,7 @@ impl<'a> State<'a> {
                 goal.compare(e.rewritten(&At(a)), e.rewritten(&At(b)));
             }
             goal.add(Constraint::new(left, Comparison::NotEqual, right));
-            goal.is_refuted(self)
+            goal.is_refuted(self) || goal.with_same_entries(self).is_refuted(self)
         })
     }
 

@@ -5,7 +5,7 @@
 use sparsec_computation::Statement;
 
 use crate::check::Outcome;
-use crate::lemmas::{number, run, scalar, scan, store, table};
+use crate::lemmas::{block, number, run, scalar, scan, store, table};
 use crate::pieces;
 use crate::state::State;
 
@@ -85,6 +85,12 @@ lemmas! {
     Rooms = "tables follow one another, and have room for twice their entries", Some(table::rooms);
     /// `T(p) = slot(c of n, pos(k), pos(k + 1))`.
     Slot = "a table with room gives each entry a slot of its own", Some(table::slot);
+    /// `start(x + 1) = start(x) + count(x)`.
+    Summed = "sums of sizes count the entries of lesser groups", Some(block::summed);
+    /// `T(p) = K * k + min(o + (K - count(k)), c)`.
+    InBlocks = "entries stand behind as many free places as their block has, or less than their coordinates", Some(block::in_blocks);
+    /// `crd(K * x + s) = s`, `crd(T(p)) = c`.
+    FilledUp = "free places hold their own numbers, so coordinates increase in each block", Some(block::filled_up);
     /// A proof by linear arithmetic from proved facts about arrays.
     Arithmetic = "it follows from what arrays hold", None;
     /// A proof about two points from the order of their numbers.

@@ -1,6 +1,7 @@
 //! The lemmas about arrays, by the use of the arrays. Each function receives all statements that
 //! write an array, and checks the side conditions of its lemma.
 
+pub(crate) mod block;
 pub(crate) mod number;
 pub(crate) mod run;
 pub(crate) mod scalar;

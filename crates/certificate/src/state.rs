@@ -63,6 +63,14 @@ pub(crate) enum Held {
     Behind { index: Expression },
     /// The entry at an index is the number of entries with this key.
     Sizes { key: Expression },
+    /// The entry at the place of an entry is its place in block `parent` of `n_stored` places.
+    Block {
+        parent: Expression,
+        coordinate: Expression,
+        n_stored: i64,
+    },
+    /// The entries of each block of `n_stored` increase.
+    FilledUp { n_stored: i64 },
     /// Segment `x` has room for twice the entries with key `x`.
     Rooms { key: Expression },
     /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.

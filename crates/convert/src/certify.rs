@@ -407,12 +407,18 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
             Some(Lemma::Start)
         }
+        Value::Binary(Operator::Add, _, place)
+            if matches!(**place, Value::Binary(Operator::Minimum, ..)) =>
+        {
+            Some(Lemma::InBlocks)
+        }
         _ => None,
     };
     match updates[..] {
         [Assign] | [Assign, Assign] if numbering.is_some() => numbering,
         [Assign] => Some(match &first.value {
             Value::Binary(_, _, slots) if matches!(**slots, Value::PowerOfTwo(_)) => Lemma::Rooms,
+            Value::Binary(_, _, size) if matches!(**size, Value::Entry(_)) => Lemma::Summed,
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
@@ -421,6 +427,9 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         [Maximum] => Some(Lemma::Behind),
         [Add] => Some(Lemma::Sizes),
         [Assign, Minimum] => Some(Lemma::Least),
+        [Assign, Assign] if first.variables().len() == 2 && last.variables().len() != 2 => {
+            Some(Lemma::FilledUp)
+        }
         [Assign, Assign] => Some(Lemma::Marked),
         [Add, Add] => Some(Lemma::Scan),
         [Maximum, Maximum] => Some(Lemma::RunningMaximum),
@@ -452,8 +461,8 @@ fn proposed(
     };
     let copy: Vec<String> = copy.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
-        use Lemma::{DenseRank, InGroup, Ordinal, Rank, Slot, Start};
-        let all = [DenseRank, InGroup, Ordinal, Rank, Slot, Start];
+        use Lemma::{DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start};
+        let all = [DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start];
         lemma.is_some_and(|lemma| all.contains(&lemma))
     };
     let numbers = |said: &dyn Fn(&str) -> bool| {

@@ -50,8 +50,14 @@ pub(crate) fn samples(
             !destination.to_string().contains("i >= j") || pair[0] >= pair[1]
         };
         let pairs = coordinates.chunks(2).filter(is_held);
-        let coordinates: Vec<u64> = pairs.flatten().copied().collect();
-        let values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
+        let mut coordinates: Vec<u64> = pairs.flatten().copied().collect();
+        let mut values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
+        let square = [extents.iter().copied().max().unwrap_or(0); 2];
+        let mut extents = extents;
+        if source.mirror().is_some() {
+            extents = &square;
+            (coordinates, values) = mirrored(&coordinates);
+        }
         let mut entries: BTreeMap<Vec<i64>, f64> = BTreeMap::new();
         let tensor = match source.is_unique() {
             true => {
@@ -87,6 +93,18 @@ pub(crate) fn samples(
         all.push(sample);
     }
     all
+}
+
+/// Entries of the lower triangle and their images, in order.
+fn mirrored(coordinates: &[u64]) -> (Vec<u64>, Vec<f64>) {
+    let mut all: BTreeMap<[u64; 2], f64> = BTreeMap::new();
+    let lower = coordinates.chunks(2).filter(|pair| pair[0] >= pair[1]);
+    for (value, pair) in (1_u32..).zip(lower) {
+        all.insert([pair[0], pair[1]], f64::from(value));
+        all.insert([pair[1], pair[0]], f64::from(value));
+    }
+    let coordinates = all.keys().flatten().copied().collect();
+    (coordinates, all.into_values().collect())
 }
 
 fn integral(pair: &[u64]) -> Vec<i64> {
@@ -133,11 +151,15 @@ fn given(
     let mut given = Given::default();
     let source = tensor.format();
     let is_list = source.to_string().contains("nonordered") && source.levels().len() == 2;
-    for (spec, array) in source.arrays().iter().zip(tensor.arrays()) {
-        let name = match spec.role.in_descriptor() {
-            Some(name) => format!("A_{name}"),
-            None => "A".to_owned(),
-        };
+    let parts = source.parts();
+    let mut names: Vec<String> = Vec::new();
+    for (side, part) in sides("A", parts.len()).iter().zip(&parts) {
+        let specs = part.arrays().into_iter();
+        let own = specs.filter_map(|spec| spec.role.in_descriptor());
+        names.extend(own.map(|name| format!("{side}_{name}")));
+    }
+    names.push("A".to_owned());
+    for (name, array) in names.into_iter().zip(tensor.arrays()) {
         let Some(space) = computation.space(&name) else {
             continue;
         };
@@ -164,9 +186,10 @@ fn given(
     for (mode, extent) in tensor.extents().iter().enumerate() {
         given.parameters.insert(format!("N{mode}"), *extent as i64);
     }
-    let parts = destination.parts();
-    let sides = std::iter::zip(sides(parts.len()), &parts);
-    for (side, format) in std::iter::once(("A".to_owned(), source)).chain(sides) {
+    let whole = destination.parts();
+    let from = std::iter::zip(sides("A", parts.len()), &parts);
+    let to = std::iter::zip(sides("B", whole.len()), &whole);
+    for (side, format) in from.chain(to) {
         for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
             let extent = extent.map(|extent| extent as i64);
             given
@@ -180,7 +203,7 @@ fn given(
         for (name, value) in &given.parameters {
             environment = environment.constant(name.clone(), *value);
         }
-        for (name, values) in given.data.iter().filter(|(name, _)| name.starts_with("A_")) {
+        for (name, values) in given.data.iter().filter(|(name, _)| name.starts_with('A') && *name != "A") {
             if name != "A_fill" {
                 environment = environment.table(name.clone(), integers(values));
             }
@@ -193,7 +216,7 @@ fn given(
             .flat_map(Constraint::split)
         {
             if let [(Comparison::Equal, Expression::Constant(name))] = &link.rest[..]
-                && name.starts_with("A_")
+                && name.starts_with('A')
             {
                 let value = environment.value(&link.first, &[]);
                 found.extend(value.map(|value| (name.clone(), value)));
@@ -205,11 +228,11 @@ fn given(
     given
 }
 
-/// What the names of the arrays of each part begin with.
-fn sides(n_parts: usize) -> Vec<String> {
+/// What the names of the arrays of each part of a side begin with.
+fn sides(side: &str, n_parts: usize) -> Vec<String> {
     match n_parts {
-        1 => vec!["B".to_owned()],
-        n => (1..=n).map(|part| format!("B{part}")).collect(),
+        1 => vec![side.to_owned()],
+        n => (1..=n).map(|part| format!("{side}{part}")).collect(),
     }
 }
 
@@ -278,7 +301,7 @@ impl Sample {
         let values = &results["B"];
         let mut found: BTreeMap<Vec<i64>, String> = BTreeMap::new();
         let mut n_before = 0;
-        for (side, part) in sides(destination.len()).iter().zip(destination) {
+        for (side, part) in sides("B", destination.len()).iter().zip(destination) {
             let own = self.part(results, (side, part), n_before);
             let Some((n, tuples)) = own else { return false };
             n_before += n;
