@@ -228,7 +228,9 @@ impl Display for Obligation {
             Self::Tuple => f.write_str("each entry has a tuple with its coordinates"),
             Self::OneTuple => f.write_str("no two tuples have the same coordinates"),
             Self::OwnPlace => f.write_str("each entry has a place of its own"),
-            Self::Shared => f.write_str("entries share a place only if their coordinates are equal"),
+            Self::Shared => {
+                f.write_str("entries share a place only if their coordinates are equal")
+            }
             Self::Sums => f.write_str("the place of each entry holds the sum at its coordinates"),
             Self::Holds => f.write_str("the place of each entry holds its value"),
             Self::Others => f.write_str("each other tuple holds the fill"),

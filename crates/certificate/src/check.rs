@@ -38,7 +38,10 @@ pub(crate) fn examine(
         let examined = examine_part(&mut state, part, (obligations, until_refused));
         for own in state.copy.iter().chain(&state.claimed) {
             if copies.iter().any(|it| std::ptr::eq(*it, *own)) {
-                return Err(Refusal::at(own, "two parts or pieces have their values from it"));
+                return Err(Refusal::at(
+                    own,
+                    "two parts or pieces have their values from it",
+                ));
             }
             copies.push(own);
         }
@@ -70,11 +73,7 @@ fn examine_part(
         }
     }
     for obligation in obligations {
-        if part
-            .lines
-            .iter()
-            .all(|line| line.obligation != obligation)
-        {
+        if part.lines.iter().all(|line| line.obligation != obligation) {
             let why = Refusal::of("the certificate does not mention it");
             examined.push((
                 Line {
@@ -247,10 +246,10 @@ impl<'a> State<'a> {
             goal.is_refuted(self)
         });
         refuse(rises, "an entry may have a lesser place than one before")?;
-        self.numberings.push(crate::state::Numbering {
+        self.numberings.push(crate::held::Numbering {
             value: self.entries.place.clone(),
             keys: Vec::new(),
-            kind: crate::state::NumberingKind::Entries,
+            kind: crate::held::NumberingKind::Entries,
             end: Some(self.entries.n_places.clone()),
         });
         Ok(())

@@ -28,7 +28,8 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, Variable};
 
 use crate::entries::At;
-use crate::state::{Held, State, after};
+use crate::held::{Held, after};
+use crate::state::State;
 
 /// A conjunction to be refuted.
 #[derive(Clone)]
@@ -94,7 +95,7 @@ impl Goal {
     fn compare_tuples(&mut self, state: &State<'_>, from: usize, to: usize) {
         let n = state.destination.map.inputs().len();
         for element in state.tuple[..n].iter().rev() {
-            let is_plain = |numbering: &crate::state::Numbering| {
+            let is_plain = |numbering: &crate::held::Numbering| {
                 let mut speaks = false;
                 element.visit(&mut |e| speaks |= *e == numbering.value);
                 !speaks

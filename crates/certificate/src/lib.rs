@@ -18,6 +18,7 @@
 //!
 //! | statements                                            | lemma                | holds afterwards                          |
 //! |-------------------------------------------------------|----------------------|-------------------------------------------|
+//! | `n += 1`                                              | `Counted`            | `n` is the number of entries              |
 //! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
 //! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | a numbering by `k`, in segments of `pos`  |
 //! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the distinct keys          |
@@ -29,6 +30,26 @@
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
 //! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing; segment `x` has the length of the run from `first(x)` to `behind(x)` |
+//! | `count(k) += 1`                                       | `Sizes`              | `count(k)` is the number of entries of `k` |
+//! | `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`    | `Rooms`              | nondecreasing; segment `k` has room for the entries of `k` |
+//! | `T(p) = slot(c of n, pos(k), pos(k + 1))`             | `Slot`               | each entry has a place of its own in segment `k` |
+//! | `start(x + 1) = start(x) + count(x)`                  | `Summed`             | `start(k)` is the number of entries with a lesser key |
+//! | `T(p) = K * k + min(o + (K - count(k)), c)`           | `InBlocks`           | each entry has a place of its own in block `k`, in the order of `c` |
+//! | `crd(K * x + s) = s`, `crd(T(p)) = c`                 | `FilledUp`           | `crd` increases in each block             |
+//! | `stored(p) = 1`                                       | `Taken`              | a part of the destination takes the entries with 1, and leaves the others |
+//! | `T(p) = before + ordinal()`                           | `Placed`             | a piece of the source has the numbers behind those of the pieces before |
+//! | `crd(T(p)) = k`, one statement for each piece         | `Listed`             | `crd` at the number of an entry is its `k` |
+//!
+//! A source may have places without an entry: places at which `A_stored` is 0, or that no tuple has.
+//! Arrays by places then begin with a mark, `T(x) = -1`, and facts hold at entries only.
+//!
+//! A destination of several parts has obligations for each part. The first part takes the entries
+//! that `Taken` says, and the next part begins with those that are left; the last one has to hold all
+//! of these. A source of several pieces is first listed (`pieces.rs`).
+//!
+//! With [`Question::adds`], entries may have equal coordinates. One statement adds each value to the
+//! place of its tuple. If no two tuples have equal coordinates, and no two share a place, the place
+//! holds the sum of exactly the entries with these coordinates.
 //!
 //! The provers of `sparsec_relation` prove the remaining obligations. To refute a claim about
 //! elements of the destination, the checker gives each element an entry with its number (a
@@ -40,11 +61,12 @@
 //! * its arrays are as its descriptor declares;
 //! * parameters are not negative, and are the extents and entries that they stand for;
 //! * what the destination assumes of parameters alone holds: how long its levels are;
-//! * with [`Question::is_one_to_one`], each place holds one entry, and no two have equal
-//!   coordinates.
+//! * with [`Question::is_full`], each place holds an entry; with [`Question::is_unique`], no two entries
+//!   of any pieces have equal coordinates;
+//! * with [`Question::has_mask`], the places at which `A_stored` is 0 hold the fill.
 //!
 //! It also assumes that integers do not overflow. Computations check that when they run, and they
-//! check the counts of `Tally`.
+//! check the counts of `Tally` and the declared most of `count` in `InBlocks`.
 //!
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
@@ -95,6 +117,7 @@ mod certificate;
 mod check;
 mod entries;
 mod goal;
+mod held;
 mod lemma;
 mod lemmas;
 mod obligations;

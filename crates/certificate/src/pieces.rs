@@ -21,11 +21,12 @@ use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Express
 
 use crate::check::Outcome;
 use crate::entries::Entries;
+use crate::held::{Held, expression};
 use crate::lemmas::number::numbers;
-use crate::lemmas::{index, updates};
 use crate::lemmas::store::{holds, stored};
+use crate::lemmas::{index, updates};
 use crate::side::Side;
-use crate::state::{Held, State, expression};
+use crate::state::State;
 use crate::{Question, Refusal};
 
 /// A piece of a source: a part of a union, or the mirror image of the part before it.
@@ -74,8 +75,9 @@ impl Question<'_> {
             all.join(by)
         };
         let is = |m: usize| format!("crd{m}(n) = i{m} && 0 <= i{m} < N{m}");
-        let array =
-            |m: usize| format!("function crd{m} : {{[n] : 0 <= n < NZ}} -> {{[i] : 0 <= i < N{m}}}");
+        let array = |m: usize| {
+            format!("function crd{m} : {{[n] : 0 <= n < NZ}} -> {{[i] : 0 <= i < N{m}}}")
+        };
         let text = format!(
             "format list\nextents {}\nmap {{[n] -> [{}] : 0 <= n < NZ && {}}}\ndata {{[n] -> [n]}}\n\
              values {{[n] : 0 <= n < NZ}}\n{}\n",
@@ -228,7 +230,10 @@ pub(crate) fn listed(state: &mut State<'_>, name: &str, statements: &[&Statement
     let number = Expression::Call(array.clone(), vec![state.entries.place.clone()]);
     let is_each = writers.len() == piece.n_pieces;
     if !is_each || *index(writer)? != number || !state.held.contains_key(&array) {
-        return Err(Refusal::at(writer, "it does not write at the numbers of the piece"));
+        return Err(Refusal::at(
+            writer,
+            "it does not write at the numbers of the piece",
+        ));
     }
     state.visits(writer)?;
     let value = stored(writer)?;

@@ -34,11 +34,7 @@ pub(crate) struct Side {
 
 impl Side {
     /// The side with this array of values. Names of other arrays begin with `prefix`.
-    pub(crate) fn new(
-        descriptor: &Descriptor,
-        name: &str,
-        prefix: &str,
-    ) -> Result<Self, Refusal> {
+    pub(crate) fn new(descriptor: &Descriptor, name: &str, prefix: &str) -> Result<Self, Refusal> {
         let assumed = descriptor.declarations().assumptions().iter();
         let zeros = assumed
             .flat_map(Constraint::split)

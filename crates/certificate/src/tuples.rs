@@ -140,7 +140,10 @@ impl<'a> State<'a> {
         let total = lengths.into_iter().reduce(sum);
         let total = total.ok_or_else(|| Refusal::of("there are no parts"))?;
         let extent = self.extent(&self.destination.name)?;
-        refuse(self.are_equal(&extent, &total), "it may have another length")
+        refuse(
+            self.are_equal(&extent, &total),
+            "it may have another length",
+        )
     }
 
     /// The destination's tuple and the coordinates of an entry, in the order of the map's
@@ -251,7 +254,10 @@ impl<'a> State<'a> {
             let given = self.computation.space(FILL);
             let is_given = given.is_some_and(|space| space.role.is_given());
             if !is_fill || !is_given || self.question.adds || *index(fill)? != variable(0) {
-                return Err(Refusal::at(fill, "it does not write the fill to all places"));
+                return Err(Refusal::at(
+                    fill,
+                    "it does not write the fill to all places",
+                ));
             }
             writers
                 .iter()
@@ -269,7 +275,11 @@ impl<'a> State<'a> {
         let copies = self.copies()?;
         let copy = match cited {
             [copy] if copies.iter().any(|it| std::ptr::eq(*it, *copy)) => *copy,
-            _ => return Err(Refusal::of("it is not about one statement that copies values")),
+            _ => {
+                return Err(Refusal::of(
+                    "it is not about one statement that copies values",
+                ));
+            }
         };
         self.visits(copy)?;
         self.copy = Some(copy);

@@ -181,7 +181,8 @@ fn certificates_of_less_are_refused() {
 fn other_lemmas_are_refused() {
     let made = conversion("csr", "csc");
     let whole = made.certificate().expect("it is a conversion");
-    let arrays = |line: usize| matches!(whole.parts[0].lines[line].obligation, Obligation::Values(_));
+    let arrays =
+        |line: usize| matches!(whole.parts[0].lines[line].obligation, Obligation::Values(_));
     for line in (0..whole.parts[0].lines.len()).filter(|line| arrays(*line)) {
         for lemma in Lemma::ALL {
             let mut certificate = whole.clone();

@@ -14,8 +14,9 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
 use super::Goal;
 use crate::entries::{At, variable};
+use crate::held::{Held, NumberingKind, after};
 use crate::order::names_in;
-use crate::state::{Held, NumberingKind, State, after};
+use crate::state::State;
 
 /// The most proofs that one goal may take.
 const MOST_PROOFS: usize = 600;

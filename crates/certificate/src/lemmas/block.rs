@@ -28,8 +28,9 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::{At, variable};
 use crate::goal::Goal;
+use crate::held::{Held, NumberingKind, after, expression};
 use crate::order::reads_itself;
-use crate::state::{Held, NumberingKind, State, after, expression};
+use crate::state::State;
 
 /// `start(x + 1) = start(x) + count(x)` over all groups: the entries of lesser groups.
 pub(crate) fn summed(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
@@ -121,7 +122,12 @@ pub(crate) fn in_blocks(state: &mut State<'_>, name: &str, statements: &[&Statem
     if !state.at_entries(&least) || !counts_before(state, statement, (terms.before, parent, c))? {
         return wrong("it does not count the entries of the block with lesser coordinates");
     }
-    numbered(state, name, statement, (Vec::new(), NumberingKind::InGroups))?;
+    numbered(
+        state,
+        name,
+        statement,
+        (Vec::new(), NumberingKind::InGroups),
+    )?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     let sum = |a: &Expression, b: Expression| Expression::Add(Box::new(a.clone()), Box::new(b));
     let first = terms.first;
@@ -167,8 +173,7 @@ fn counts_before(
                     .for_each(|e| pair(e, Comparison::Equal));
                 pair(&tuple[place], Comparison::Less);
                 pair(c, Comparison::GreaterEqual);
-                goal.is_refuted(state)
-                    || goal.with_same_entries(state).is_refuted(state)
+                goal.is_refuted(state) || goal.with_same_entries(state).is_refuted(state)
             });
             Ok(keys[..] == [parent.clone()] && ascends)
         }
@@ -215,7 +220,10 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
     let sum = |a: Expression, b: Expression| Expression::Add(Box::new(a), Box::new(b));
     let sides = fill.space.as_box().unwrap_or_default();
     let [(from, n_blocks), (least, end)] = &sides[..] else {
-        return Err(Refusal::at(fill, "it does not run over blocks and their places"));
+        return Err(Refusal::at(
+            fill,
+            "it does not run over blocks and their places",
+        ));
     };
     let zero = Expression::Integer(0);
     let are_all = from.simplified() == zero
@@ -225,7 +233,10 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
     let place = sum(times(variable(0)), variable(1)).equals(index(fill)?.clone());
     let is_own = fill.space.implies(&place, &state.known);
     if !are_all || !is_own || stored(fill)? != variable(1) || reads_itself(fill) {
-        return Err(Refusal::at(fill, "it does not write their numbers to all places"));
+        return Err(Refusal::at(
+            fill,
+            "it does not write their numbers to all places",
+        ));
     }
     let within = Constraint {
         first: zero.clone(),
@@ -236,11 +247,18 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
     };
     let is_within = within.split().all(|link| state.at_entries(&link));
     if !is_within || !state.agree(&value, &coordinate) {
-        return Err(Refusal::at(store, "it does not write the coordinates of entries"));
+        return Err(Refusal::at(
+            store,
+            "it does not write the coordinates of entries",
+        ));
     }
     // T(p) < K * k + K, and K * (k + 1) is at most the length, since k is the number of a block.
     let number = index(store)?.clone();
-    state.note_fact(Constraint::new(number, Comparison::Less, state.extent(name)?))?;
+    state.note_fact(Constraint::new(
+        number,
+        Comparison::Less,
+        state.extent(name)?,
+    ))?;
     // Numbers of places are 0 to K - 1.
     let last = Expression::Integer(n_stored - 1);
     let range = ranged(state, name, &[&value, &zero, &last]);

@@ -8,7 +8,8 @@ use super::store::filled;
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
+use crate::held::{Held, Numbering, NumberingKind, Segments, after};
+use crate::state::State;
 
 /// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
 pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
@@ -163,7 +164,10 @@ pub(crate) fn numbered(
         ));
     }
     if !state.are_equal(&state.extent(name)?, &state.entries.n_places) {
-        return Err(Refusal::at(statement, "its array has not one entry for each place"));
+        return Err(Refusal::at(
+            statement,
+            "its array has not one entry for each place",
+        ));
     }
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     let zero = Expression::Integer(0);
@@ -180,9 +184,7 @@ pub(crate) fn numbered(
         end: None,
     });
     match (kind, state.n_entries()) {
-        (NumberingKind::Entries, Some(end)) => {
-            bounded(state, state.numberings.len() - 1, end)
-        }
+        (NumberingKind::Entries, Some(end)) => bounded(state, state.numberings.len() - 1, end),
         _ => Ok(()),
     }
 }

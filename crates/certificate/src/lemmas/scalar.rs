@@ -9,8 +9,9 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::{Goal, at_values, shifted};
+use crate::held::{Held, NumberingKind, expression};
 use crate::order::{reads_itself, time};
-use crate::state::{Held, NumberingKind, State, expression};
+use crate::state::State;
 
 /// A number that one statement assigns has the assigned value.
 pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {

@@ -11,9 +11,10 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::variable;
 use crate::goal::Goal;
+use crate::held::{Held, NumberingKind, after, before};
 use crate::lemmas::number::segments;
 use crate::lemmas::scalar::numbering_before;
-use crate::state::{Held, NumberingKind, State, after, before};
+use crate::state::State;
 
 /// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
 pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {

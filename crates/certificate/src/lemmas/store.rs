@@ -8,8 +8,9 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::Goal;
+use crate::held::{Held, Numbering, NumberingKind, expression};
 use crate::order::reads_itself;
-use crate::state::{Held, Numbering, NumberingKind, State, expression};
+use crate::state::State;
 
 /// `crd(T) = k` at each entry. Entries with the same number have the same `k`, and the numbers
 /// cover the array.
@@ -110,7 +111,11 @@ fn follows_coordinates(state: &State<'_>, link: &Constraint) -> bool {
     let mut goal = Goal::new(0, Vec::new());
     let [a, b] = [(); 2].map(|()| goal.entry(state));
     for coordinate in &state.entries.coordinates {
-        goal.add(coordinate.rewritten(&At(a)).equals(coordinate.rewritten(&At(b))));
+        goal.add(
+            coordinate
+                .rewritten(&At(a))
+                .equals(coordinate.rewritten(&At(b))),
+        );
     }
     let (comparison, right) = &link.rest[0];
     let broken = Constraint::new(link.first.clone(), comparison.negated(), right.clone());

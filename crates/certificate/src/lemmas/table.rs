@@ -18,8 +18,9 @@ use super::{index, only_by};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::variable;
+use crate::held::{Held, NumberingKind, after};
 use crate::order::reads_itself;
-use crate::state::{Held, NumberingKind, State, after};
+use crate::state::State;
 
 /// `count(k) += 1` at each entry.
 pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
@@ -35,7 +36,10 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
     };
     let is_within = within.split().all(|link| state.at_entries(&link));
     if count.value != Value::Integer(1) || !is_within {
-        return Err(Refusal::at(count, "it does not count the entries of groups"));
+        return Err(Refusal::at(
+            count,
+            "it does not count the entries of groups",
+        ));
     }
     let range = (Expression::Integer(0), None);
     state.note(name, range, None, Held::Sizes { key })
@@ -102,7 +106,12 @@ pub(crate) fn slot(state: &mut State<'_>, name: &str, statements: &[&Statement])
     if pos != other || after(at) != behind.simplified() || !state.agree(at, &key) {
         return wrong("its table has room for the entries of another group");
     }
-    numbered(state, name, statement, (Vec::new(), NumberingKind::InGroups))?;
+    numbered(
+        state,
+        name,
+        statement,
+        (Vec::new(), NumberingKind::InGroups),
+    )?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     state.note_fact(Constraint {
         first: begin.clone(),

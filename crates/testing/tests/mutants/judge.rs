@@ -46,9 +46,8 @@ pub(crate) fn samples(
 ) -> Vec<Sample> {
     let mut all = Vec::new();
     for (extents, coordinates) in TENSORS {
-        let is_held = |pair: &&[u64]| {
-            !destination.to_string().contains("i >= j") || pair[0] >= pair[1]
-        };
+        let is_held =
+            |pair: &&[u64]| !destination.to_string().contains("i >= j") || pair[0] >= pair[1];
         let pairs = coordinates.chunks(2).filter(is_held);
         let mut coordinates: Vec<u64> = pairs.flatten().copied().collect();
         let mut values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
@@ -89,7 +88,10 @@ pub(crate) fn samples(
             right,
         };
         let whole = destination.descriptors("format");
-        assert!(sample.holds(&sample.right, &whole), "{source} to {destination}");
+        assert!(
+            sample.holds(&sample.right, &whole),
+            "{source} to {destination}"
+        );
         all.push(sample);
     }
     all
@@ -138,7 +140,13 @@ fn repeated(format: &Format, extents: &[u64], (pairs, values): (&[&[u64]], Vec<f
         Array::from_vec(values),
     ];
     let zero = ElementType::F64.zero();
-    let made = Tensor::new(format.clone(), extents.to_vec(), ElementType::F64, zero, arrays);
+    let made = Tensor::new(
+        format.clone(),
+        extents.to_vec(),
+        ElementType::F64,
+        zero,
+        arrays,
+    );
     made.expect("a tensor with repeated entries")
 }
 
@@ -203,7 +211,11 @@ fn given(
         for (name, value) in &given.parameters {
             environment = environment.constant(name.clone(), *value);
         }
-        for (name, values) in given.data.iter().filter(|(name, _)| name.starts_with('A') && *name != "A") {
+        for (name, values) in given
+            .data
+            .iter()
+            .filter(|(name, _)| name.starts_with('A') && *name != "A")
+        {
             if name != "A_fill" {
                 environment = environment.table(name.clone(), integers(values));
             }

@@ -14,9 +14,7 @@
 mod judge;
 mod mutate;
 
-use sparsec::conversion::{
-    Conversion, Wanted, convert_pieces, described, into, pieces, wanted,
-};
+use sparsec::conversion::{Conversion, Wanted, convert_pieces, described, into, pieces, wanted};
 use sparsec::{ElementType, Format, FormatSpec};
 
 const COORDINATES: &str =
@@ -87,7 +85,11 @@ fn judge([from, to]: [&str; 2], (fill, every): (Option<f64>, usize), counts: &mu
     let samples = judge::samples(&made, [&source, &destination], fill);
     let n = made.computation.statements.len();
     let mutants = mutate::mutants(&made.computation, n.max(3));
-    for mutant in mutants.into_iter().skip(counts.n_judged % every).step_by(every) {
+    for mutant in mutants
+        .into_iter()
+        .skip(counts.n_judged % every)
+        .step_by(every)
+    {
         counts.n_judged += 1;
         let Ok(computation) = mutant.computation.checked() else {
             counts.no_computation += 1;
@@ -120,7 +122,11 @@ fn judge([from, to]: [&str; 2], (fill, every): (Option<f64>, usize), counts: &mu
 /// `SPARSEC_MUTANTS` asks for all mutants.
 fn check(sources: &[&str], destinations: &[&str], how: (Option<f64>, usize)) {
     let (fill, every) = how;
-    let every = if std::env::var_os("SPARSEC_MUTANTS").is_some() { 1 } else { every };
+    let every = if std::env::var_os("SPARSEC_MUTANTS").is_some() {
+        1
+    } else {
+        every
+    };
     let mut counts = Counts::default();
     for from in sources {
         for to in destinations {
@@ -163,7 +169,8 @@ fn wrong_mutants_of_conversions_of_places_without_entries_are_refused() {
 
 #[test]
 fn wrong_mutants_of_sums_are_refused() {
-    let list = "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
+    let list =
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
     let destinations = ["csr", "dcsc", "dense", "dia", "bsr(2, 2)", "msr"];
     check(&[list], &destinations, (None, 3));
 }
@@ -189,5 +196,15 @@ fn wrong_mutants_of_conversions_to_hash_tables_are_refused() {
 #[test]
 fn wrong_mutants_of_conversions_of_several_pieces_are_refused() {
     let symmetric = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)";
-    check(&["msr", "hyb(1)", symmetric], &["csr", "dcsc", "ell"], (None, 7));
+    check(
+        &["msr", "hyb(1)", symmetric],
+        &["csr", "dcsc", "ell"],
+        (None, 7),
+    );
+}
+
+#[test]
+fn wrong_mutants_of_conversions_to_filled_blocks_are_refused() {
+    let blocks = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[3, 4])";
+    check(&["csr", "csc", "dense"], &[blocks], (None, 5));
 }

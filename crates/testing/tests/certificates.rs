@@ -1,0 +1,110 @@
+//! Certificates of conversions between presets: all obligations are proved.
+
+use sparsec::conversion::synthesized;
+use sparsec::{ElementType, Format, FormatSpec};
+use sparsec_format::presets;
+
+/// Formats along curves. No lemma is about the order of places on a curve.
+const CURVES: [&str; 3] = ["mcoo", "hicoo", "alto"];
+
+fn format(text: &str, order: usize) -> Format {
+    let spec = text
+        .parse::<FormatSpec>()
+        .and_then(|spec| spec.resolve(order));
+    spec.unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Checks that all obligations of these conversions are proved.
+fn prove(sources: &[String], destinations: &[String], order: usize) {
+    let mut failed = Vec::new();
+    for from in sources {
+        for to in destinations {
+            let [source, destination] = [from, to].map(|text| format(text, order));
+            let types = Default::default();
+            let made = synthesized(&source, &destination, ElementType::F64, &types);
+            let certificate = made.and_then(|made| made.certificate());
+            match certificate {
+                Ok(certificate) => {
+                    let unproved = certificate
+                        .unproved()
+                        .map(|it| format!("{from} to {to}: {it}"));
+                    failed.extend(unproved);
+                }
+                Err(error) => failed.push(format!("{from} to {to}: {error}")),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// The presets for matrices whose entries do not follow a curve. `csf` is `dcsr` here.
+fn plain_presets() -> Vec<String> {
+    let all = presets().iter().filter(|preset| preset.fits(2));
+    let texts = all.map(|preset| preset.text(2));
+    let is_curve = |text: &String| CURVES.iter().any(|curve| text.starts_with(curve));
+    texts
+        .filter(|text| !is_curve(text) && text != "csf")
+        .collect()
+}
+
+#[test]
+fn conversions_of_lists_are_proved() {
+    let lists = texts(&["csr", "csc", "dcsr", "dcsc", "coo", "scoo", "csb(2)"]);
+    prove(&lists, &plain_presets(), 2);
+}
+
+#[test]
+fn conversions_of_places_without_entries_are_proved() {
+    let padded = texts(&["dense", "bitmap", "ell", "dia", "sky", "hash"]);
+    prove(&padded, &plain_presets(), 2);
+    let blocks = texts(&["bsr(2, 2)"]);
+    prove(
+        &blocks,
+        &texts(&["csr", "coo", "bsr(2, 2)", "dia", "msr"]),
+        2,
+    );
+}
+
+#[test]
+fn conversions_of_several_pieces_are_proved() {
+    let symmetric = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)";
+    prove(&texts(&["hyb(2)", "msr", symmetric]), &plain_presets(), 2);
+}
+
+#[test]
+fn sums_of_repeated_entries_are_proved() {
+    let list =
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
+    let destinations = texts(&[
+        "csr",
+        "dcsc",
+        "dense",
+        "dia",
+        "bsr(2, 2)",
+        "msr",
+        "coo",
+        "csb(2)",
+    ]);
+    prove(&texts(&[list]), &destinations, 2);
+}
+
+#[test]
+fn filled_up_blocks_are_proved() {
+    let blocks = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2, 4])";
+    let sources = texts(&["csr", "csc", "coo", "dense", "ell", "msr", blocks]);
+    prove(&sources, &texts(&[blocks]), 2);
+}
+
+#[test]
+fn conversions_of_three_modes_are_proved() {
+    let formats = texts(&["coo", "csf", "scoo", "dense"]);
+    prove(
+        &formats,
+        &texts(&["coo", "csf", "scoo", "dense", "hash"]),
+        3,
+    );
+}
