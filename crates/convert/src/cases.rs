@@ -78,7 +78,7 @@ pub struct Case {
 impl Case {
     /// The case of an element with this value at an entry.
     pub(crate) fn element(
-        destination: &Named,
+        (destination, part): (&Named, usize),
         entries: &Entries,
         (element, kind): (Variable, CaseKind),
         value: &Expression,
@@ -88,7 +88,7 @@ impl Case {
         Self {
             found: vec![format!("{unknown} = {value}")],
             unknown,
-            part: 0,
+            part,
             kind,
         }
     }

@@ -24,10 +24,14 @@ use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation,
 use self::forms::{Computed, arrays};
 use crate::{Conversion, Image, Piece, Places, Wanted};
 
+/// The modes that an image exchanges, and its values.
+type Mirror = Option<([usize; 2], ImageValue)>;
+
 /// What a conversion is of.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    pub(crate) source: Vec<(Descriptor, Option<([usize; 2], ImageValue)>)>,
+    /// The pieces: a part, or an image with its modes and values.
+    source: Vec<(Descriptor, Mirror)>,
     pub(crate) destination: Vec<Descriptor>,
     places: Places,
     is_unique: bool,
@@ -109,7 +113,7 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
             }
             false => is_of(name, &prefix),
         };
-        let lines = lines(computation, origin, (obligations, number, &is_own));
+        let lines = lines(computation, origin, (obligations, number), &is_own);
         let tuple = tuple(conversion, &origin.destination[number], number)?;
         parts.push(Part { tuple, lines });
     }
@@ -126,7 +130,8 @@ fn is_of(name: &str, prefix: &str) -> bool {
 fn lines(
     computation: &Computation,
     origin: &Origin,
-    (obligations, number, is_own): (Vec<Obligation>, usize, &dyn Fn(&str) -> bool),
+    (obligations, number): (Vec<Obligation>, usize),
+    is_own: &dyn Fn(&str) -> bool,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |obligation: Obligation, lemma: Option<Lemma>, statements: Vec<String>| {
