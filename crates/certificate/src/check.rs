@@ -27,7 +27,7 @@ pub(crate) fn examine(
     until_refused: bool,
 ) -> Result<Vec<Vec<(Line, Outcome)>>, Refusal> {
     let obligations = obligations(question)?;
-    if certificate.parts.len() != obligations.len() {
+    if obligations.is_empty() || certificate.parts.len() != obligations.len() {
         return Err(Refusal::of("the destination has another number of parts"));
     }
     let mut all = Vec::new();

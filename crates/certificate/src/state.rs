@@ -92,7 +92,7 @@ impl<'a> State<'a> {
                     list.known(),
                 )
             }
-            false => question.piece(stage.min(question.source.len() - 1), &names)?,
+            false => question.piece(stage.min(question.source.len().saturating_sub(1)), &names)?,
         };
         // Each count of a piece is proved not to be negative, so their sum is not either.
         let counts = (0..n_pieces).map(count_of).chain(["L_NZ".to_owned()]);

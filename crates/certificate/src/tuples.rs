@@ -281,6 +281,11 @@ impl<'a> State<'a> {
                 ));
             }
         };
+        let is_other = |own: &'a Statement| !std::ptr::eq(own, copy);
+        refuse(
+            !self.copy.is_some_and(is_other),
+            "two statements copy the values of one part",
+        )?;
         self.visits(copy)?;
         self.copy = Some(copy);
         Ok(())
@@ -306,12 +311,12 @@ impl<'a> State<'a> {
         let mirrored = self.piece.map_or(ImageValue::Same, |piece| piece.value);
         let value = match (&copy.value, mirrored) {
             (Value::Negate(value), ImageValue::Negative)
-            | (Value::Conjugate(value), ImageValue::Conjugate) => value,
-            (_, ImageValue::Negative | ImageValue::Conjugate) => &Value::Integer(0),
-            (value, ImageValue::Same) => value,
+            | (Value::Conjugate(value), ImageValue::Conjugate) => Some(&**value),
+            (value, ImageValue::Same) => Some(value),
+            _ => None,
         };
         let is_value = match value {
-            Value::Entry(read) => {
+            Some(Value::Entry(read)) => {
                 read.space == self.source.name
                     && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
             }

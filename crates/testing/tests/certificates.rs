@@ -106,3 +106,39 @@ fn conversions_of_three_modes_are_proved() {
     let destinations = [&formats[..], &[table]].concat();
     prove(&texts(&formats), &texts(&destinations), 3);
 }
+
+#[test]
+fn certificates_of_less_are_refused() {
+    for (from, to) in [
+        ("coo", "msr"),
+        ("msr", "csr"),
+        ("dense", "csr"),
+        ("csr", "hash"),
+    ] {
+        let [source, destination] = [from, to].map(|text| format(text, 2));
+        let types = Default::default();
+        let made = synthesized(&source, &destination, ElementType::F64, &types);
+        let made = made.expect("a conversion");
+        let whole = made.certificate().expect("a certificate");
+        let question = made.question().expect("a certificate");
+        question.check(&whole).expect("it is accepted");
+        let read = whole.to_string().parse();
+        assert_eq!(whole, read.expect("a certificate"));
+        for part in 0..whole.parts.len() {
+            for line in 0..whole.parts[part].lines.len() {
+                let mut less = whole.clone();
+                let line = less.parts[part].lines.remove(line);
+                let error = question.check(&less);
+                error.expect_err(&format!("{from} to {to}: {line}"));
+            }
+            let mut less = whole.clone();
+            less.parts.remove(part);
+            question.check(&less).expect_err("a part is missing");
+        }
+        if whole.parts.len() > 1 {
+            let mut other = whole.clone();
+            other.parts.reverse();
+            question.check(&other).expect_err("parts are exchanged");
+        }
+    }
+}
