@@ -34,6 +34,9 @@ pub(crate) struct Sample {
     pub(crate) right: Results,
 }
 
+/// The coordinates and the value of a tuple.
+type Found = (Vec<i64>, String);
+
 /// What a computation computes: arrays of the destination, and numbers.
 pub(crate) type Results = BTreeMap<String, Vec<Scalar>>;
 
@@ -333,7 +336,7 @@ impl Sample {
         results: &Results,
         (side, part): (&str, &Descriptor),
         n_before: usize,
-    ) -> Option<(usize, Vec<(Vec<i64>, String)>)> {
+    ) -> Option<(usize, Vec<Found>)> {
         let mut environment = Environment::new();
         let mut data = Data::new();
         for (name, value) in &self.given.parameters {
