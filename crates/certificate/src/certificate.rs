@@ -9,7 +9,7 @@
 //!
 //! The first line maps each entry to its **tuple** in the destination. The tuple has the elements
 //! of the first tuple of the destination's map, then its `exists` variables. Each is an expression
-//! of the variables of the statements.
+//! of the variables of the statements. A destination of several parts has such a list for each.
 
 use std::fmt::{self, Display};
 use std::str::FromStr;
@@ -54,8 +54,12 @@ pub enum Obligation {
     OneTuple,
     /// No two entries have the same place in the destination.
     OwnPlace,
+    /// Entries have one place in the destination only if their coordinates are equal.
+    Shared,
     /// The place of an entry holds its value.
     Holds,
+    /// The place of an entry holds the sum of the values at its coordinates.
+    Sums,
     /// Places of tuples without an entry hold the fill.
     Others,
 }
@@ -81,7 +85,15 @@ pub struct Proof {
 /// The obligations of a conversion with their proofs; see the module's page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Certificate {
-    /// Maps each entry to its tuple in the destination.
+    /// The certificates of the source's pieces, if these are listed first, then those of the
+    /// destination's parts.
+    pub parts: Vec<Part>,
+}
+
+/// The obligations of one part of the destination, or of the list for one piece of the source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Maps each entry that the part takes, or that the piece has, to its tuple.
     pub tuple: Relation,
     /// The obligations. A line follows the lines whose facts its lemma uses.
     pub lines: Vec<Line>,
@@ -93,7 +105,8 @@ const ORDERS: [&str; 4] = ["nondecreasing", "increasing", "nonincreasing", "decr
 impl Certificate {
     /// The obligations without a proof.
     pub fn unproved(&self) -> impl Iterator<Item = &Obligation> {
-        let open = self.lines.iter().filter(|line| line.proof.is_none());
+        let lines = self.parts.iter().flat_map(|part| &part.lines);
+        let open = lines.filter(|line| line.proof.is_none());
         open.map(|line| &line.obligation)
     }
 
@@ -109,20 +122,26 @@ impl Certificate {
                 .at(source, Span::new(at, at + line.len()), "here")
                 .help("print a certificate with `--emit certificate`")
         };
-        let first = lines.next().unwrap_or_default();
-        let tuple = first.strip_prefix("certificate ");
-        let tuple = tuple.ok_or_else(|| wrong(first, "beginning of a certificate"))?;
-        let tuple = tuple
-            .parse()
-            .map_err(|_| wrong(first, "tuple of entries"))?;
-        let lines = lines.filter(|line| !line.trim().is_empty());
-        let lines = lines.map(|line| {
-            Line::read(line.trim()).ok_or_else(|| wrong(line, "line of a certificate"))
-        });
-        Ok(Self {
-            tuple,
-            lines: lines.collect::<Result<_>>()?,
-        })
+        let mut parts: Vec<Part> = Vec::new();
+        for line in lines.by_ref().filter(|line| !line.trim().is_empty()) {
+            if let Some(tuple) = line.strip_prefix("certificate ") {
+                let tuple = tuple.parse();
+                parts.push(Part {
+                    tuple: tuple.map_err(|_| wrong(line, "tuple of entries"))?,
+                    lines: Vec::new(),
+                });
+                continue;
+            }
+            let part = parts.last_mut();
+            let part = part.ok_or_else(|| wrong(line, "beginning of a certificate"))?;
+            let read = Line::read(line.trim());
+            part.lines
+                .push(read.ok_or_else(|| wrong(line, "line of a certificate"))?);
+        }
+        match parts.is_empty() {
+            true => Err(wrong(source.text(), "beginning of a certificate")),
+            false => Ok(Self { parts }),
+        }
     }
 }
 
@@ -164,7 +183,9 @@ impl Obligation {
             Self::Tuple,
             Self::OneTuple,
             Self::OwnPlace,
+            Self::Shared,
             Self::Holds,
+            Self::Sums,
             Self::Others,
         ];
         let said = plain.into_iter().find(|it| it.to_string() == text);
@@ -207,6 +228,10 @@ impl Display for Obligation {
             Self::Tuple => f.write_str("each entry has a tuple with its coordinates"),
             Self::OneTuple => f.write_str("no two tuples have the same coordinates"),
             Self::OwnPlace => f.write_str("each entry has a place of its own"),
+            Self::Shared => {
+                f.write_str("entries share a place only if their coordinates are equal")
+            }
+            Self::Sums => f.write_str("the place of each entry holds the sum at its coordinates"),
             Self::Holds => f.write_str("the place of each entry holds its value"),
             Self::Others => f.write_str("each other tuple holds the fill"),
         }
@@ -228,10 +253,13 @@ impl Display for Line {
 
 impl Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "certificate {}", self.tuple)?;
-        self.lines
-            .iter()
-            .try_for_each(|line| writeln!(f, "  {line}"))
+        for part in &self.parts {
+            writeln!(f, "certificate {}", part.tuple)?;
+            for line in &part.lines {
+                writeln!(f, "  {line}")?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -7,11 +7,10 @@ use sparsec_base::arena::Id;
 use sparsec_computation::Statement;
 use sparsec_relation::{Comparison, Constraint, Expression, Values};
 
-use crate::certificate::{Certificate, Line, Obligation, Proof};
+use crate::certificate::{Certificate, Line, Obligation, Part, Proof};
 use crate::entries::{At, variable};
 use crate::goal::{Goal, failing};
 use crate::lemma::Lemma;
-use crate::lemmas::only;
 use crate::obligations::{declared_of, obligations, text};
 use crate::order::settled;
 use crate::state::State;
@@ -19,17 +18,50 @@ use crate::{Question, Refusal};
 
 pub(crate) type Outcome = Result<(), Refusal>;
 
-/// Returns each line of a certificate with the outcome of its check, then each obligation that the
-/// certificate omits. With `until_refused` the list ends at the first line that is refused or has
-/// no proof.
+/// Returns, for each part, each line of a certificate with the outcome of its check, then each
+/// obligation that the certificate omits. With `until_refused` the list ends at the first line that
+/// is refused or has no proof.
 pub(crate) fn examine(
     question: &Question<'_>,
     certificate: &Certificate,
     until_refused: bool,
-) -> Result<Vec<(Line, Outcome)>, Refusal> {
-    let mut state = State::new(question, &certificate.tuple)?;
+) -> Result<Vec<Vec<(Line, Outcome)>>, Refusal> {
+    let obligations = obligations(question)?;
+    if obligations.is_empty() || certificate.parts.len() != obligations.len() {
+        return Err(Refusal::of("the destination has another number of parts"));
+    }
+    let mut all = Vec::new();
+    let mut copies: Vec<&Statement> = Vec::new();
+    for (number, obligations) in obligations.into_iter().enumerate() {
+        let part = &certificate.parts[number];
+        let mut state = State::new(question, number, &part.tuple)?;
+        let examined = examine_part(&mut state, part, (obligations, until_refused));
+        for own in state.copy.iter().chain(&state.claimed) {
+            if copies.iter().any(|it| std::ptr::eq(*it, *own)) {
+                return Err(Refusal::at(
+                    own,
+                    "two parts or pieces have their values from it",
+                ));
+            }
+            copies.push(own);
+        }
+        let is_met = |(line, outcome): &(Line, Outcome)| outcome.is_ok() && line.proof.is_some();
+        let is_over = until_refused && !examined.iter().all(is_met);
+        all.push(examined);
+        if is_over {
+            break;
+        }
+    }
+    Ok(all)
+}
+
+fn examine_part(
+    state: &mut State<'_>,
+    part: &Part,
+    (obligations, until_refused): (Vec<Obligation>, bool),
+) -> Vec<(Line, Outcome)> {
     let mut examined = Vec::new();
-    for line in &certificate.lines {
+    for line in &part.lines {
         let outcome = match &line.proof {
             Some(proof) => state.line(&line.obligation, proof),
             None => Ok(()),
@@ -37,15 +69,11 @@ pub(crate) fn examine(
         let is_over = until_refused && (outcome.is_err() || line.proof.is_none());
         examined.push((line.clone(), outcome));
         if is_over {
-            return Ok(examined);
+            return examined;
         }
     }
-    for obligation in obligations(question)? {
-        if certificate
-            .lines
-            .iter()
-            .all(|line| line.obligation != obligation)
-        {
+    for obligation in obligations {
+        if part.lines.iter().all(|line| line.obligation != obligation) {
             let why = Refusal::of("the certificate does not mention it");
             examined.push((
                 Line {
@@ -56,7 +84,7 @@ pub(crate) fn examine(
             ));
         }
     }
-    Ok(examined)
+    examined
 }
 
 pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
@@ -66,14 +94,15 @@ pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     /// Checks one line of the certificate and records the facts that it proves.
     fn line(&mut self, obligation: &Obligation, proof: &Proof) -> Outcome {
-        let mut cited: Vec<&Statement> = Vec::new();
+        let mut cited: Vec<&'a Statement> = Vec::new();
         for name in &proof.statements {
             let id = self.computation.find(name);
             let id = id.ok_or_else(|| Refusal::of(format!("there is no statement `{name}`")))?;
-            cited.push(&self.computation.statements[id.index()]);
+            let computation = self.computation;
+            cited.push(&computation.statements[id.index()]);
         }
         if let Obligation::Values(name) = obligation {
             return self.values(name, proof.lemma, &cited);
@@ -81,12 +110,13 @@ impl State<'_> {
         let is_known = match obligation {
             Obligation::Settled => proof.lemma == Lemma::Schedule,
             Obligation::Visited => proof.lemma == Lemma::Space,
-            Obligation::Apart if self.is_one_to_one => proof.lemma == Lemma::Source,
+            Obligation::Apart if self.question.is_unique => proof.lemma == Lemma::Source,
             Obligation::Others => proof.lemma == Lemma::Untouched,
             Obligation::Injective(_)
             | Obligation::Declared(_)
             | Obligation::OneTuple
             | Obligation::OwnPlace
+            | Obligation::Shared
             | Obligation::Monotone(..) => {
                 [Lemma::ByNumbers, Lemma::Arithmetic].contains(&proof.lemma)
                     || proof.lemma.of_arrays().is_some()
@@ -94,9 +124,18 @@ impl State<'_> {
             _ => true,
         };
         refuse(is_known, "no such lemma establishes it")?;
+        let is_of_source = matches!(
+            obligation,
+            Obligation::Settled | Obligation::Apart | Obligation::Ascending
+        );
+        let is_last = self.number + 1 == self.parts.len();
+        refuse(
+            is_of_source || is_last || self.has_taken,
+            "nothing says yet which entries the part takes",
+        )?;
         match obligation {
             Obligation::Settled => settled(self.computation),
-            Obligation::Visited => self.visited(),
+            Obligation::Visited => self.visited(&cited),
             Obligation::Apart => self.apart(),
             Obligation::Ascending => self.ascending(),
             Obligation::Length(name) => self.length(name),
@@ -108,8 +147,8 @@ impl State<'_> {
             Obligation::Inside => self.inside(),
             Obligation::Tuple => self.has_tuple(),
             Obligation::OneTuple => self.one_tuple(),
-            Obligation::OwnPlace => self.own_place(),
-            Obligation::Holds => self.holds_value(),
+            Obligation::OwnPlace | Obligation::Shared => self.own_place(),
+            Obligation::Holds | Obligation::Sums => self.holds_value(),
             Obligation::Others => self.others(),
             Obligation::Values(_) => Err(Refusal::of("it is checked by its lemma")),
         }
@@ -126,7 +165,7 @@ impl State<'_> {
             .into_iter()
             .find(|it| !cited.iter().any(|own| std::ptr::eq(*own, *it)));
         match missing {
-            Some(other) if lemma != Lemma::Tally => {
+            Some(other) if ![Lemma::Tally, Lemma::Listed].contains(&lemma) => {
                 return Err(Refusal::at(
                     other,
                     "it writes the array too, and is not cited",
@@ -138,11 +177,6 @@ impl State<'_> {
             return Err(Refusal::of(format!("`{name}` has two lemmas")));
         }
         check(self, name, &own)
-    }
-
-    /// The statement that copies values has one point for each entry.
-    fn visited(&self) -> Outcome {
-        only(&self.writers(&self.destination.name)).and_then(|copy| self.visits(copy))
     }
 
     /// No two entries of the source share a place.
@@ -162,20 +196,21 @@ impl State<'_> {
             self.determines(&[place], &tuple),
             "two entries may have one place in the source",
         )?;
-        if !self.is_one_to_one {
+        if !self.are_distinct && !self.question.adds && self.piece.is_none() {
             let coordinates = self.entries.coordinates.clone();
             let place = [self.entries.place.clone()];
             refuse(
                 self.determines(&coordinates, &place),
                 "two entries may have the same coordinates",
             )?;
+            self.are_distinct = true;
         }
         self.are_apart = true;
         Ok(())
     }
 
     /// Whether two entries with equal `keys` always have equal `values`.
-    fn determines(&self, keys: &[Expression], values: &[Expression]) -> bool {
+    pub(crate) fn determines(&self, keys: &[Expression], values: &[Expression]) -> bool {
         values.iter().all(|value| {
             let mut goal = Goal::new(0, Vec::new());
             let [a, b] = [(); 2].map(|()| goal.entry(self));
@@ -187,7 +222,7 @@ impl State<'_> {
                 goal.compare(e.rewritten(&At(a)), e.rewritten(&At(b)));
             }
             goal.add(Constraint::new(left, Comparison::NotEqual, right));
-            goal.is_refuted(self)
+            goal.is_refuted(self) || goal.with_same_entries(self).is_refuted(self)
         })
     }
 
@@ -211,16 +246,19 @@ impl State<'_> {
             goal.is_refuted(self)
         });
         refuse(rises, "an entry may have a lesser place than one before")?;
-        self.numberings.push(crate::state::Numbering {
+        self.numberings.push(crate::held::Numbering {
             value: self.entries.place.clone(),
             keys: Vec::new(),
-            kind: crate::state::NumberingKind::Entries,
+            kind: crate::held::NumberingKind::Entries,
             end: Some(self.entries.n_places.clone()),
         });
         Ok(())
     }
 
     fn length(&self, name: &str) -> Outcome {
+        if *name == self.destination.name && self.parts.len() > 1 {
+            return self.has_room();
+        }
         let declared = self.destination.extents(name);
         let declared = declared.ok_or_else(|| Refusal::of("its domain does not begin at 0"))?;
         let space = self.computation.space(name);

@@ -14,7 +14,8 @@
 
 use sparsec_base::arena::Id;
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Rewrite, Values, Variable,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Rewrite, Set, Values,
+    Variable,
 };
 
 use crate::Refusal;
@@ -23,8 +24,10 @@ use crate::side::Side;
 /// The entries of a tensor in the source's format.
 #[derive(Clone, Debug)]
 pub(crate) struct Entries {
-    /// The constraints on the variables of a point.
+    /// The constraints on the variables of a point, then on those that exist beside them.
     pub(crate) part: Conjunction,
+    /// How many variables exist beside those of a point.
+    pub(crate) n_hidden: usize,
     /// The coordinates of the entry at a point.
     pub(crate) coordinates: Vec<Expression>,
     /// The place of the entry's value.
@@ -54,11 +57,6 @@ impl Entries {
         known: &Declarations,
     ) -> Result<Self, Refusal> {
         let map = &source.map;
-        if map.exists().len() > 0 {
-            return Err(Refusal::of(
-                "the source's map has elements that exist beside its tuples",
-            ));
-        }
         let elements: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
         let named = |v: Variable| names.iter().position(|name| name == map.name(v));
         let mut values: Vec<Option<usize>> = elements.iter().map(|v| named(*v)).collect();
@@ -80,18 +78,25 @@ impl Entries {
                 if let (Expression::Variable(a), [(Comparison::Equal, Expression::Variable(b))]) =
                     (&link.first, &link.rest[..])
                 {
-                    for (a, b) in [(a.index(), b.index()), (b.index(), a.index())] {
+                    let [a, b] = [a.index(), b.index()];
+                    // What exists beside a point does not follow from it.
+                    if a.max(b) < values.len() {
                         values[a] = values[a].or(values[b]);
+                        values[b] = values[b].or(values[a]);
                     }
                 }
             }
         }
         let values: Option<Vec<Expression>> =
             values.into_iter().map(|at| Some(variable(at?))).collect();
-        let values = values.ok_or_else(|| {
+        let mut values = values.ok_or_else(|| {
             Refusal::of("the variables of the points do not determine the source's tuple")
         })?;
-        let mut part = Conjunction::new(names.to_vec(), []);
+        let hidden = map.exists().map(|v| map.name(v).to_owned());
+        let all: Vec<String> = names.iter().cloned().chain(hidden).collect();
+        values.extend((names.len()..all.len()).map(variable));
+        let n_hidden = all.len() - names.len();
+        let mut part = Conjunction::new(all, []);
         for constraint in map.constraints() {
             let constraint = constraint.rewritten(&Values(&values));
             let mut rest = constraint.rest.iter();
@@ -100,30 +105,70 @@ impl Entries {
                 part.add(constraint);
             }
         }
-        let [n_places] = &source.extents(&source.name).unwrap_or_default()[..] else {
-            return Err(Refusal::of("nothing says how many places the source has"));
-        };
+        let n_places = source.n_values()?;
         Ok(Self {
             part,
+            n_hidden,
             coordinates: map.outputs().map(|v| values[v.index()].clone()).collect(),
             place: source.place(known)?.rewritten(&Values(&values)),
-            n_places: n_places.clone(),
+            n_places,
         })
     }
 
-    /// How many variables a point has.
+    /// Keeps to places at which the array `mask` has this value, and declares the array.
+    pub(crate) fn mask(&mut self, mask: &str, value: i64) -> Result<Function, Refusal> {
+        let stored = Expression::Call(mask.to_owned(), vec![self.place.clone()]);
+        self.part.add(stored.equals(Expression::Integer(value)));
+        let below = |name: &str, end: Expression| {
+            let mut part = Conjunction::new([name], []);
+            part.add(Constraint {
+                first: Expression::Integer(0),
+                rest: vec![
+                    (Comparison::LessEqual, variable(0)),
+                    (Comparison::Less, end),
+                ],
+            });
+            Set::new(vec![part]).map_err(|_| Refusal::of("a name has two roles"))
+        };
+        Ok(Function {
+            name: mask.to_owned(),
+            domain: below("p", self.n_places.clone())?,
+            range: below("b", Expression::Integer(2))?,
+            injective: false,
+            monotone: None,
+        })
+    }
+
+    /// Whether a constraint speaks of a variable that exists beside those of a point.
+    pub(crate) fn hides(&self, constraint: &Constraint) -> bool {
+        let mut hides = false;
+        for e in constraint.expressions() {
+            e.visit(&mut |e| {
+                hides |= matches!(e, Expression::Variable(v) if v.index() >= self.n_visited());
+            });
+        }
+        hides
+    }
+
+    /// How many variables a point has, with those that exist beside it.
     pub(crate) fn n(&self) -> usize {
         self.part.n_variables()
     }
 
+    /// How many variables a point has.
+    fn n_visited(&self) -> usize {
+        self.n() - self.n_hidden
+    }
+
     /// The variables of a point. Their lexicographic order is the order of visits.
     pub(crate) fn tuple(&self) -> Vec<Expression> {
-        (0..self.n()).map(variable).collect()
+        (0..self.n_visited()).map(variable).collect()
     }
 
     /// The names of the variables.
     pub(crate) fn names(&self) -> Vec<String> {
         let part = &self.part;
-        part.inputs().map(|v| part.name(v).to_owned()).collect()
+        let names = part.inputs().take(self.n_visited());
+        names.map(|v| part.name(v).to_owned()).collect()
     }
 }

@@ -28,7 +28,8 @@ use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, Variable};
 
 use crate::entries::At;
-use crate::state::{Held, State, after};
+use crate::held::{Held, after};
+use crate::state::State;
 
 /// A conjunction to be refuted.
 #[derive(Clone)]
@@ -41,6 +42,8 @@ pub(crate) struct Goal {
     entries: Vec<usize>,
     /// Arrays that hold one of two values at an expression.
     choices: Vec<(String, Expression)>,
+    /// Arrays that increase within blocks of a length, with two arguments.
+    blocks: Vec<(String, i64, [Expression; 2])>,
     /// Pairs of expressions to be split by their order.
     compared: Vec<(Expression, Expression)>,
     /// Pairs of entries to be split by whether their coordinates are equal, after numbers.
@@ -62,6 +65,7 @@ impl Goal {
             numbers: Vec::new(),
             entries: Vec::new(),
             choices: Vec::new(),
+            blocks: Vec::new(),
             compared: Vec::new(),
             tuples: Vec::new(),
             pairs: Vec::new(),
@@ -91,7 +95,7 @@ impl Goal {
     fn compare_tuples(&mut self, state: &State<'_>, from: usize, to: usize) {
         let n = state.destination.map.inputs().len();
         for element in state.tuple[..n].iter().rev() {
-            let is_plain = |numbering: &crate::state::Numbering| {
+            let is_plain = |numbering: &crate::held::Numbering| {
                 let mut speaks = false;
                 element.visit(&mut |e| speaks |= *e == numbering.value);
                 !speaks
@@ -204,12 +208,18 @@ impl Goal {
                 }
             });
         }
-        for (name, argument) in &calls {
+        for (at, (name, argument)) in calls.iter().enumerate() {
             match state.held.get(name) {
                 Some(Held::Keys { numbering, value }) => {
                     let witness = self.witness(state, *numbering, argument);
                     let call = Expression::Call(name.clone(), vec![argument.clone()]);
                     self.add(call.equals(value.rewritten(&At(witness))));
+                }
+                Some(Held::FilledUp { n_stored }) => {
+                    let earlier = calls[..at].iter().filter(|(other, _)| other == name);
+                    let pairs = earlier.map(|(_, other)| [other.clone(), argument.clone()]);
+                    let pairs = pairs.map(|pair| (name.clone(), *n_stored, pair));
+                    self.blocks.extend(pairs);
                 }
                 Some(Held::Marked { .. }) => self.choices.push((name.clone(), argument.clone())),
                 Some(Held::Lengths { .. }) => {
@@ -231,7 +241,7 @@ impl Goal {
             .iter()
             .enumerate()
             .flat_map(|(n, a)| entries[n + 1..].iter().map(|b| (*a, *b)));
-        if state.are_apart {
+        if state.are_distinct {
             self.early = pairs.collect();
         }
         self

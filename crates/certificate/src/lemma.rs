@@ -5,7 +5,8 @@
 use sparsec_computation::Statement;
 
 use crate::check::Outcome;
-use crate::lemmas::{number, run, scalar, scan, store};
+use crate::lemmas::{block, number, run, scalar, scan, store, table};
+use crate::pieces;
 use crate::state::State;
 
 /// Applies a lemma to the statements that write an array.
@@ -52,6 +53,8 @@ lemmas! {
     Count = "a number that is assigned once has that value", Some(scalar::assigned);
     /// `n max= T(p) + 1`.
     Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
+    /// `n += 1` at each entry.
+    Counted = "what is counted at each entry is the number of entries", Some(scalar::counted);
     /// `n += 1` where a condition fails, `assume n = 0`.
     Tally = "what is counted is what is assumed", Some(scalar::tally);
     /// `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`.
@@ -62,6 +65,8 @@ lemmas! {
     Keys = "numbers leave nothing out, and entries of one number agree", Some(store::keys);
     /// `crd(x) = mark`, `crd(at) = k`.
     Marked = "marked places hold the mark", Some(store::marked);
+    /// `stored(p) = 1`.
+    Taken = "the part takes the marked entries, and leaves the others", Some(store::taken);
     /// `size(0) = n`.
     Copied = "a number is copied", Some(store::copied);
     /// `first(x) = mark`, `first(at) min= k`.
@@ -70,6 +75,22 @@ lemmas! {
     Behind = "a running maximum is behind each value", Some(run::behind);
     /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
+    /// `T(p) = before + ordinal()`.
+    Placed = "ordinals behind the entries of the pieces before are no numbers of other pieces", Some(pieces::placed);
+    /// `crd(T(p)) = k`, for each piece.
+    Listed = "each piece writes at its own numbers", Some(pieces::listed);
+    /// `count(k) += 1`.
+    Sizes = "what is counted at each entry of a group is the size of the group", Some(table::sizes);
+    /// `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`.
+    Rooms = "tables follow one another, and have room for twice their entries", Some(table::rooms);
+    /// `T(p) = slot(c of n, pos(k), pos(k + 1))`.
+    Slot = "a table with room gives each entry a slot of its own", Some(table::slot);
+    /// `start(x + 1) = start(x) + count(x)`.
+    Summed = "sums of sizes count the entries of lesser groups", Some(block::summed);
+    /// `T(p) = K * k + min(o + (K - count(k)), c)`.
+    InBlocks = "entries stand behind as many free places as their block has, or less than their coordinates", Some(block::in_blocks);
+    /// `crd(K * x + s) = s`, `crd(T(p)) = c`.
+    FilledUp = "free places hold their own numbers, so coordinates increase in each block", Some(block::filled_up);
     /// A proof by linear arithmetic from proved facts about arrays.
     Arithmetic = "it follows from what arrays hold", None;
     /// A proof about two points from the order of their numbers.

@@ -1,11 +1,13 @@
 //! The lemmas about arrays, by the use of the arrays. Each function receives all statements that
 //! write an array, and checks the side conditions of its lemma.
 
+pub(crate) mod block;
 pub(crate) mod number;
 pub(crate) mod run;
 pub(crate) mod scalar;
 pub(crate) mod scan;
 pub(crate) mod store;
+pub(crate) mod table;
 
 use sparsec_computation::{Statement, Update};
 use sparsec_relation::Expression;

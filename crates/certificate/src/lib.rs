@@ -18,6 +18,7 @@
 //!
 //! | statements                                            | lemma                | holds afterwards                          |
 //! |-------------------------------------------------------|----------------------|-------------------------------------------|
+//! | `n += 1`                                              | `Counted`            | `n` is the number of entries              |
 //! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
 //! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | a numbering by `k`, in segments of `pos`  |
 //! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the distinct keys          |
@@ -29,6 +30,26 @@
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
 //! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing; segment `x` has the length of the run from `first(x)` to `behind(x)` |
+//! | `count(k) += 1`                                       | `Sizes`              | `count(k)` is the number of entries of `k` |
+//! | `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`    | `Rooms`              | nondecreasing; segment `k` has room for the entries of `k` |
+//! | `T(p) = slot(c of n, pos(k), pos(k + 1))`             | `Slot`               | each entry has a place of its own in segment `k` |
+//! | `start(x + 1) = start(x) + count(x)`                  | `Summed`             | `start(k)` is the number of entries with a lesser key |
+//! | `T(p) = K * k + min(o + (K - count(k)), c)`           | `InBlocks`           | each entry has a place of its own in block `k`, in the order of `c` |
+//! | `crd(K * x + s) = s`, `crd(T(p)) = c`                 | `FilledUp`           | `crd` increases in each block             |
+//! | `stored(p) = 1`                                       | `Taken`              | a part of the destination takes the entries with 1, and leaves the others |
+//! | `T(p) = before + ordinal()`                           | `Placed`             | a piece of the source has the numbers behind those of the pieces before |
+//! | `crd(T(p)) = k`, one statement for each piece         | `Listed`             | `crd` at the number of an entry is its `k` |
+//!
+//! A source may have places without an entry: places at which `A_stored` is 0, or that no tuple has.
+//! Arrays by places then begin with a mark, `T(x) = -1`, and facts hold at entries only.
+//!
+//! A destination of several parts has obligations for each part. The first part takes the entries
+//! that `Taken` says, and the next part begins with those that are left; the last one has to hold all
+//! of these. A source of several pieces is first listed (`pieces.rs`).
+//!
+//! With [`Question::adds`], entries may have equal coordinates. One statement adds each value to the
+//! place of its tuple. If no two tuples have equal coordinates, and no two share a place, the place
+//! holds the sum of exactly the entries with these coordinates.
 //!
 //! The provers of `sparsec_relation` prove the remaining obligations. To refute a claim about
 //! elements of the destination, the checker gives each element an entry with its number (a
@@ -40,18 +61,19 @@
 //! * its arrays are as its descriptor declares;
 //! * parameters are not negative, and are the extents and entries that they stand for;
 //! * what the destination assumes of parameters alone holds: how long its levels are;
-//! * with [`Question::is_one_to_one`], each place holds one entry, and no two have equal
-//!   coordinates.
+//! * with [`Question::is_full`], each place holds an entry; with [`Question::is_unique`], no two entries
+//!   of any pieces have equal coordinates;
+//! * with [`Question::has_mask`], the places at which `A_stored` is 0 hold the fill.
 //!
 //! It also assumes that integers do not overflow. Computations check that when they run, and they
-//! check the counts of `Tally`.
+//! check the counts of `Tally` and the declared most of `count` in `InBlocks`.
 //!
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
 //! Popoola et al., CGO 2023, §3.2.
 //!
 //! ```
-//! use sparsec_certificate::{Certificate, Question};
+//! use sparsec_certificate::{Certificate, Question, SourcePiece};
 //! use sparsec_computation::Computation;
 //! let dense = "
 //!     format dense
@@ -81,7 +103,8 @@
 //!     the place of each entry holds its value, since it follows from what arrays hold (s0)
 //! ".parse()?;
 //! let check = |computation: &Computation| {
-//!     let question = Question { source: &dense, destination: &dense, is_one_to_one: true, computation };
+//!     let source = vec![SourcePiece { descriptor: &dense, image: None }];
+//!     let question = Question { is_full: true, is_unique: true, ..Question::new(source, std::slice::from_ref(&dense), computation) };
 //!     question.check(&certificate)
 //! };
 //! check(&copy("N0")?)?;
@@ -94,10 +117,12 @@ mod certificate;
 mod check;
 mod entries;
 mod goal;
+mod held;
 mod lemma;
 mod lemmas;
 mod obligations;
 mod order;
+mod pieces;
 mod side;
 mod state;
 mod tuples;
@@ -106,18 +131,30 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_computation::Computation;
 use sparsec_relation::Descriptor;
 
-pub use certificate::{Certificate, Line, Obligation, Proof};
+pub use certificate::{Certificate, Line, Obligation, Part, Proof};
 pub use lemma::Lemma;
+pub use pieces::{ImageValue, SourcePiece};
 
 /// A conversion and the facts known about its source.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Question<'a> {
-    /// The format of the source, whose arrays are `A_…` and `A`.
-    pub source: &'a Descriptor,
-    /// The format of the destination, whose arrays are `B_…` and `B`.
-    pub destination: &'a Descriptor,
-    /// Whether each place of the source holds one entry, and no two entries have equal coordinates.
-    pub is_one_to_one: bool,
+    /// The source, whose arrays are `A_…` and `A`. The entries of several pieces, with arrays `A1_…`,
+    /// `A2_…` and `A`, are listed before they are converted.
+    pub source: Vec<SourcePiece<'a>>,
+    /// The parts of the destination, whose arrays are `B_…` and `B`; of several parts, `B1_…`, `B2_…`
+    /// and `B`.
+    pub destination: &'a [Descriptor],
+    /// Whether each place of the source holds an entry.
+    pub is_full: bool,
+    /// Whether no two entries of the source have equal coordinates.
+    pub is_unique: bool,
+    /// Whether values of equal coordinates are added up.
+    pub adds: bool,
+    /// Whether the given array `A_stored` says which places hold an entry: it has a 1 for these, and
+    /// other places hold the fill.
+    pub has_mask: bool,
+    /// Whether the fill is the given `A_fill`. If not, it is 0.
+    pub has_fill: bool,
     /// The statements of the conversion.
     pub computation: &'a Computation,
 }
@@ -145,13 +182,31 @@ impl Refusal {
     }
 }
 
-impl Question<'_> {
-    /// The obligations of the destination, in the order in which lemmas need them. Those of
+impl<'a> Question<'a> {
+    /// A conversion from a source of which nothing is known.
+    pub fn new(
+        source: Vec<SourcePiece<'a>>,
+        destination: &'a [Descriptor],
+        computation: &'a Computation,
+    ) -> Self {
+        Self {
+            source,
+            destination,
+            is_full: false,
+            is_unique: false,
+            adds: false,
+            has_mask: false,
+            has_fill: false,
+            computation,
+        }
+    }
+
+    /// The obligations of each listed piece of the source and of each part of the destination, in the order in which lemmas need them. Those of
     /// computed arrays come in the order in which the statements write them.
     ///
     /// # Errors
     /// `E0831` for a descriptor whose map is a union.
-    pub fn obligations(&self) -> Result<Vec<Obligation>> {
+    pub fn obligations(&self) -> Result<Vec<Vec<Obligation>>> {
         obligations::obligations(self).map_err(|refusal| refused(None, &refusal))
     }
 
@@ -165,7 +220,7 @@ impl Question<'_> {
     pub fn check(&self, certificate: &Certificate) -> Result<()> {
         let checked = check::examine(self, certificate, true);
         let checked = checked.map_err(|refusal| refused(None, &refusal))?;
-        for (line, outcome) in checked {
+        for (line, outcome) in checked.into_iter().flatten() {
             let unproved = || Err(Refusal::of("the certificate has no proof of it"));
             let outcome = match (outcome, &line.proof) {
                 (Ok(()), None) => unproved(),
@@ -176,24 +231,29 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Returns the lines with the accepted proofs only, and the reasons why the others are refused.
+    /// Returns the certificate with the accepted proofs only, and the reasons why the others are refused.
     ///
     /// # Errors
     /// `E0831` if the certificate does not fit the formats: its tuple has another length, for
     /// example.
-    pub fn examine(&self, certificate: &Certificate) -> Result<(Vec<Line>, Vec<Diagnostic>)> {
+    pub fn examine(&self, certificate: &Certificate) -> Result<(Certificate, Vec<Diagnostic>)> {
         let examined = check::examine(self, certificate, false);
         let examined = examined.map_err(|refusal| refused(None, &refusal))?;
         let mut failed = Vec::new();
-        let mut lines = Vec::new();
-        for (mut line, outcome) in examined {
-            if let Err(refusal) = outcome {
-                failed.push(refused(Some(&line.obligation), &refusal));
-                line.proof = None;
+        let mut parts = Vec::new();
+        for (part, examined) in certificate.parts.iter().zip(examined) {
+            let mut lines = Vec::new();
+            for (mut line, outcome) in examined {
+                if let Err(refusal) = outcome {
+                    failed.push(refused(Some(&line.obligation), &refusal));
+                    line.proof = None;
+                }
+                lines.push(line);
             }
-            lines.push(line);
+            let tuple = part.tuple.clone();
+            parts.push(Part { tuple, lines });
         }
-        Ok((lines, failed))
+        Ok((Certificate { parts }, failed))
     }
 }
 

@@ -4,12 +4,47 @@ use sparsec_relation::{Conjunction, Constraint, Expression};
 
 use crate::certificate::Obligation;
 use crate::order::time;
+use crate::pieces::{count_of, numbers_of};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
-/// The obligations of the destination. An obligation follows those whose facts prove it.
-pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Refusal> {
-    let destination = Side::new(question.destination, "B")?;
+/// The obligations of each part of the destination. An obligation follows those whose facts prove
+/// it.
+pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Vec<Obligation>>, Refusal> {
+    let parts = Side::parts(question.destination)?;
+    let n = parts.len();
+    let numbered = parts.iter().enumerate();
+    let of_parts = numbered.map(|(number, part)| of_part(question, part, number + 1 == n));
+    let n_pieces = question.n_listed();
+    let mut all = Vec::new();
+    if n_pieces > 0 {
+        let list = question.list()?;
+        all.extend((0..n_pieces).map(|piece| of_piece(&list, piece)));
+    }
+    all.extend(of_parts);
+    Ok(all)
+}
+
+/// The obligations of the list for one piece of the source.
+fn of_piece(list: &Side, piece: usize) -> Vec<Obligation> {
+    let functions = list.declarations.functions().iter();
+    let arrays: Vec<String> = functions.map(|function| function.name.clone()).collect();
+    let numbers = [count_of(piece), "L_NZ".to_owned(), numbers_of(piece)];
+    let values = numbers.into_iter().chain(arrays.iter().cloned());
+    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    all.extend(values.map(Obligation::Values));
+    all.extend(arrays.into_iter().map(Obligation::Length));
+    all.extend([
+        Obligation::Length(list.name.clone()),
+        Obligation::Visited,
+        Obligation::Tuple,
+        Obligation::Inside,
+        Obligation::Holds,
+    ]);
+    all
+}
+
+fn of_part(question: &Question<'_>, destination: &Side, is_last: bool) -> Vec<Obligation> {
     let mut all = vec![Obligation::Settled, Obligation::Apart];
     let declared = destination.declarations.functions();
     let mut names: Vec<&String> = declared.iter().map(|function| &function.name).collect();
@@ -21,6 +56,9 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         times.max().flatten()
     };
     names.sort_by_key(|name| first(name));
+    if !is_last {
+        all.push(Obligation::Values(destination.mask()));
+    }
     all.extend(names.iter().map(|name| Obligation::Values((*name).clone())));
     let ends = destination.ends.iter();
     all.extend(ends.map(|(name, call)| Obligation::End(name.clone(), text(call))));
@@ -39,7 +77,7 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         }
     }
     all.extend(
-        declared_of(&destination)
+        declared_of(destination)
             .into_iter()
             .map(|(said, _)| Obligation::Declared(said)),
     );
@@ -49,10 +87,12 @@ pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Obligation>, Re
         Obligation::Inside,
         Obligation::OneTuple,
         Obligation::Others,
-        Obligation::OwnPlace,
-        Obligation::Holds,
     ]);
-    Ok(all)
+    all.extend(match question.adds {
+        false => [Obligation::OwnPlace, Obligation::Holds],
+        true => [Obligation::Shared, Obligation::Sums],
+    });
+    all
 }
 
 /// The assumptions and `forall` declarations of a destination, each with its text. A `forall` is

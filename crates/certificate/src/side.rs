@@ -20,8 +20,10 @@ use crate::Refusal;
 /// One side of a conversion.
 #[derive(Clone, Debug)]
 pub(crate) struct Side {
-    /// The name of the array of values, and the prefix of the other arrays.
+    /// The name of the array of values.
     pub(crate) name: String,
+    /// What the names of other arrays begin with.
+    prefix: String,
     pub(crate) map: Conjunction,
     pub(crate) data: Relation,
     pub(crate) values: Set,
@@ -31,7 +33,8 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    pub(crate) fn new(descriptor: &Descriptor, prefix: &str) -> Result<Self, Refusal> {
+    /// The side with this array of values. Names of other arrays begin with `prefix`.
+    pub(crate) fn new(descriptor: &Descriptor, name: &str, prefix: &str) -> Result<Self, Refusal> {
         let assumed = descriptor.declarations().assumptions().iter();
         let zeros = assumed
             .flat_map(Constraint::split)
@@ -55,13 +58,56 @@ impl Side {
         };
         let declarations = descriptor.declarations().rewritten(&names);
         Ok(Self {
-            name: prefix.to_owned(),
+            name: name.to_owned(),
+            prefix: prefix.to_owned(),
             map: map.clone(),
             data: descriptor.data().rewritten(&names).map_err(in_names)?,
             values: descriptor.values().rewritten(&names).map_err(in_names)?,
             declarations: declarations.map_err(in_names)?,
             ends: names.ends.into_inner(),
         })
+    }
+
+    /// The parts of a destination.
+    pub(crate) fn parts(destination: &[Descriptor]) -> Result<Vec<Self>, Refusal> {
+        let n = destination.len();
+        let parts = destination.iter().enumerate();
+        let parts = parts.map(|(number, part)| match n {
+            1 => Self::new(part, "B", "B"),
+            _ => Self::new(part, "B", &format!("B{}", number + 1)),
+        });
+        parts.collect()
+    }
+
+    /// What is known of the arrays of a source.
+    pub(crate) fn known(&self) -> Declarations {
+        let mut known = self.declarations.clone();
+        for (name, value) in &self.ends {
+            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+        }
+        known
+    }
+
+    /// Whether an array belongs to the part.
+    pub(crate) fn owns(&self, array: &str) -> bool {
+        let rest = array.strip_prefix(&self.prefix);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    }
+
+    /// The array that marks the entries that a part takes.
+    pub(crate) fn mask(&self) -> String {
+        format!("{}_stored", self.prefix)
+    }
+
+    /// How many values there are.
+    pub(crate) fn n_values(&self) -> Result<Expression, Refusal> {
+        match &self.extents(&self.name).unwrap_or_default()[..] {
+            [n] => Ok(n.clone()),
+            _ => Err(Refusal::of(format!(
+                "nothing says how many places `{}` has",
+                self.name
+            ))),
+        }
     }
 
     /// The place of a tuple's value, as an expression of the map's first tuple.

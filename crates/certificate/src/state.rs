@@ -2,77 +2,36 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sparsec_computation::{Access, Computation, Operator, Statement, Value};
+use sparsec_computation::{Computation, Statement};
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set, Values,
 };
 
 use crate::entries::Entries;
+use crate::held::{Held, Numbering, Segments};
 use crate::order::{is_after, names_in, reads_itself};
+use crate::pieces::{ImageValue, Piece, count_of, numbers_of};
 use crate::side::Side;
 use crate::{Question, Refusal};
 
-/// A numbering of entries from 0 on.
-#[derive(Clone, Debug)]
-pub(crate) struct Numbering {
-    /// The number of an entry.
-    pub(crate) value: Expression,
-    /// The keys that order the numbers.
-    pub(crate) keys: Vec<Expression>,
-    pub(crate) kind: NumberingKind,
-    /// The count of numbers, if known.
-    pub(crate) end: Option<Expression>,
-}
-
-/// Which entries share a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NumberingKind {
-    /// No two. Visits order entries with equal keys.
-    Entries,
-    /// Entries with equal keys. The numbers have no gaps.
-    Keys,
-    /// Entries of different groups only.
-    InGroups,
-}
-
-/// The values of an array, beyond its declared range and order.
-#[derive(Clone, Debug)]
-pub(crate) enum Held {
-    /// The declaration covers all known facts.
-    Declared,
-    /// Entry `p` is the number of entries whose key is less than `p`.
-    Counts { key: Expression },
-    /// The entry at a number is the value of each entry with that number.
-    Keys { numbering: usize, value: Expression },
-    /// The entry at an index is the value of an entry with this index, or the mark.
-    Marked {
-        index: Expression,
-        value: Expression,
-        mark: Expression,
-    },
-    /// The entry at an index is at most the value of each entry with this index.
-    Least {
-        index: Expression,
-        value: Expression,
-    },
-    /// The entry at an index is greater than the value of each entry with this index.
-    Behind { index: Expression },
-    /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.
-    Lengths { first: String, behind: String },
-}
-
-/// Segments of an array: the entries of `parent` have the numbers of one segment.
-#[derive(Clone, Debug)]
-pub(crate) struct Segments {
-    pub(crate) array: String,
-    pub(crate) numbering: usize,
-    pub(crate) parent: Expression,
-}
+/// The given array that holds 1 at places that hold an entry.
+const MASK: &str = "A_stored";
 
 /// The facts that the lines so far established.
 pub(crate) struct State<'a> {
     pub(crate) computation: &'a Computation,
-    pub(crate) is_one_to_one: bool,
+    pub(crate) question: &'a Question<'a>,
+    /// The part of the destination at hand, and all parts.
+    pub(crate) number: usize,
+    pub(crate) parts: Vec<Side>,
+    /// Whether the entries are those that the part takes.
+    pub(crate) has_taken: bool,
+    /// The piece of the source at hand, if its entries are listed. The list is then the destination.
+    pub(crate) piece: Option<Piece>,
+    /// Statements that write the arrays of the list for this piece.
+    pub(crate) claimed: Vec<&'a Statement>,
+    /// The statement that writes the values of the part.
+    pub(crate) copy: Option<&'a Statement>,
     pub(crate) source: Side,
     pub(crate) destination: Side,
     pub(crate) known: Declarations,
@@ -92,20 +51,54 @@ pub(crate) struct State<'a> {
     pub(crate) has_tuples: bool,
     /// Whether, in addition, no two tuples share a place.
     pub(crate) are_placed: bool,
-    /// Whether there are as many entries as places.
+    /// Whether no two entries have equal coordinates.
+    pub(crate) are_distinct: bool,
+    /// Whether each place holds an entry.
     pub(crate) is_full: bool,
+    /// The number that counts entries, if there is one.
+    pub(crate) counted: Option<Expression>,
 }
 
 impl<'a> State<'a> {
     pub(crate) fn new(
         question: &'a Question<'a>,
+        stage: usize,
         tuple: &sparsec_relation::Relation,
     ) -> Result<Self, Refusal> {
-        let source = Side::new(question.source, "A")?;
-        let destination = Side::new(question.destination, "B")?;
-        let mut known = source.declarations.clone();
-        for (name, value) in &source.ends {
-            known.assume(value.clone().equals(Expression::Constant(name.clone())));
+        let [part] = tuple.parts() else {
+            return Err(Refusal::of("the tuple of an entry is a union"));
+        };
+        let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
+        let n_pieces = question.n_listed();
+        let piece = question.source.get(stage).filter(|_| stage < n_pieces);
+        let piece = piece.map(|piece| Piece {
+            number: stage,
+            n_pieces,
+            value: piece.image.map_or(ImageValue::Same, |(_, value)| value),
+        });
+        let number = stage.saturating_sub(n_pieces);
+        let parts = match piece {
+            Some(_) => vec![question.list()?],
+            None => Side::parts(question.destination)?,
+        };
+        let destination = parts[number].clone();
+        let is_list = piece.is_none() && n_pieces > 0;
+        let (source, mut entries, mut known) = match is_list {
+            true => {
+                let list = question.list()?;
+                (
+                    list.clone(),
+                    Entries::of(&list, &names, &list.known())?,
+                    list.known(),
+                )
+            }
+            false => question.piece(stage.min(question.source.len().saturating_sub(1)), &names)?,
+        };
+        // Each count of a piece is proved not to be negative, so their sum is not either.
+        let counts = (0..n_pieces).map(count_of).chain(["L_NZ".to_owned()]);
+        for count in counts.filter(|_| n_pieces > 0) {
+            let (zero, count) = (Expression::Integer(0), Expression::Constant(count));
+            known.assume(Constraint::new(zero, Comparison::LessEqual, count));
         }
         for parameter in &question.computation.parameters {
             let parameter = Expression::Constant(parameter.clone());
@@ -115,11 +108,12 @@ impl<'a> State<'a> {
         let parameters = &question.computation.parameters;
         let is_given = |name: &str| parameters.iter().any(|it| it == name);
         known.extend(destination.declarations.of_constants(is_given));
-        let [part] = tuple.parts() else {
-            return Err(Refusal::of("the tuple of an entry is a union"));
-        };
-        let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-        let entries = Entries::of(&source, &names, &known)?;
+        if question.has_mask && !is_list {
+            known.declare(entries.mask(MASK, 1)?);
+        }
+        for before in &parts[..number] {
+            known.declare(entries.mask(&before.mask(), 0)?);
+        }
         let values = part.outputs().map(|output| {
             let links = part.constraints().iter();
             let mut values = links.filter_map(|link| match &link.rest[..] {
@@ -138,7 +132,7 @@ impl<'a> State<'a> {
             .ok_or_else(|| Refusal::of(format!("an entry has no tuple of {expected} elements")))?;
         Ok(Self {
             computation: question.computation,
-            is_one_to_one: question.is_one_to_one,
+            question,
             source,
             destination,
             known,
@@ -152,7 +146,15 @@ impl<'a> State<'a> {
             are_apart: false,
             has_tuples: false,
             are_placed: false,
-            is_full: question.is_one_to_one,
+            are_distinct: question.is_unique,
+            is_full: number == 0 && (is_list || question.is_full && piece.is_none()),
+            piece,
+            claimed: Vec::new(),
+            number,
+            parts,
+            has_taken: false,
+            copy: None,
+            counted: None,
         })
     }
 
@@ -219,6 +221,43 @@ impl<'a> State<'a> {
         Ok(())
     }
 
+    /// How many entries there are, if a constant says so.
+    pub(crate) fn n_entries(&self) -> Option<Expression> {
+        let places = (self.is_full && self.are_apart).then(|| self.entries.n_places.clone());
+        places.or_else(|| self.counted.clone())
+    }
+
+    /// Whether a statement belongs to the part at hand. Those of no part belong to the last.
+    pub(crate) fn is_own(&self, statement: &Statement) -> bool {
+        let target = &statement.target.space;
+        let of = |part: &Side| part.owns(target);
+        let is_of_list = *target == "L" || target.starts_with("L_");
+        if let Some(piece) = self.piece {
+            let mut claimed = self.claimed.iter().chain(&self.copy);
+            let own = [count_of(piece.number), numbers_of(piece.number)];
+            return own.contains(target) || claimed.any(|it| std::ptr::eq(*it, statement));
+        }
+        if self.question.n_listed() > 0 && is_of_list {
+            return false;
+        }
+        if *target == self.destination.name {
+            let own = self.copy();
+            return own.is_ok_and(|own| std::ptr::eq(own, statement));
+        }
+        match self.number + 1 == self.parts.len() {
+            true => !self.parts[..self.number].iter().any(of),
+            false => of(&self.destination),
+        }
+    }
+
+    /// Where the values of the part at hand begin: behind those of the parts before it.
+    pub(crate) fn offset(&self) -> Result<Option<Expression>, Refusal> {
+        let lengths = self.parts[..self.number].iter().map(Side::n_values);
+        let lengths = lengths.collect::<Result<Vec<_>, _>>()?;
+        let sum = |a, b| Expression::Add(Box::new(a), Box::new(b));
+        Ok(lengths.into_iter().reduce(sum))
+    }
+
     /// Whether two expressions of constants are equal.
     pub(crate) fn are_equal(&self, a: &Expression, b: &Expression) -> bool {
         a == b || self.always(&a.clone().equals(b.clone()))
@@ -240,7 +279,7 @@ impl<'a> State<'a> {
                 let of = calls(fact);
                 let of: BTreeSet<String> = of
                     .into_iter()
-                    .filter(|name| name.starts_with("B_"))
+                    .filter(|name| name.starts_with(['B', 'L']))
                     .collect();
                 if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
                     *kept = true;
@@ -308,13 +347,14 @@ impl<'a> State<'a> {
             return wrong("its space is a union");
         };
         let names = part.inputs().map(|v| part.name(v));
-        if !names.eq(self.entries.names().iter()) || part.exists().len() > 0 {
+        if !names.eq(self.entries.names().iter()) || part.exists().len() != self.entries.n_hidden {
             return wrong("its points are not those of the entries");
         }
         let own = self.entries.part.constraints();
         let is_met = |constraint: &Constraint| {
             part.constraints().contains(constraint)
-                || statement.space.implies(constraint, &self.known)
+                || !self.entries.hides(constraint)
+                    && statement.space.implies(constraint, &self.known)
         };
         if !own.iter().all(is_met) {
             return wrong("it has points that are no entries of the source");
@@ -418,49 +458,4 @@ impl<'a> State<'a> {
         self.held.insert(name.to_owned(), held);
         Ok(())
     }
-}
-
-/// An integer value as an expression.
-pub(crate) fn expression(value: &Value) -> Option<Expression> {
-    let both = |make: fn(Box<Expression>, Box<Expression>) -> Expression, a, b| {
-        Some(make(Box::new(expression(a)?), Box::new(expression(b)?)))
-    };
-    match value {
-        Value::Integer(n) => Some(Expression::Integer(*n)),
-        Value::Variable(v) => Some(Expression::Variable(*v)),
-        Value::Parameter(name) => Some(Expression::Constant(name.clone())),
-        Value::Entry(Access { space, indices }) => Some(match &indices[..] {
-            [] => Expression::Constant(space.clone()),
-            _ => Expression::Call(space.clone(), indices.clone()),
-        }),
-        Value::Negate(a) => Some(Expression::Negate(Box::new(expression(a)?))),
-        Value::Binary(Operator::Add, a, b) => both(Expression::Add, a, b),
-        Value::Binary(Operator::Subtract, a, b) => both(Expression::Subtract, a, b),
-        Value::Binary(Operator::Multiply, a, b) => both(Expression::Multiply, a, b),
-        Value::Binary(Operator::FloorDivide, a, b) => both(Expression::FloorDivide, a, b),
-        Value::Binary(Operator::Modulo, a, b) => both(Expression::Modulo, a, b),
-        _ => None,
-    }
-}
-
-/// `e - 1` for `a + 1` or an integer: `a`, or the integer less 1.
-pub(crate) fn before(e: &Expression) -> Option<Expression> {
-    match e {
-        Expression::Integer(n) => Some(Expression::Integer(n.checked_sub(1)?)),
-        Expression::Add(a, b) => match &**b {
-            Expression::Integer(1) => Some((**a).clone()),
-            Expression::Integer(n) => Some(Expression::Add(
-                a.clone(),
-                Box::new(Expression::Integer(n.checked_sub(1)?)),
-            )),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// `e + 1`, simplified.
-pub(crate) fn after(e: &Expression) -> Expression {
-    let one = Box::new(Expression::Integer(1));
-    Expression::Add(Box::new(e.clone()), one).simplified()
 }

@@ -19,18 +19,30 @@ use sparsec_relation::{
 
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
+use crate::entries::variable;
 use crate::goal::{Goal, at_values, shifted};
-use crate::lemmas::{index, only, only_by};
-use crate::order::accesses;
+use crate::lemmas::{index, updates};
+use crate::order::{accesses, time};
+use crate::pieces::ImageValue;
+use crate::side::Side;
 use crate::state::State;
+
+/// The given value of places that hold no entry.
+const FILL: &str = "A_fill";
 
 /// Constraints that equate parts of two tuples, given as values of the map's variables.
 type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
 
-impl State<'_> {
-    /// Every index lies within the extent of its array, and every key within its extent.
+impl<'a> State<'a> {
+    /// Every index lies within the extent of its array, and every key within its extent, in the
+    /// statements of the part or piece at hand.
     pub(crate) fn inside(&self) -> Outcome {
-        for statement in &self.computation.statements {
+        self.copy()?;
+        let arrays = self.destination.declarations.functions();
+        let is_claimed = self.piece.is_none() || self.claimed.len() == arrays.len();
+        refuse(is_claimed, "nothing says which statements list the entries")?;
+        let statements = self.computation.statements.iter();
+        for statement in statements.filter(|it| self.is_own(it)) {
             let is_entries = self.beyond_entries(statement).is_ok();
             let own: Vec<Constraint> = statement.space.parts()[0].constraints().to_vec();
             let holds = |constraint: &Constraint| match is_entries {
@@ -42,6 +54,12 @@ impl State<'_> {
                 let Some(space) = self.computation.space(&access.space) else {
                     continue;
                 };
+                if access.space == self.destination.name && self.parts.len() > 1 {
+                    let n = self.destination.n_values()?;
+                    let is_placed = self.is_placed(&access.indices, &n);
+                    refuse(is_placed, "a value may be outside of its part")?;
+                    continue;
+                }
                 bounds.extend(
                     access
                         .indices
@@ -73,16 +91,24 @@ impl State<'_> {
     }
 
     /// Whether a bound is the upper bound of the place at which a statement writes a value, and the
-    /// map implies it. The place is looked at as an expression of the map's tuple: there the prover
-    /// need not multiply out the expressions of its elements.
+    /// map implies it.
     fn is_place(&self, statement: &Statement, most: &Constraint) -> bool {
+        let written = statement.target.space == self.destination.name;
+        written
+            && statement.target.indices[..] == [most.first.clone()]
+            && self.is_placed(&statement.target.indices, &most.rest[0].1)
+    }
+
+    /// Whether an index is the place of an entry's tuple, and the map implies that the place lies
+    /// between 0 and `end`, behind the places of the parts before. The place is looked at as an
+    /// expression of the map's tuple: there the prover need not multiply out the expressions of its
+    /// elements.
+    fn is_placed(&self, indices: &[Expression], end: &Expression) -> bool {
         let map = &self.destination.map;
-        let written = statement.target.space == self.destination.name && self.has_tuples;
-        let at = index(statement);
-        let (Ok(at_entry), Ok(index)) = (self.place(), at) else {
+        let (Ok(at_entry), [index]) = (self.place(), indices) else {
             return false;
         };
-        if !written || most.first != *index || !self.agree(index, &at_entry) {
+        if !self.has_tuples || !self.agree(index, &at_entry) {
             return false;
         }
         let Ok(place) = self.destination.place(&self.known) else {
@@ -92,14 +118,32 @@ impl State<'_> {
         let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
         map.constraints().iter().for_each(|it| part.add(it.clone()));
         let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
-        let most = Constraint {
-            first: place,
-            rest: most.rest.clone(),
-        };
+        let most = Constraint::new(place, Comparison::Less, end.clone());
         Set::new(vec![part]).is_ok_and(|tuples| {
             let mut bounds = [least, most].into_iter();
             bounds.all(|bound| tuples.implies(&bound, &self.known))
         })
+    }
+
+    /// The values of the parts follow one another: the array is as long as all parts together, and
+    /// the part at hand has no negative length.
+    pub(crate) fn has_room(&self) -> Outcome {
+        let lengths = self.parts.iter().map(Side::n_values);
+        let lengths = lengths.collect::<Result<Vec<_>, _>>()?;
+        let own = Constraint::new(
+            Expression::Integer(0),
+            Comparison::LessEqual,
+            lengths[self.number].clone(),
+        );
+        refuse(self.always(&own), "a part may have a negative length")?;
+        let sum = |a, b| Expression::Add(Box::new(a), Box::new(b));
+        let total = lengths.into_iter().reduce(sum);
+        let total = total.ok_or_else(|| Refusal::of("there are no parts"))?;
+        let extent = self.extent(&self.destination.name)?;
+        refuse(
+            self.are_equal(&extent, &total),
+            "it may have another length",
+        )
     }
 
     /// The destination's tuple and the coordinates of an entry, in the order of the map's
@@ -171,7 +215,11 @@ impl State<'_> {
     /// The place of an entry's value in the destination.
     fn place(&self) -> Result<Expression, Refusal> {
         let place = self.destination.place(&self.known)?;
-        Ok(place.rewritten(&Values(&self.at_entry())))
+        let place = place.rewritten(&Values(&self.at_entry()));
+        Ok(match self.offset()? {
+            Some(offset) => Expression::Add(Box::new(offset), Box::new(place)),
+            None => place,
+        })
     }
 
     /// A place determines a tuple, a tuple its coordinates, and coordinates their entry.
@@ -183,13 +231,76 @@ impl State<'_> {
         let map = Relation::new(vec![self.destination.map.clone()]);
         let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
         refuse(is_function, "a tuple may have several coordinates")?;
-        refuse(self.are_apart, "two entries may have the same coordinates")
+        let are_told_apart = self.are_apart && (self.are_distinct || self.question.adds);
+        refuse(are_told_apart, "two entries may have the same coordinates")
     }
 
-    /// One statement writes values: the value of each entry to its place.
-    pub(crate) fn holds_value(&self) -> Outcome {
-        let copy = only_by(&self.writers(&self.destination.name), Update::Assign)?;
+    /// The statements that write the values of entries, one for each part. If the fill is given, one
+    /// before them writes the fill to all places; without, places begin with 0.
+    fn copies(&self) -> Result<Vec<&'a Statement>, Refusal> {
+        let name = &self.destination.name;
+        let mut writers = self.writers(name);
+        writers.sort_by_key(|statement| time(statement).ok());
+        let update = match self.question.adds && self.piece.is_none() {
+            true => Update::Add,
+            false => Update::Assign,
+        };
+        if self.question.has_fill && self.piece.is_none() && !writers.is_empty() {
+            let fill = writers.remove(0);
+            updates(fill, Update::Assign)?;
+            self.sweeps(fill, &self.extent(name)?)?;
+            let is_fill = matches!(&fill.value, Value::Entry(read)
+                if read.space == FILL && read.indices.is_empty());
+            let given = self.computation.space(FILL);
+            let is_given = given.is_some_and(|space| space.role.is_given());
+            if !is_fill || !is_given || self.question.adds || *index(fill)? != variable(0) {
+                return Err(Refusal::at(
+                    fill,
+                    "it does not write the fill to all places",
+                ));
+            }
+            writers
+                .iter()
+                .try_for_each(|copy| self.follows(copy, fill))?;
+        }
+        let n_copies = self.piece.map_or(self.parts.len(), |piece| piece.n_pieces);
+        let is_each = writers.len() == n_copies;
+        refuse(is_each, "not one statement writes the values of each part")?;
+        writers.iter().try_for_each(|copy| updates(copy, update))?;
+        Ok(writers)
+    }
+
+    /// The statement that writes the values of the part at hand, which has one point for each entry.
+    pub(crate) fn visited(&mut self, cited: &[&'a Statement]) -> Outcome {
+        let copies = self.copies()?;
+        let copy = match cited {
+            [copy] if copies.iter().any(|it| std::ptr::eq(*it, *copy)) => *copy,
+            _ => {
+                return Err(Refusal::of(
+                    "it is not about one statement that copies values",
+                ));
+            }
+        };
+        let is_other = |own: &'a Statement| !std::ptr::eq(own, copy);
+        refuse(
+            !self.copy.is_some_and(is_other),
+            "two statements copy the values of one part",
+        )?;
         self.visits(copy)?;
+        self.copy = Some(copy);
+        Ok(())
+    }
+
+    /// The statement that writes the values of the part at hand.
+    pub(crate) fn copy(&self) -> Result<&'a Statement, Refusal> {
+        let copy = self.copy;
+        copy.ok_or_else(|| Refusal::of("nothing says which statement copies values"))
+    }
+
+    /// One statement writes values: the value of each entry to its place. Sums hold all entries of
+    /// their coordinates, since these have one tuple.
+    pub(crate) fn holds_value(&self) -> Outcome {
+        let copy = self.copy()?;
         let place = self.place()?;
         if !self.agree(index(copy)?, &place) {
             return Err(Refusal::at(
@@ -197,8 +308,15 @@ impl State<'_> {
                 "it may write to another place than that of the entry's tuple",
             ));
         }
-        let is_value = match &copy.value {
-            Value::Entry(read) => {
+        let mirrored = self.piece.map_or(ImageValue::Same, |piece| piece.value);
+        let value = match (&copy.value, mirrored) {
+            (Value::Negate(value), ImageValue::Negative)
+            | (Value::Conjugate(value), ImageValue::Conjugate) => Some(&**value),
+            (value, ImageValue::Same) => Some(value),
+            _ => None,
+        };
+        let is_value = match value {
+            Some(Value::Entry(read)) => {
                 read.space == self.source.name
                     && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
             }
@@ -213,10 +331,10 @@ impl State<'_> {
         }
     }
 
-    /// Places of no entry hold the fill: one statement writes values, and no two tuples share a
-    /// place.
+    /// Places of no entry hold the fill: one statement writes values to places of entries, and no two
+    /// tuples share a place.
     pub(crate) fn others(&mut self) -> Outcome {
-        only(&self.writers(&self.destination.name))?;
+        self.copy()?;
         let place = self.destination.place(&self.known)?;
         let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
             vec![

@@ -67,6 +67,8 @@ impl Display for CaseKind {
 pub struct Case {
     /// An element of the destination's tuple, an array or a constant.
     pub unknown: String,
+    /// The number of the part of the destination that it belongs to, or 0.
+    pub part: usize,
     /// How it is found.
     pub kind: CaseKind,
     /// Its value at an entry; the assignments that compute an array or a constant.
@@ -76,7 +78,7 @@ pub struct Case {
 impl Case {
     /// The case of an element with this value at an entry.
     pub(crate) fn element(
-        destination: &Named,
+        (destination, part): (&Named, usize),
         entries: &Entries,
         (element, kind): (Variable, CaseKind),
         value: &Expression,
@@ -86,6 +88,7 @@ impl Case {
         Self {
             found: vec![format!("{unknown} = {value}")],
             unknown,
+            part,
             kind,
         }
     }
@@ -96,6 +99,7 @@ impl Case {
         let writers = statements.filter(|statement| statement.target.space == name);
         Self {
             unknown: name.to_owned(),
+            part: 0,
             kind,
             found: writers.map(|it| it.assignment().to_string()).collect(),
         }

@@ -12,20 +12,32 @@
 //! An array with statements of another form has no proposal. What the checker does not accept
 //! is left without a proof, and the certificate says so.
 
+mod forms;
+
 use sparsec_base::Result;
-use sparsec_base::arena::Id;
-use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
-use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
+use sparsec_certificate::{
+    Certificate, ImageValue, Lemma, Line, Obligation, Part, Proof, Question, SourcePiece,
+};
+use sparsec_computation::{Computation, Role, Statement, Value};
 use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
 
-use crate::{Conversion, Piece, Places, Wanted};
+use self::forms::{Computed, arrays};
+use crate::{Conversion, Image, Piece, Places, Wanted};
+
+/// The modes that an image exchanges, and its values.
+type Mirror = Option<([usize; 2], ImageValue)>;
 
 /// What a conversion is of.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    pub(crate) source: Descriptor,
-    pub(crate) destination: Descriptor,
-    pub(crate) is_one_to_one: bool,
+    /// The pieces: a part, or an image with its modes and values.
+    source: Vec<(Descriptor, Mirror)>,
+    pub(crate) destination: Vec<Descriptor>,
+    places: Places,
+    is_unique: bool,
+    adds: bool,
+    has_mask: bool,
+    has_fill: bool,
 }
 
 impl Origin {
@@ -35,33 +47,42 @@ impl Origin {
         destination: &[Descriptor],
         wanted: &Wanted,
     ) -> Option<Self> {
-        let ([source], [destination]) = (source, destination) else {
-            return None;
-        };
-        let is_listed = match wanted.places {
-            Places::Full => wanted.is_unique,
-            Places::Checked => true,
-            Places::Some => false,
-        };
-        let is_plain = !wanted.has_padding && !wanted.adds && !wanted.has_fill;
-        let is_spoken_of = source.image.is_none()
-            && is_plain
-            && wanted.tables.is_empty()
-            && wanted.triangle.is_none();
-        (is_listed && is_spoken_of).then(|| Self {
-            source: source.descriptor.clone(),
-            destination: destination.clone(),
-            is_one_to_one: wanted.places == Places::Full,
+        let is_image = source.first().is_none_or(|piece| piece.image.is_some());
+        let is_spoken_of = !is_image && wanted.triangle.is_none();
+        let pieces = source.iter().map(|piece| {
+            let value = match piece.value {
+                Image::Same => ImageValue::Same,
+                Image::Negative => ImageValue::Negative,
+                Image::Conjugate => ImageValue::Conjugate,
+            };
+            let image = piece.image.map(|modes| (modes, value));
+            (piece.descriptor.clone(), image)
+        });
+        is_spoken_of.then(|| Self {
+            source: pieces.collect(),
+            destination: destination.to_vec(),
+            places: wanted.places,
+            is_unique: wanted.is_unique,
+            adds: wanted.adds,
+            has_mask: wanted.has_padding,
+            has_fill: wanted.has_fill,
         })
     }
 
     /// What is asked of a computation.
     pub(crate) fn question<'a>(&'a self, computation: &'a Computation) -> Question<'a> {
+        let pieces = self.source.iter();
+        let pieces = pieces.map(|(descriptor, image)| SourcePiece {
+            descriptor,
+            image: *image,
+        });
         Question {
-            source: &self.source,
-            destination: &self.destination,
-            is_one_to_one: self.is_one_to_one,
-            computation,
+            is_full: self.places == Places::Full && !self.has_mask,
+            is_unique: self.is_unique,
+            adds: self.adds,
+            has_mask: self.has_mask,
+            has_fill: self.has_fill,
+            ..Question::new(pieces.collect(), &self.destination, computation)
         }
     }
 }
@@ -72,21 +93,59 @@ impl Origin {
 /// `E0831` for a conversion of a form that certificates cannot speak of.
 pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
     let computation = &conversion.computation;
-    let question = origin.question(computation);
+    let mut obligations = origin.question(computation).obligations()?;
+    let n = origin.destination.len();
+    let mut parts = Vec::new();
+    let of_parts = obligations.split_off(obligations.len() - n);
+    for (number, obligations) in obligations.into_iter().enumerate() {
+        parts.push(listed(computation, origin, (obligations, number))?);
+    }
+    for (number, obligations) in of_parts.into_iter().enumerate() {
+        let prefix = match n {
+            1 => "B".to_owned(),
+            _ => format!("B{}", number + 1),
+        };
+        let is_own = |name: &str| match number + 1 == n {
+            true => {
+                name != "L"
+                    && !is_of(name, "L")
+                    && !(1..n).any(|other| is_of(name, &format!("B{other}")))
+            }
+            false => is_of(name, &prefix),
+        };
+        let lines = lines(computation, origin, (obligations, number), &is_own);
+        let tuple = tuple(conversion, &origin.destination[number], number)?;
+        parts.push(Part { tuple, lines });
+    }
+    Ok(Certificate { parts })
+}
+
+/// Whether an array belongs to the part of a destination whose names begin with `prefix`.
+fn is_of(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| rest.starts_with('_'))
+}
+
+/// The obligations of one part, with lemmas for the arrays that are its own.
+fn lines(
+    computation: &Computation,
+    origin: &Origin,
+    (obligations, number): (Vec<Obligation>, usize),
+    is_own: &dyn Fn(&str) -> bool,
+) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut add = |obligation: Obligation, lemma: Option<Lemma>, statements: Vec<String>| {
         let proof = lemma.map(|lemma| Proof { lemma, statements });
         lines.push(Line { obligation, proof });
     };
-    let (first, others): (Vec<_>, Vec<_>) = question
-        .obligations()?
+    let (first, others): (Vec<_>, Vec<_>) = obligations
         .into_iter()
         .filter(|it| !matches!(it, Obligation::Values(_)))
         .partition(|it| matches!(it, Obligation::Settled | Obligation::Apart));
     for obligation in first {
         let lemma = match obligation {
             Obligation::Settled => Lemma::Schedule,
-            _ if origin.is_one_to_one => Lemma::Source,
+            _ if origin.is_unique => Lemma::Source,
             _ => Lemma::Arithmetic,
         };
         add(obligation, Some(lemma), Vec::new());
@@ -94,22 +153,23 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
     // Entries are counted before their number is relied on.
     let (counts, arrays): (Vec<Computed>, Vec<Computed>) = arrays(computation)
         .into_iter()
+        .filter(|(name, ..)| is_own(name))
         .partition(|(name, ..)| name.ends_with("_entries"));
     for (name, lemma, statements) in counts {
         add(Obligation::Values(name), lemma, statements);
     }
-    if numbers_by_place(computation) {
+    let copy = copy_of(computation, "B", number);
+    if copy.is_some_and(|copy| numbers_by_place(computation, copy)) {
         add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
     }
     for (name, lemma, statements) in arrays.clone() {
         add(Obligation::Values(name), lemma, statements);
     }
     for obligation in others {
-        let (lemma, statements) = proposed(&obligation, &arrays, computation);
+        let (lemma, statements) = proposed(&obligation, &arrays, copy);
         add(obligation, Some(lemma), statements);
     }
-    let tuple = tuple(conversion, &origin.destination)?;
-    Ok(Certificate { tuple, lines })
+    lines
 }
 
 /// The certificate of a conversion, with the proofs that the checker accepts.
@@ -117,19 +177,77 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
 /// # Errors
 /// As [`proposal`].
 pub(crate) fn certificate(conversion: &Conversion, origin: &Origin) -> Result<Certificate> {
-    let mut certificate = proposal(conversion, origin)?;
+    let certificate = proposal(conversion, origin)?;
     let question = origin.question(&conversion.computation);
-    (certificate.lines, _) = question.examine(&certificate)?;
-    Ok(certificate)
+    Ok(question.examine(&certificate)?.0)
+}
+
+/// The list of entries for one piece of the source.
+fn listed(
+    computation: &Computation,
+    origin: &Origin,
+    (obligations, piece): (Vec<Obligation>, usize),
+) -> Result<Part> {
+    let missing = || crate::refused("nothing lists the entries of a piece".to_owned());
+    let copy = copy_of(computation, "L", piece).ok_or_else(missing)?;
+    let number = copy.target.indices.first().ok_or_else(missing)?;
+    let space = &copy.space.parts()[0];
+    let inputs: Vec<&str> = space.inputs().map(|v| space.name(v)).collect();
+    let number_text = space.text_of(number);
+    let tuple = format!("{{[{}] -> [n_] : n_ = {number_text}}}", inputs.join(", "));
+    let proofs = obligations.into_iter().map(|obligation| {
+        let writers = |name: &str| -> Vec<String> {
+            let writers = computation.writers(name);
+            let writers = writers.map(|id| computation.statement(id).name.clone());
+            writers.collect()
+        };
+        let (lemma, statements) = match &obligation {
+            Obligation::Settled => (Lemma::Schedule, Vec::new()),
+            Obligation::Apart if origin.is_unique => (Lemma::Source, Vec::new()),
+            Obligation::Visited => (Lemma::Space, vec![copy.name.clone()]),
+            Obligation::Values(name) if name == "L_NZ" => (Lemma::Count, writers(name)),
+            Obligation::Values(name) if name.starts_with("L_n") => (Lemma::Counted, writers(name)),
+            Obligation::Values(name) if name.starts_with("L_at") => (Lemma::Placed, writers(name)),
+            Obligation::Values(name) => {
+                let own = computation.writers(name);
+                let own = own.map(|id| computation.statement(id));
+                let own = own.filter(|it| {
+                    it.target.indices == copy.target.indices && it.space == copy.space
+                });
+                (
+                    Lemma::Listed,
+                    own.take(1).map(|it| it.name.clone()).collect(),
+                )
+            }
+            Obligation::Holds => (Lemma::Arithmetic, vec![copy.name.clone()]),
+            _ => (Lemma::Arithmetic, Vec::new()),
+        };
+        let proof = Some(Proof { lemma, statements });
+        Line { obligation, proof }
+    });
+    let lines = proofs.collect();
+    let tuple = tuple.parse()?;
+    Ok(Part { tuple, lines })
+}
+
+/// The statement that copies the values of entries of a part. One before may store the fill.
+fn copy_of<'a>(computation: &'a Computation, values: &str, part: usize) -> Option<&'a Statement> {
+    let statements = computation.statements.iter();
+    let copies = statements.filter(|statement| {
+        let is_fill = matches!(&statement.value, Value::Entry(read) if read.indices.is_empty());
+        statement.target.space == values && !is_fill
+    });
+    let mut copies: Vec<&Statement> = copies.collect();
+    // Names follow the order in which statements were written, part after part.
+    copies.sort_by_key(|statement| (statement.name.len(), &statement.name));
+    copies.get(part).copied()
 }
 
 /// Whether the place of an entry's value is its number in the destination too.
-fn numbers_by_place(computation: &Computation) -> bool {
-    let mut statements = computation.statements.iter();
-    let copy = statements.find(|statement| statement.target.space == "B");
-    let n = copy.map_or(0, |copy| copy.variables().len());
-    let read = copy.and_then(|copy| copy.value.entries().first().copied().cloned());
-    let Some([place]) = read.as_ref().map(|read| &read.indices[..]) else {
+fn numbers_by_place(computation: &Computation, copy: &Statement) -> bool {
+    let n = copy.variables().len();
+    let reads = copy.value.entries();
+    let Some([place]) = reads.first().map(|read| &read.indices[..]) else {
         return false;
     };
     let is_temporary = |name: &str| {
@@ -145,11 +263,12 @@ fn numbers_by_place(computation: &Computation) -> bool {
 }
 
 /// The destination's tuple at an entry, from the cases of its elements.
-fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> {
+fn tuple(conversion: &Conversion, destination: &Descriptor, part: usize) -> Result<Relation> {
     let map = &destination.map().parts()[0];
     let elements: Vec<_> = map.inputs().chain(map.exists()).collect();
     let found = |name: &str| {
-        let cases = conversion.cases.iter().filter(|case| case.unknown == name);
+        let cases = conversion.cases.iter();
+        let cases = cases.filter(|case| case.part == part && case.unknown == name);
         let mut found = cases.flat_map(|case| &case.found);
         found.find_map(|text| text.strip_prefix(&format!("{name} = ")).map(str::to_owned))
     };
@@ -173,9 +292,8 @@ fn tuple(conversion: &Conversion, destination: &Descriptor) -> Result<Relation> 
             }
         }
     }
-    let copy = conversion.computation.statements.iter();
-    let mut copy = copy.filter(|statement| statement.target.space == "B");
-    let space = copy.next().map(|copy| &copy.space.parts()[0]);
+    let copy = copy_of(&conversion.computation, "B", part);
+    let space = copy.map(|copy| &copy.space.parts()[0]);
     let inputs = space
         .into_iter()
         .flat_map(|part| part.inputs().map(|v| part.name(v)));
@@ -212,102 +330,12 @@ impl Rewrite for Number {
     }
 }
 
-/// A computed array or number, the lemma that its statements suggest, and these.
-type Computed = (String, Option<Lemma>, Vec<String>);
-
-/// What is computed, in the order in which it is complete. Statements that count toward one
-/// number, which is to be 0, are apart.
-fn arrays(computation: &Computation) -> Vec<Computed> {
-    let mut all: Vec<(usize, Computed)> = Vec::new();
-    for space in &computation.spaces {
-        if space.role == Role::Given || space.name == "B" {
-            continue;
-        }
-        let writers = computation.writers(&space.name).map(Id::index);
-        let writers: Vec<usize> = writers.collect();
-        let statements: Vec<&Statement> = writers
-            .iter()
-            .map(|at| &computation.statements[*at])
-            .collect();
-        let names = statements.iter().map(|statement| statement.name.clone());
-        let lemma = lemma(&statements);
-        if lemma == Some(Lemma::Tally) {
-            for (at, name) in writers.iter().zip(names) {
-                all.push((2 * at, (space.name.clone(), lemma, vec![name])));
-            }
-            continue;
-        }
-        let Some(last) = writers.last() else { continue };
-        // What bounds the ends of runs is known once their beginnings are.
-        let at = match lemma {
-            Some(Lemma::Behind) => 2 * followed(computation, &space.name).unwrap_or(*last) - 1,
-            _ => 2 * last,
-        };
-        let mut names: Vec<String> = names.collect();
-        if let (Some(Lemma::Start), Some(start)) = (lemma, statements[0].value.entries().first()) {
-            let counts = computation.writers(&start.space);
-            let counts = counts.map(|id| computation.statement(id).name.clone());
-            names.splice(0..0, counts);
-        }
-        all.push((at, (space.name.clone(), lemma, names)));
-    }
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, computed)| computed).collect()
-}
-
-/// The first statement that reads an array.
-fn followed(computation: &Computation, name: &str) -> Option<usize> {
-    computation.statements.iter().position(|statement| {
-        let entries = statement.value.entries().into_iter();
-        entries.map(|read| &read.space).any(|read| read == name)
-    })
-}
-
-/// The lemma that statements suggest.
-fn lemma(statements: &[&Statement]) -> Option<Lemma> {
-    use Update::{Add, Assign, Maximum, Minimum};
-    let updates: Vec<Update> = statements.iter().map(|it| it.update).collect();
-    let first = statements.first()?;
-    if first.target.indices.is_empty() {
-        return match updates[..] {
-            [Assign] => Some(Lemma::Count),
-            [Maximum] => Some(Lemma::Greatest),
-            [Add, ..] => Some(Lemma::Tally),
-            _ => None,
-        };
-    }
-    match updates[..] {
-        [Assign] => Some(match &first.value {
-            Value::Window(Window::Rank, _) => Lemma::Rank,
-            Value::Window(Window::DenseRank, _) => Lemma::DenseRank,
-            Value::Window(Window::Ordinal, keys) if keys.is_empty() => Lemma::Ordinal,
-            Value::Window(Window::Ordinal, _) => Lemma::InGroup,
-            Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
-                Lemma::Start
-            }
-            value if reads(value, &first.target.space) => Lemma::Lengths,
-            _ if first.variables().len() == 0 => Lemma::Copied,
-            _ => Lemma::Keys,
-        }),
-        [Maximum] => Some(Lemma::Behind),
-        [Assign, Minimum] => Some(Lemma::Least),
-        [Assign, Assign] => Some(Lemma::Marked),
-        [Add, Add] => Some(Lemma::Scan),
-        [Maximum, Maximum] => Some(Lemma::RunningMaximum),
-        _ => None,
-    }
-}
-
-fn reads(value: &Value, name: &str) -> bool {
-    value.entries().iter().any(|read| read.space == name)
-}
-
 /// The lemma of an obligation that is not about the statements of one array, and the
 /// statements of those arrays that it speaks of.
 fn proposed(
     obligation: &Obligation,
     arrays: &[Computed],
-    computation: &Computation,
+    copy: Option<&Statement>,
 ) -> (Lemma, Vec<String>) {
     let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -320,12 +348,11 @@ fn proposed(
         }
         names
     };
-    let copy = computation.statements.iter();
-    let copy = copy.filter(|statement| statement.target.space == "B");
-    let copy: Vec<String> = copy.map(|statement| statement.name.clone()).collect();
+    let copy: Vec<String> = copy.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
-        use Lemma::{DenseRank, InGroup, Ordinal, Rank, Start};
-        lemma.is_some_and(|lemma| [DenseRank, InGroup, Ordinal, Rank, Start].contains(&lemma))
+        use Lemma::{DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start};
+        let all = [DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start];
+        lemma.is_some_and(|lemma| all.contains(&lemma))
     };
     let numbers = |said: &dyn Fn(&str) -> bool| {
         let lemma_of = |name: &str| arrays.iter().find(|it| it.0 == name).and_then(|it| it.1);
@@ -334,7 +361,12 @@ fn proposed(
     match obligation {
         Obligation::Monotone(name, _) => {
             let own = arrays.iter().find(|(array, ..)| array == name);
-            let scan = [Lemma::Scan, Lemma::RunningMaximum, Lemma::Lengths];
+            let scan = [
+                Lemma::Scan,
+                Lemma::RunningMaximum,
+                Lemma::Lengths,
+                Lemma::Rooms,
+            ];
             match own {
                 Some((_, Some(lemma), statements)) if scan.contains(lemma) => {
                     (*lemma, statements.clone())
@@ -353,8 +385,8 @@ fn proposed(
         }
         Obligation::Visited => (Lemma::Space, copy),
         Obligation::OneTuple => (Lemma::ByNumbers, numbers(&|_| false)),
-        Obligation::OwnPlace => (Lemma::ByNumbers, numbers(&|_| false)),
-        Obligation::Holds => (Lemma::Arithmetic, copy),
+        Obligation::OwnPlace | Obligation::Shared => (Lemma::ByNumbers, numbers(&|_| false)),
+        Obligation::Holds | Obligation::Sums => (Lemma::Arithmetic, copy),
         Obligation::Others => (Lemma::Untouched, copy),
         Obligation::Tuple => (Lemma::Arithmetic, of(&|_| true)),
         _ => (Lemma::Arithmetic, Vec::new()),

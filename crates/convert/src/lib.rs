@@ -73,7 +73,7 @@ use sparsec_relation::{Descriptor, Expression, Relation};
 
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
-pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Proof, Question};
+pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};
 
 /// The types of arrays, by the names that they have in the computation.
 pub type Types = BTreeMap<String, ElementType>;
@@ -209,9 +209,9 @@ impl Conversion {
 
     fn origin(&self) -> Result<&certify::Origin> {
         self.origin.as_ref().ok_or_else(|| {
-            let message = "no lemma is about several parts, mirror images, padding, hash tables, sums or fills";
+            let message = "no lemma is about stored triangles, or about places with several entries";
             Diagnostic::new(code::CERTIFICATE, message)
-                .help("certificates are about formats of one part that list each entry once")
+                .help("certificates are about conversions to formats without mirror images, and not from runs of one value")
         })
     }
 
@@ -402,7 +402,10 @@ pub fn convert_pieces(
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
     let origin = certify::Origin::of(source, destination, wanted);
+    let n_pieces = source.len();
     let mut source = pieces::Source::of(source, wanted, &extents)?;
+    // No lemma is about places that hold several entries, which are listed.
+    let origin = origin.filter(|_| source.is_one() || n_pieces > 1);
     // A part holds some of the entries.
     source.entries.is_full &= parts.len() == 1;
     let wanted = &source.wanted(wanted);

@@ -114,7 +114,7 @@ pub(crate) fn synthesized(
         synthesis.met.clear();
         synthesis.has_counted = false;
         let before = synthesis.space.clone();
-        synthesis.fill(&known, &mut cases)?;
+        synthesis.fill(&known, (number, &mut cases))?;
         if !synthesis.is_last {
             synthesis.leave(before)?;
         }
@@ -194,11 +194,11 @@ pub(crate) struct Synthesis<'a> {
 
 impl Synthesis<'_> {
     /// Fills the arrays of the part at hand.
-    fn fill(&mut self, known: &Declarations, cases: &mut Vec<Case>) -> Result<()> {
+    fn fill(&mut self, known: &Declarations, (part, cases): (usize, &mut Vec<Case>)) -> Result<()> {
         let (destination, entries) = (self.destination, self.entries);
         let mut unknowns = Unknowns::new(destination, entries, known);
         let mut note = |element: (Variable, CaseKind), value: &Expression| {
-            cases.push(Case::element(destination, entries, element, value));
+            cases.push(Case::element((destination, part), entries, element, value));
         };
         loop {
             for (element, value) in unknowns.determine() {

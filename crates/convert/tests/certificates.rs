@@ -157,12 +157,12 @@ fn certificates_of_less_are_refused() {
         .expect("it is accepted");
     let lacking = |obligation: &Obligation| {
         let mut certificate = whole.clone();
-        certificate
+        certificate.parts[0]
             .lines
             .retain(|line| line.obligation != *obligation);
         refused(&made, &certificate)
     };
-    for line in &whole.lines {
+    for line in &whole.parts[0].lines {
         let text = lacking(&line.obligation);
         assert!(text.contains("not proved"), "{text}");
     }
@@ -181,11 +181,12 @@ fn certificates_of_less_are_refused() {
 fn other_lemmas_are_refused() {
     let made = conversion("csr", "csc");
     let whole = made.certificate().expect("it is a conversion");
-    let arrays = |line: usize| matches!(whole.lines[line].obligation, Obligation::Values(_));
-    for line in (0..whole.lines.len()).filter(|line| arrays(*line)) {
+    let arrays =
+        |line: usize| matches!(whole.parts[0].lines[line].obligation, Obligation::Values(_));
+    for line in (0..whole.parts[0].lines.len()).filter(|line| arrays(*line)) {
         for lemma in Lemma::ALL {
             let mut certificate = whole.clone();
-            let proof = certificate.lines[line]
+            let proof = certificate.parts[0].lines[line]
                 .proof
                 .as_mut()
                 .expect("it is proved");
@@ -197,7 +198,7 @@ fn other_lemmas_are_refused() {
         }
     }
     let mut certificate = whole.clone();
-    certificate.lines[3].proof = None;
+    certificate.parts[0].lines[3].proof = None;
     assert!(refused(&made, &certificate).contains("no proof of it"));
 }
 

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
-    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Optimisation, Piece,
-    Places, Proof, Question, Triangle, Types, Wanted, convert, convert_pieces,
+    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Optimisation, Part,
+    Piece, Places, Proof, Question, Triangle, Types, Wanted, convert, convert_pieces,
 };
 use sparsec_format::{Level, LevelKind, Mirrored, Side};
 use sparsec_relation::Descriptor;

@@ -4,6 +4,7 @@
 //! |----------------------------|--------------------------------------------------------------|
 //! | two numbers of a numbering | less, greater, by each key in turn; equal                    |
 //! | the value of an array      | the mark, or the value of an entry; an empty run, or a run with elements |
+//! | two places of blocks | in one block: before, behind or the same; in blocks one behind the other |
 //! | whether two entries are one | they are one; a coordinate differs                          |
 //! | two expressions            | less, greater, equal                                         |
 
@@ -13,8 +14,9 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
 use super::Goal;
 use crate::entries::{At, variable};
+use crate::held::{Held, NumberingKind, after};
 use crate::order::names_in;
-use crate::state::{Held, NumberingKind, State, after};
+use crate::state::State;
 
 /// The most proofs that one goal may take.
 const MOST_PROOFS: usize = 600;
@@ -72,7 +74,7 @@ impl Goal {
             split.split.insert((a, b));
             let pair = (self.numbers[a].2, self.numbers[b].2);
             split.compare_tuples(state, pair.0, pair.1);
-            if state.are_apart && !split.pairs.contains(&pair) {
+            if state.are_distinct && !split.pairs.contains(&pair) {
                 split.pairs.push(pair);
             }
             return split.compared_numbers(state, (a, b), budget);
@@ -81,6 +83,11 @@ impl Goal {
             let mut without = self.clone();
             without.choices = rest.to_vec();
             return without.chosen(state, name, at, budget);
+        }
+        if let Some((block, rest)) = self.blocks.split_last() {
+            let mut without = self.clone();
+            without.blocks = rest.to_vec();
+            return without.in_blocks(state, block, budget);
         }
         if let Some((pair, rest)) = self.pairs.split_last() {
             let mut without = self.clone();
@@ -188,6 +195,65 @@ impl Goal {
             vec![same.clone()],
         ];
         with(one.concat()).refuted(state, budget) && numbering.keys.iter().all(differ)
+    }
+
+    /// Splits two places of an array that increases within blocks of `n` places. Between places of
+    /// different blocks a block begins.
+    fn in_blocks(
+        &self,
+        state: &State<'_>,
+        (name, n, [a, b]): &(String, i64, [Expression; 2]),
+        budget: &Cell<usize>,
+    ) -> bool {
+        use Comparison::{Equal, Greater, Less, LessEqual};
+        let begin = Expression::Multiply(
+            Box::new(variable(self.n)),
+            Box::new(Expression::Integer(*n)),
+        );
+        let end = Expression::Add(Box::new(begin.clone()), Box::new(Expression::Integer(*n)));
+        let mut with = self.clone();
+        with.n += 1;
+        // The block is one that the constraints speak of, or lies before or behind it.
+        let mut numbers: Vec<Expression> = Vec::new();
+        for e in self.constraints.iter().flat_map(Constraint::expressions) {
+            e.visit(&mut |e| {
+                if let Expression::Multiply(number, by) = e
+                    && **by == Expression::Integer(*n)
+                    && !numbers.contains(number)
+                {
+                    numbers.push((**number).clone());
+                }
+            });
+        }
+        numbers
+            .into_iter()
+            .for_each(|number| with.compare(variable(self.n), number));
+        let refuted = |constraints: Vec<Constraint>| {
+            let mut case = with.clone();
+            case.constraints.extend(constraints);
+            case.refuted(state, budget)
+        };
+        let within = |place: &Expression| Constraint {
+            first: begin.clone(),
+            rest: vec![(LessEqual, place.clone()), (Less, end.clone())],
+        };
+        let between = |before: &Expression, behind: &Expression| Constraint {
+            first: before.clone(),
+            rest: vec![(Less, begin.clone()), (LessEqual, behind.clone())],
+        };
+        let call = |at: &Expression| Expression::Call(name.clone(), vec![at.clone()]);
+        let both = |comparison| {
+            [
+                within(a),
+                within(b),
+                Constraint::new(a.clone(), comparison, b.clone()),
+                Constraint::new(call(a), comparison, call(b)),
+            ]
+        };
+        let mut one_block = [Less, Equal, Greater].into_iter();
+        one_block.all(|comparison| refuted(both(comparison).to_vec()))
+            && refuted(vec![between(a, b)])
+            && refuted(vec![between(b, a)])
     }
 
     /// Splits an array at an expression by the values that the array can hold there.

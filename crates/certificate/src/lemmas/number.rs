@@ -3,21 +3,24 @@
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{index, only_by};
+use super::scalar::bounded;
+use super::store::filled;
+use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::state::{Held, Numbering, NumberingKind, Segments, State, after};
+use crate::held::{Held, Numbering, NumberingKind, Segments, after};
+use crate::state::State;
 
 /// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
 pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
+    let statement = numbers(state, name, statements)?;
     let keys = windowed(state, statement, Window::Rank)?;
     numbered(state, name, statement, (keys, NumberingKind::Entries))
 }
 
 /// The ordinals of all entries are their ranks by no key.
 pub(crate) fn ordinal(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
+    let statement = numbers(state, name, statements)?;
     let keys = windowed(state, statement, Window::Ordinal)?;
     if !keys.is_empty() {
         return Err(Refusal::at(
@@ -30,14 +33,14 @@ pub(crate) fn ordinal(state: &mut State<'_>, name: &str, statements: &[&Statemen
 
 /// Dense ranks number the distinct keys of the entries.
 pub(crate) fn dense_rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
+    let statement = numbers(state, name, statements)?;
     let keys = windowed(state, statement, Window::DenseRank)?;
     numbered(state, name, statement, (keys, NumberingKind::Keys))
 }
 
 /// No two entries of a group have the same ordinal.
 pub(crate) fn in_group(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
+    let statement = numbers(state, name, statements)?;
     let keys = windowed(state, statement, Window::Ordinal)?;
     numbered(state, name, statement, (keys, NumberingKind::InGroups))
 }
@@ -45,7 +48,7 @@ pub(crate) fn in_group(state: &mut State<'_>, name: &str, statements: &[&Stateme
 /// If `pos(k)` counts the entries with a lesser key, `pos(k) + ordinal(k of n)` is `rank(k of n)`.
 /// The entries of key `k` then have the numbers from `pos(k)` to `pos(k + 1)`.
 pub(crate) fn start(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
+    let statement = numbers(state, name, statements)?;
     let wrong = |why: &str| Err(Refusal::at(statement, why));
     let Value::Binary(Operator::Add, start, ordinal) = &statement.value else {
         return wrong("its value is no sum");
@@ -111,7 +114,7 @@ fn windowed(
 }
 
 /// The values of keys, if they lie within their extents at each entry.
-fn checked(
+pub(crate) fn checked(
     state: &State<'_>,
     statement: &Statement,
     keys: &[Key],
@@ -131,8 +134,23 @@ fn checked(
     Ok(keys.iter().map(|key| key.value.clone()).collect())
 }
 
+/// The statement that numbers entries. If places may hold no entry, one before it may give all
+/// places a mark.
+pub(crate) fn numbers<'s>(
+    state: &State<'_>,
+    name: &str,
+    statements: &[&'s Statement],
+) -> Result<&'s Statement, Refusal> {
+    if statements.len() == 2 {
+        let [fill, statement] = two(state, statements, [Update::Assign; 2])?;
+        filled(state, name, fill)?;
+        return Ok(statement);
+    }
+    only_by(statements, Update::Assign)
+}
+
 /// Records a numbering: the array holds the number of each entry at its place.
-fn numbered(
+pub(crate) fn numbered(
     state: &mut State<'_>,
     name: &str,
     statement: &Statement,
@@ -145,27 +163,28 @@ fn numbered(
             "entries may share the places of their numbers",
         ));
     }
-    let end = match kind {
-        NumberingKind::Entries if state.is_full => Some(state.entries.n_places.clone()),
-        NumberingKind::Entries => {
-            return Err(Refusal::at(
-                statement,
-                "how many entries there are is not known",
-            ));
-        }
-        _ => None,
+    if !state.are_equal(&state.extent(name)?, &state.entries.n_places) {
+        return Err(Refusal::at(
+            statement,
+            "its array has not one entry for each place",
+        ));
+    }
+    let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
+    let zero = Expression::Integer(0);
+    let least = match state.is_full {
+        true => zero.clone(),
+        false => Expression::Integer(i64::MIN),
     };
-    state.note(
-        name,
-        (Expression::Integer(0), end.clone()),
-        None,
-        Held::Declared,
-    )?;
+    state.note(name, (least, None), None, Held::Declared)?;
+    state.note_fact(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
     state.numberings.push(Numbering {
-        value: Expression::Call(name.to_owned(), statement.target.indices.clone()),
+        value: number,
         keys,
         kind,
-        end,
+        end: None,
     });
-    Ok(())
+    match (kind, state.n_entries()) {
+        (NumberingKind::Entries, Some(end)) => bounded(state, state.numberings.len() - 1, end),
+        _ => Ok(()),
+    }
 }

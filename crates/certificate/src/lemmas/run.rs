@@ -8,8 +8,9 @@ use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::variable;
+use crate::held::{Held, after, before};
 use crate::order::reads_itself;
-use crate::state::{Held, State, after, before};
+use crate::state::State;
 
 /// `first(x) = mark` everywhere, then `first(at) min= k` at each entry.
 pub(crate) fn least(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {

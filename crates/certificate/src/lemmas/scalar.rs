@@ -9,8 +9,9 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::{Goal, at_values, shifted};
+use crate::held::{Held, NumberingKind, expression};
 use crate::order::{reads_itself, time};
-use crate::state::{Held, State, expression};
+use crate::state::State;
 
 /// A number that one statement assigns has the assigned value.
 pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
@@ -41,15 +42,48 @@ pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Stateme
     ))?;
     match state.numberings[numbering].end.clone() {
         Some(end) => state.assume(number.equals(end))?,
-        None => {
-            state.numberings[numbering].end = Some(number.clone());
-            if let Expression::Call(array, _) = state.numberings[numbering].value.clone() {
-                state.note(&array, (zero, Some(number)), None, Held::Declared)?;
-            }
-        }
+        None => bounded(state, numbering, number)?,
     }
     state.held.insert(name.to_owned(), Held::Declared);
     Ok(())
+}
+
+/// A number that is counted up once at each entry is the number of entries.
+pub(crate) fn counted(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Add)?;
+    state.visits(statement)?;
+    if statement.value != Value::Integer(1) || !statement.target.indices.is_empty() {
+        return Err(Refusal::at(statement, "it does not count entries"));
+    }
+    let number = Expression::Constant(name.to_owned());
+    let zero = Expression::Integer(0);
+    state.assume(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
+    state.held.insert(name.to_owned(), Held::Declared);
+    if let Some(known) = state.n_entries() {
+        return state.assume(number.equals(known));
+    }
+    state.counted = Some(number.clone());
+    for numbering in 0..state.numberings.len() {
+        let it = &state.numberings[numbering];
+        if it.kind == NumberingKind::Entries && it.end.is_none() {
+            bounded(state, numbering, number.clone())?;
+        }
+    }
+    Ok(())
+}
+
+/// Records that the numbers of a numbering end at a number.
+pub(crate) fn bounded(state: &mut State<'_>, numbering: usize, end: Expression) -> Outcome {
+    state.numberings[numbering].end = Some(end.clone());
+    let value = state.numberings[numbering].value.clone();
+    match &value {
+        Expression::Call(array, _) if state.is_full => {
+            let range = (Expression::Integer(0), Some(end));
+            state.note(array, range, None, Held::Declared)
+        }
+        // Places without an entry have no number.
+        _ => state.note_fact(Constraint::new(value, Comparison::Less, end)),
+    }
 }
 
 /// The numbering whose number plus 1 a statement stores.

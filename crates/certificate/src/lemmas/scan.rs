@@ -11,9 +11,10 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::variable;
 use crate::goal::Goal;
+use crate::held::{Held, NumberingKind, after, before};
 use crate::lemmas::number::segments;
 use crate::lemmas::scalar::numbering_before;
-use crate::state::{Held, NumberingKind, State, after, before};
+use crate::state::State;
 
 /// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
 pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
@@ -23,13 +24,9 @@ pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement
     }
     let key = parent(state, name, count)?;
     scanned(state, name, scan)?;
-    if !state.is_full {
-        return Err(Refusal::at(
-            count,
-            "how many entries there are is not known",
-        ));
-    }
-    let end = state.entries.n_places.clone();
+    let end = state
+        .n_entries()
+        .ok_or_else(|| Refusal::at(count, "how many entries there are is not known"))?;
     rises(state, name, end, Held::Counts { key })
 }
 

@@ -8,8 +8,9 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::Goal;
+use crate::held::{Held, Numbering, NumberingKind, expression};
 use crate::order::reads_itself;
-use crate::state::{Held, NumberingKind, State, expression};
+use crate::state::State;
 
 /// `crd(T) = k` at each entry. Entries with the same number have the same `k`, and the numbers
 /// cover the array.
@@ -63,6 +64,64 @@ pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement
     };
     state.note(name, range, None, held)?;
     holds(state, store, value)
+}
+
+/// `stored(p) = 1` at each entry that a part takes. The entries are those from here on. Later parts
+/// get the others, at whose places the array is still 0.
+pub(crate) fn taken(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = only_by(statements, Update::Assign)?;
+    let wrong = |why: &str| Err(Refusal::at(statement, why));
+    if state.number + 1 == state.parts.len() || *name != state.destination.mask() {
+        return wrong("no later part takes the entries that this part leaves");
+    }
+    let is_whole = state.are_equal(&state.extent(name)?, &state.entries.n_places);
+    let is_marked = is_whole && statement.value == Value::Integer(1);
+    if !state.are_apart || !is_marked || *index(statement)? != state.entries.place {
+        return wrong("it does not mark the places of entries");
+    }
+    // Facts about all entries are no facts about some of them.
+    let is_of_all = |numbering: &Numbering| numbering.kind != NumberingKind::InGroups;
+    let holds_all = |held: &Held| !matches!(held, Held::Declared);
+    if state.has_taken
+        || state.numberings.iter().any(is_of_all)
+        || state.held.values().any(holds_all)
+        || reads_itself(statement)
+    {
+        return wrong("arrays of the part hold what entries have that it leaves");
+    }
+    let taken = state.beyond_entries(statement)?;
+    for link in &taken {
+        let is_known = state.is_valued(link);
+        if !is_known || !(state.are_distinct || follows_coordinates(state, link)) {
+            return wrong("it may take one of several entries with equal coordinates");
+        }
+    }
+    taken
+        .into_iter()
+        .for_each(|link| state.entries.part.add(link));
+    state.has_taken = true;
+    state.is_full = false;
+    state.counted = None;
+    state.held.insert(name.to_owned(), Held::Declared);
+    Ok(())
+}
+
+/// Whether entries with equal coordinates all meet a constraint or all do not.
+fn follows_coordinates(state: &State<'_>, link: &Constraint) -> bool {
+    let mut goal = Goal::new(0, Vec::new());
+    let [a, b] = [(); 2].map(|()| goal.entry(state));
+    for coordinate in &state.entries.coordinates {
+        goal.add(
+            coordinate
+                .rewritten(&At(a))
+                .equals(coordinate.rewritten(&At(b))),
+        );
+    }
+    let (comparison, right) = &link.rest[0];
+    let broken = Constraint::new(link.first.clone(), comparison.negated(), right.clone());
+    goal.add(link.rewritten(&At(a)));
+    goal.add(broken.rewritten(&At(b)));
+    goal.is_refuted(state)
 }
 
 /// `size(0) = n` for an array with one entry.

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{Format, Tensor};
-use sparsec_base::Scalar;
+use sparsec::{Array, ElementType, Format, PackOptions, Scalar, Tensor};
 use sparsec_computation::{Computation, Given, Role};
 use sparsec_convert::Conversion;
 use sparsec_relation::{
@@ -30,53 +29,148 @@ const WITHIN: std::ops::Range<i64> = -1..32;
 pub(crate) struct Sample {
     given: Given,
     entries: BTreeMap<Vec<i64>, String>,
+    fill: String,
     /// The results of the computation that is right.
     pub(crate) right: Results,
 }
 
+/// The coordinates and the value of a tuple.
+type Found = (Vec<i64>, String);
+
 /// What a computation computes: arrays of the destination, and numbers.
 pub(crate) type Results = BTreeMap<String, Vec<Scalar>>;
 
-/// The small tensors that a conversion converts, with its results.
-pub(crate) fn samples(made: &Conversion, source: &Format, destination: &Format) -> Vec<Sample> {
+/// The small tensors that a conversion converts, with its results. Places without an entry hold
+/// the fill.
+pub(crate) fn samples(
+    made: &Conversion,
+    [source, destination]: [&Format; 2],
+    fill: Option<f64>,
+) -> Vec<Sample> {
     let mut all = Vec::new();
     for (extents, coordinates) in TENSORS {
-        let triangle: Vec<u64>;
-        let coordinates = match destination.to_string().contains("i >= j") {
+        let is_held =
+            |pair: &&[u64]| !destination.to_string().contains("i >= j") || pair[0] >= pair[1];
+        let pairs = coordinates.chunks(2).filter(is_held);
+        let mut coordinates: Vec<u64> = pairs.flatten().copied().collect();
+        let mut values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
+        let square = [extents.iter().copied().max().unwrap_or(0); 2];
+        let mut extents = extents;
+        if source.mirror().is_some() {
+            extents = &square;
+            (coordinates, values) = mirrored(&coordinates);
+        }
+        let mut entries: BTreeMap<Vec<i64>, f64> = BTreeMap::new();
+        let tensor = match source.is_unique() {
             true => {
-                let pairs = coordinates.chunks(2).filter(|pair| pair[0] >= pair[1]);
-                triangle = pairs.flatten().copied().collect();
-                &triangle[..]
+                let pairs = coordinates.chunks(2).zip(&values);
+                entries.extend(pairs.map(|(pair, value)| (integral(pair), *value)));
+                packed(source, extents, (&coordinates, &values), fill)
             }
-            false => coordinates,
+            false => {
+                // Each other entry is given again as the last ones.
+                let pairs: Vec<&[u64]> = coordinates.chunks(2).collect();
+                let again = pairs.iter().step_by(2).chain(pairs.iter().step_by(4));
+                let pairs: Vec<&[u64]> = pairs.iter().chain(again).copied().collect();
+                let values: Vec<f64> = (0..pairs.len()).map(|n| (1_u64 << n) as f64).collect();
+                for (pair, value) in pairs.iter().zip(&values) {
+                    *entries.entry(integral(pair)).or_default() += value;
+                }
+                repeated(source, extents, (&pairs, values))
+            }
         };
-        let values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
-        let tensor = Tensor::pack(source, extents, coordinates, &values).expect("it packs");
-        let given = given(&made.computation, &tensor, destination);
+        let given = given(&made.computation, (&tensor, fill), destination);
         let right = run(&made.computation, &given).expect("the conversion runs");
-        let pairs = coordinates
-            .chunks(2)
-            .map(|pair| pair.iter().map(|at| *at as i64).collect());
-        let values = values.iter().map(|value| Scalar::F64(*value).to_string());
-        all.push(Sample {
+        let value = |value: f64| Scalar::F64(value).to_string();
+        let entries = entries.into_iter().map(|(at, entry)| (at, value(entry)));
+        let entries: BTreeMap<Vec<i64>, String> = entries.collect();
+        let sample = Sample {
             given,
-            entries: pairs.zip(values).collect(),
+            entries,
+            fill: value(fill.unwrap_or(0.0)),
             right,
-        });
+        };
+        let whole = destination.descriptors("format");
+        assert!(
+            sample.holds(&sample.right, &whole),
+            "{source} to {destination}"
+        );
+        all.push(sample);
     }
     all
 }
 
+/// Entries of the lower triangle and their images, in order.
+fn mirrored(coordinates: &[u64]) -> (Vec<u64>, Vec<f64>) {
+    let mut all: BTreeMap<[u64; 2], f64> = BTreeMap::new();
+    let lower = coordinates.chunks(2).filter(|pair| pair[0] >= pair[1]);
+    for (value, pair) in (1_u32..).zip(lower) {
+        all.insert([pair[0], pair[1]], f64::from(value));
+        all.insert([pair[1], pair[0]], f64::from(value));
+    }
+    let coordinates = all.keys().flatten().copied().collect();
+    (coordinates, all.into_values().collect())
+}
+
+fn integral(pair: &[u64]) -> Vec<i64> {
+    pair.iter().map(|at| *at as i64).collect()
+}
+
+/// A tensor with this fill.
+fn packed(
+    format: &Format,
+    extents: &[u64],
+    (coordinates, values): (&[u64], &[f64]),
+    fill: Option<f64>,
+) -> Tensor {
+    let listed = Tensor::pack(&Format::scoo(2), extents, coordinates, values);
+    let options = PackOptions {
+        fill: fill.map(Scalar::F64),
+        ..PackOptions::default()
+    };
+    let listed = listed.expect("it packs").entries();
+    Tensor::pack_entries(format, listed, options).expect("it packs")
+}
+
+/// A list of coordinates that may be repeated.
+fn repeated(format: &Format, extents: &[u64], (pairs, values): (&[&[u64]], Vec<f64>)) -> Tensor {
+    let n = i64::try_from(pairs.len()).expect("few");
+    let mode = |mode: usize| -> Vec<i64> { pairs.iter().map(|pair| pair[mode] as i64).collect() };
+    let arrays = vec![
+        Array::from_vec(vec![0, n]),
+        Array::from_vec(mode(0)),
+        Array::from_vec(mode(1)),
+        Array::from_vec(values),
+    ];
+    let zero = ElementType::F64.zero();
+    let made = Tensor::new(
+        format.clone(),
+        extents.to_vec(),
+        ElementType::F64,
+        zero,
+        arrays,
+    );
+    made.expect("a tensor with repeated entries")
+}
+
 /// The arrays and parameters of a tensor in a conversion.
-fn given(computation: &Computation, tensor: &Tensor, destination: &Format) -> Given {
+fn given(
+    computation: &Computation,
+    (tensor, fill): (&Tensor, Option<f64>),
+    destination: &Format,
+) -> Given {
     let mut given = Given::default();
     let source = tensor.format();
     let is_list = source.to_string().contains("nonordered") && source.levels().len() == 2;
-    for (spec, array) in source.arrays().iter().zip(tensor.arrays()) {
-        let name = match spec.role.in_descriptor() {
-            Some(name) => format!("A_{name}"),
-            None => "A".to_owned(),
-        };
+    let parts = source.parts();
+    let mut names: Vec<String> = Vec::new();
+    for (side, part) in sides("A", parts.len()).iter().zip(&parts) {
+        let specs = part.arrays().into_iter();
+        let own = specs.filter_map(|spec| spec.role.in_descriptor());
+        names.extend(own.map(|name| format!("{side}_{name}")));
+    }
+    names.push("A".to_owned());
+    for (name, array) in names.into_iter().zip(tensor.arrays()) {
         let Some(space) = computation.space(&name) else {
             continue;
         };
@@ -88,11 +182,25 @@ fn given(computation: &Computation, tensor: &Tensor, destination: &Format) -> Gi
         }
         given.data.insert(name, all);
     }
+    let fill = Scalar::F64(fill.unwrap_or(0.0));
+    let stored = given.data["A"].iter().map(|value| {
+        let is_entry = value.to_string() != fill.to_string();
+        Scalar::U8(u8::from(is_entry))
+    });
+    let stored: Vec<Scalar> = stored.collect();
+    for (name, values) in [("A_stored", stored), ("A_fill", vec![fill])] {
+        if computation.space(name).is_some() {
+            given.data.insert(name.to_owned(), values);
+        }
+    }
     let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
     for (mode, extent) in tensor.extents().iter().enumerate() {
         given.parameters.insert(format!("N{mode}"), *extent as i64);
     }
-    for (format, side) in [(source, "A"), (destination, "B")] {
+    let whole = destination.parts();
+    let from = std::iter::zip(sides("A", parts.len()), &parts);
+    let to = std::iter::zip(sides("B", whole.len()), &whole);
+    for (side, format) in from.chain(to) {
         for (level, extent) in format.level_extents(&known).into_iter().enumerate() {
             let extent = extent.map(|extent| extent as i64);
             given
@@ -106,8 +214,14 @@ fn given(computation: &Computation, tensor: &Tensor, destination: &Format) -> Gi
         for (name, value) in &given.parameters {
             environment = environment.constant(name.clone(), *value);
         }
-        for (name, values) in given.data.iter().filter(|(name, _)| *name != "A") {
-            environment = environment.table(name.clone(), integers(values));
+        for (name, values) in given
+            .data
+            .iter()
+            .filter(|(name, _)| name.starts_with('A') && *name != "A")
+        {
+            if name != "A_fill" {
+                environment = environment.table(name.clone(), integers(values));
+            }
         }
         let mut found = Vec::new();
         for link in computation
@@ -117,7 +231,7 @@ fn given(computation: &Computation, tensor: &Tensor, destination: &Format) -> Gi
             .flat_map(Constraint::split)
         {
             if let [(Comparison::Equal, Expression::Constant(name))] = &link.rest[..]
-                && name.starts_with("A_")
+                && name.starts_with('A')
             {
                 let value = environment.value(&link.first, &[]);
                 found.extend(value.map(|value| (name.clone(), value)));
@@ -127,6 +241,14 @@ fn given(computation: &Computation, tensor: &Tensor, destination: &Format) -> Gi
         given.parameters.extend(found);
     }
     given
+}
+
+/// What the names of the arrays of each part of a side begin with.
+fn sides(side: &str, n_parts: usize) -> Vec<String> {
+    match n_parts {
+        1 => vec![side.to_owned()],
+        n => (1..=n).map(|part| format!("{side}{part}")).collect(),
+    }
 }
 
 fn integers(values: &[Scalar]) -> Vec<i64> {
@@ -172,7 +294,7 @@ fn run(computation: &Computation, given: &Given) -> Result<Results, String> {
 impl Sample {
     /// Whether a computation converts this tensor, to the same arrays or to other ones that
     /// are as the destination says and hold the same entries.
-    pub(crate) fn is_right(&self, computation: &Computation, destination: &Descriptor) -> bool {
+    pub(crate) fn is_right(&self, computation: &Computation, destination: &[Descriptor]) -> bool {
         let Ok(results) = run(computation, &self.given) else {
             return false;
         };
@@ -188,52 +310,59 @@ impl Sample {
         arrays(&results) == arrays(&self.right) || self.holds(&results, destination)
     }
 
-    /// Whether arrays are as a descriptor says, and hold the entries of this tensor.
-    fn holds(&self, results: &Results, destination: &Descriptor) -> bool {
+    /// Whether arrays are as the parts of a destination say, and hold the entries of this tensor: each
+    /// entry in one part, and the fill everywhere else.
+    fn holds(&self, results: &Results, destination: &[Descriptor]) -> bool {
+        let values = &results["B"];
+        let mut found: BTreeMap<Vec<i64>, String> = BTreeMap::new();
+        let mut n_before = 0;
+        for (side, part) in sides("B", destination.len()).iter().zip(destination) {
+            let own = self.part(results, (side, part), n_before);
+            let Some((n, tuples)) = own else { return false };
+            n_before += n;
+            for (coordinates, value) in tuples.into_iter().filter(|(_, it)| *it != self.fill) {
+                if found.insert(coordinates, value).is_some() {
+                    return false;
+                }
+            }
+        }
+        n_before == values.len() && found == self.entries
+    }
+
+    /// How many values a part has, and the coordinates and the value of each of its tuples; `None` if
+    /// its arrays are not as it declares.
+    fn part(
+        &self,
+        results: &Results,
+        (side, part): (&str, &Descriptor),
+        n_before: usize,
+    ) -> Option<(usize, Vec<Found>)> {
         let mut environment = Environment::new();
         let mut data = Data::new();
         for (name, value) in &self.given.parameters {
-            let name = match name.strip_prefix("B_") {
+            let name = match name.strip_prefix(&format!("{side}_")) {
                 Some(own) => own.to_owned(),
                 None => name.clone(),
             };
             environment = environment.constant(name.clone(), *value);
             data.constant(name, *value);
         }
-        for function in destination.declarations().functions() {
-            let Some(values) = results.get(&format!("B_{}", function.name)) else {
-                return false;
-            };
-            let values = integers(values);
+        for function in part.declarations().functions() {
+            let values = integers(results.get(&format!("{side}_{}", function.name))?);
             environment = environment.table(function.name.clone(), values.clone());
             let n = vec![i64::try_from(values.len()).expect("it is small")];
             data.array(function.name.clone(), n, move |at| values[at]);
         }
-        let declarations: &Declarations = destination.declarations();
-        let values = &results["B"];
-        let places = destination.values().enumerate(&environment, WITHIN);
-        if declarations.check(&data).is_err() || places.is_ok_and(|it| it.len() != values.len()) {
-            return false;
+        let declarations: &Declarations = part.declarations();
+        declarations.check(&data).ok()?;
+        let places = part.values().enumerate(&environment, WITHIN).ok()?;
+        let place = part.data().solve(declarations).ok()?;
+        let mut all = Vec::new();
+        for (tuple, coordinates) in part.map().enumerate(&environment, WITHIN).ok()? {
+            let at = usize::try_from(environment.value(&place[0][0], &tuple)?).ok()?;
+            let at = (at < places.len()).then_some(n_before + at)?;
+            all.push((coordinates, results["B"].get(at)?.to_string()));
         }
-        let Ok(place) = destination.data().solve(declarations) else {
-            return false;
-        };
-        let Ok(tuples) = destination.map().enumerate(&environment, WITHIN) else {
-            return false;
-        };
-        let mut found: BTreeMap<Vec<i64>, String> = BTreeMap::new();
-        for (tuple, coordinates) in tuples {
-            let at = environment.value(&place[0][0], &tuple);
-            let value = at.and_then(|at| values.get(usize::try_from(at).ok()?));
-            let Some(value) = value else { return false };
-            let is_entry = self.entries.contains_key(&coordinates);
-            if !is_entry && !value.is_zero() {
-                return false;
-            }
-            if is_entry && found.insert(coordinates, value.to_string()).is_some() {
-                return false;
-            }
-        }
-        found == self.entries
+        Some((places.len(), all))
     }
 }

@@ -14,9 +14,8 @@
 mod judge;
 mod mutate;
 
-use sparsec::Format;
-use sparsec_base::ElementType;
-use sparsec_convert::{Conversion, Places, Wanted, convert};
+use sparsec::conversion::{Conversion, Wanted, convert_pieces, described, into, pieces, wanted};
+use sparsec::{ElementType, Format, FormatSpec};
 
 const COORDINATES: &str =
     "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))";
@@ -48,6 +47,7 @@ const DESTINATIONS: [&str; 12] = [
 /// How many mutants of each kind there are.
 #[derive(Default)]
 struct Counts {
+    n_judged: usize,
     wrong_refused: usize,
     harmless_accepted: usize,
     harmless_refused: usize,
@@ -55,31 +55,42 @@ struct Counts {
     faults: Vec<String>,
 }
 
-fn conversion(source: &Format, destination: &Format) -> Conversion {
-    let [from, to] = [source, destination].map(|format| format.descriptors("format").remove(0));
+fn conversion(source: &Format, destination: &Format, has_fill: bool) -> Conversion {
     let wanted = Wanted {
-        is_unique: true,
-        places: Places::Full,
-        ..Wanted::of(ElementType::F64)
+        has_fill,
+        ..wanted(source, ElementType::F64)
     };
-    convert(&from, &to, &wanted).expect("there is a conversion")
+    let wanted = into(destination, wanted).expect("a destination");
+    let parts = described(source, false).expect("a source");
+    let whole = described(destination, true).expect("a destination");
+    let pieces = pieces(source, &parts, ElementType::F64).expect("a source");
+    convert_pieces(&pieces, &whole, &wanted).expect("there is a conversion")
 }
 
-/// Judges all mutants of the conversion between two formats.
-fn judge(from: &str, to: &str, counts: &mut Counts) {
-    let format = |text: &str| -> Format { text.parse().unwrap_or_else(|e| panic!("{text}: {e}")) };
+/// Judges mutants of the conversion between two formats: of all, one in `every`.
+fn judge([from, to]: [&str; 2], (fill, every): (Option<f64>, usize), counts: &mut Counts) {
+    let format = |text: &str| -> Format {
+        let spec = text.parse::<FormatSpec>().and_then(|spec| spec.resolve(2));
+        spec.unwrap_or_else(|e| panic!("{text}: {e}"))
+    };
     let (source, destination) = (format(from), format(to));
-    let made = conversion(&source, &destination);
+    let made = conversion(&source, &destination, fill.is_some());
     let certificate = made.proposal().expect("it has a certificate");
     let checked = made
         .question()
         .expect("it has a certificate")
         .check(&certificate);
     checked.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
-    let descriptor = destination.descriptors("format").remove(0);
-    let samples = judge::samples(&made, &source, &destination);
+    let whole = destination.descriptors("format");
+    let samples = judge::samples(&made, [&source, &destination], fill);
     let n = made.computation.statements.len();
-    for mutant in mutate::mutants(&made.computation, n.max(3)) {
+    let mutants = mutate::mutants(&made.computation, n.max(3));
+    for mutant in mutants
+        .into_iter()
+        .skip(counts.n_judged % every)
+        .step_by(every)
+    {
+        counts.n_judged += 1;
         let Ok(computation) = mutant.computation.checked() else {
             counts.no_computation += 1;
             continue;
@@ -95,7 +106,7 @@ fn judge(from: &str, to: &str, counts: &mut Counts) {
                 .is_ok()
         });
         let mut samples = samples.iter();
-        let is_right = samples.all(|sample| sample.is_right(&changed.computation, &descriptor));
+        let is_right = samples.all(|sample| sample.is_right(&changed.computation, &whole));
         match (is_right, is_accepted) {
             (true, true) => counts.harmless_accepted += 1,
             (true, false) => counts.harmless_refused += 1,
@@ -107,12 +118,19 @@ fn judge(from: &str, to: &str, counts: &mut Counts) {
     }
 }
 
-/// Judges the mutants of conversions from formats to others.
-fn check(sources: &[&str], destinations: &[&str]) {
+/// Judges the mutants of conversions from formats to others. The environment variable
+/// `SPARSEC_MUTANTS` asks for all mutants.
+fn check(sources: &[&str], destinations: &[&str], how: (Option<f64>, usize)) {
+    let (fill, every) = how;
+    let every = if std::env::var_os("SPARSEC_MUTANTS").is_some() {
+        1
+    } else {
+        every
+    };
     let mut counts = Counts::default();
     for from in sources {
         for to in destinations {
-            judge(from, to, &mut counts);
+            judge([from, to], (fill, every), &mut counts);
         }
     }
     println!(
@@ -130,15 +148,63 @@ fn check(sources: &[&str], destinations: &[&str]) {
 
 #[test]
 fn wrong_mutants_of_conversions_of_coordinates_are_refused() {
-    check(&[COORDINATES], &DESTINATIONS);
+    check(&[COORDINATES], &DESTINATIONS, (None, 1));
 }
 
 #[test]
 fn wrong_mutants_of_conversions_of_rows_are_refused() {
-    check(&["csr"], &DESTINATIONS);
+    check(&["csr"], &DESTINATIONS, (None, 1));
 }
 
 #[test]
 fn wrong_mutants_of_other_conversions_are_refused() {
-    check(&OTHERS, &DESTINATIONS[..4]);
+    check(&OTHERS, &DESTINATIONS[..4], (None, 1));
+}
+
+#[test]
+fn wrong_mutants_of_conversions_of_places_without_entries_are_refused() {
+    let sources = ["dense", "bsr(2, 2)", "dia", "ell"];
+    check(&sources, &["csr", "dcsc", "dia", "ell"], (None, 7));
+}
+
+#[test]
+fn wrong_mutants_of_sums_are_refused() {
+    let list =
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
+    let destinations = ["csr", "dcsc", "dense", "dia", "bsr(2, 2)", "msr"];
+    check(&[list], &destinations, (None, 3));
+}
+
+#[test]
+fn wrong_mutants_of_conversions_with_fills_are_refused() {
+    let destinations = ["csc", "dense", "dia", "ell", "msr"];
+    check(&["csr", "dense"], &destinations, (Some(7.5), 3));
+}
+
+#[test]
+fn wrong_mutants_of_conversions_to_several_parts_are_refused() {
+    let sources = [COORDINATES, "csr", "bsr(2, 2)"];
+    check(&sources, &["hyb(1)", "hyb(2)", "msr"], (None, 7));
+}
+
+#[test]
+fn wrong_mutants_of_conversions_to_hash_tables_are_refused() {
+    let tables = ["hash", "(i, j) -> (j : compressed, i : hashed)"];
+    check(&[COORDINATES, "csr", "dense"], &tables, (None, 5));
+}
+
+#[test]
+fn wrong_mutants_of_conversions_of_several_pieces_are_refused() {
+    let symmetric = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)";
+    check(
+        &["msr", "hyb(1)", symmetric],
+        &["csr", "dcsc", "ell"],
+        (None, 7),
+    );
+}
+
+#[test]
+fn wrong_mutants_of_conversions_to_filled_blocks_are_refused() {
+    let blocks = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[3, 4])";
+    check(&["csr", "csc", "dense"], &[blocks], (None, 5));
 }

@@ -3,7 +3,7 @@
 //! | of each statement   | mutants                                                        |
 //! |---------------------|----------------------------------------------------------------|
 //! | itself              | removed; in turn with the next                                 |
-//! | space               | each bound one more or less; each comparison strict or not     |
+//! | space               | each bound one more or less; each comparison strict or not; each constraint dropped |
 //! | update              | each other operator                                            |
 //! | window              | each key dropped, keys reversed, another window                |
 //! | indices and value   | each one more or less                                          |
@@ -147,10 +147,23 @@ fn spaces(space: &Set) -> Vec<(String, Set)> {
         return Vec::new();
     };
     let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
+    let empty = || {
+        let mut empty = Conjunction::new(names.clone(), []);
+        for hidden in part.exists() {
+            empty.add_exists(part.name(hidden));
+        }
+        empty
+    };
     let mut all = Vec::new();
     for (number, constraint) in part.constraints().iter().enumerate() {
+        let mut without = empty();
+        let others = part.constraints().iter().enumerate();
+        let others = others.filter(|(at, _)| *at != number);
+        others.for_each(|(_, constraint)| without.add(constraint.clone()));
+        let without = Set::new(vec![without]).ok();
+        all.extend(without.map(|set| (format!("without constraint {number}"), set)));
         let mut add = |what: String, changed: Constraint| {
-            let mut other = Conjunction::new(names.clone(), []);
+            let mut other = empty();
             for (at, constraint) in part.constraints().iter().enumerate() {
                 let changed = if at == number { &changed } else { constraint };
                 other.add(changed.clone());

@@ -1,0 +1,118 @@
+//! What lemmas say of arrays: numberings of entries, segments, and the values of arrays.
+
+use sparsec_computation::{Access, Operator, Value};
+use sparsec_relation::Expression;
+
+/// A numbering of entries from 0 on.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbering {
+    /// The number of an entry.
+    pub(crate) value: Expression,
+    /// The keys that order the numbers.
+    pub(crate) keys: Vec<Expression>,
+    pub(crate) kind: NumberingKind,
+    /// The count of numbers, if known.
+    pub(crate) end: Option<Expression>,
+}
+
+/// Which entries share a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberingKind {
+    /// No two. Visits order entries with equal keys.
+    Entries,
+    /// Entries with equal keys. The numbers have no gaps.
+    Keys,
+    /// Entries of different groups only.
+    InGroups,
+}
+
+/// The values of an array, beyond its declared range and order.
+#[derive(Clone, Debug)]
+pub(crate) enum Held {
+    /// The declaration covers all known facts.
+    Declared,
+    /// Entry `p` is the number of entries whose key is less than `p`.
+    Counts { key: Expression },
+    /// The entry at a number is the value of each entry with that number.
+    Keys { numbering: usize, value: Expression },
+    /// The entry at an index is the value of an entry with this index, or the mark.
+    Marked {
+        index: Expression,
+        value: Expression,
+        mark: Expression,
+    },
+    /// The entry at an index is at most the value of each entry with this index.
+    Least {
+        index: Expression,
+        value: Expression,
+    },
+    /// The entry at an index is greater than the value of each entry with this index.
+    Behind { index: Expression },
+    /// The entry at an index is the number of entries with this key.
+    Sizes { key: Expression },
+    /// The entry at the place of an entry is its place in block `parent` of `n_stored` places.
+    Block {
+        parent: Expression,
+        coordinate: Expression,
+        n_stored: i64,
+    },
+    /// The entries of each block of `n_stored` increase.
+    FilledUp { n_stored: i64 },
+    /// Segment `x` has room for twice the entries with key `x`.
+    Rooms { key: Expression },
+    /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.
+    Lengths { first: String, behind: String },
+}
+
+/// Segments of an array: the entries of `parent` have the numbers of one segment.
+#[derive(Clone, Debug)]
+pub(crate) struct Segments {
+    pub(crate) array: String,
+    pub(crate) numbering: usize,
+    pub(crate) parent: Expression,
+}
+
+/// An integer value as an expression.
+pub(crate) fn expression(value: &Value) -> Option<Expression> {
+    let both = |make: fn(Box<Expression>, Box<Expression>) -> Expression, a, b| {
+        Some(make(Box::new(expression(a)?), Box::new(expression(b)?)))
+    };
+    match value {
+        Value::Integer(n) => Some(Expression::Integer(*n)),
+        Value::Variable(v) => Some(Expression::Variable(*v)),
+        Value::Parameter(name) => Some(Expression::Constant(name.clone())),
+        Value::Entry(Access { space, indices }) => Some(match &indices[..] {
+            [] => Expression::Constant(space.clone()),
+            _ => Expression::Call(space.clone(), indices.clone()),
+        }),
+        Value::Negate(a) => Some(Expression::Negate(Box::new(expression(a)?))),
+        Value::Binary(Operator::Add, a, b) => both(Expression::Add, a, b),
+        Value::Binary(Operator::Subtract, a, b) => both(Expression::Subtract, a, b),
+        Value::Binary(Operator::Multiply, a, b) => both(Expression::Multiply, a, b),
+        Value::Binary(Operator::FloorDivide, a, b) => both(Expression::FloorDivide, a, b),
+        Value::Binary(Operator::Modulo, a, b) => both(Expression::Modulo, a, b),
+        _ => None,
+    }
+}
+
+/// `e - 1` for `a + 1` or an integer: `a`, or the integer less 1.
+pub(crate) fn before(e: &Expression) -> Option<Expression> {
+    match e {
+        Expression::Integer(n) => Some(Expression::Integer(n.checked_sub(1)?)),
+        Expression::Add(a, b) => match &**b {
+            Expression::Integer(1) => Some((**a).clone()),
+            Expression::Integer(n) => Some(Expression::Add(
+                a.clone(),
+                Box::new(Expression::Integer(n.checked_sub(1)?)),
+            )),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// `e + 1`, simplified.
+pub(crate) fn after(e: &Expression) -> Expression {
+    let one = Box::new(Expression::Integer(1));
+    Expression::Add(Box::new(e.clone()), one).simplified()
+}

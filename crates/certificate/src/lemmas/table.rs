@@ -1,0 +1,123 @@
+//! Hash tables: for each parent, as many slots as its entries need, and a slot for each entry.
+//!
+//! ```text
+//! count(k) += 1                                      at each entry: the size of each group
+//! pos(x + 1) = pos(x) + power_of_two(2 * count(x))   twice as many slots, or more
+//! T(p) = slot(c of n, pos(k), pos(k + 1))            a free slot of the table of `k`
+//! ```
+//!
+//! A window `slot` gives no two points the same place. It has no value if a table is full, so the
+//! table of `k` needs as many slots as entries have `k`. At least half of the slots stay free: a
+//! search for a key ends there.
+
+use sparsec_computation::{Operator, Statement, Update, Value, Window};
+use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
+
+use super::number::{checked, numbered, numbers};
+use super::{index, only_by};
+use crate::Refusal;
+use crate::check::Outcome;
+use crate::entries::variable;
+use crate::held::{Held, NumberingKind, after};
+use crate::order::reads_itself;
+use crate::state::State;
+
+/// `count(k) += 1` at each entry.
+pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let count = only_by(statements, Update::Add)?;
+    state.visits(count)?;
+    let key = index(count)?.clone();
+    let within = Constraint {
+        first: Expression::Integer(0),
+        rest: vec![
+            (Comparison::LessEqual, key.clone()),
+            (Comparison::Less, state.extent(name)?),
+        ],
+    };
+    let is_within = within.split().all(|link| state.at_entries(&link));
+    if count.value != Value::Integer(1) || !is_within {
+        return Err(Refusal::at(
+            count,
+            "it does not count the entries of groups",
+        ));
+    }
+    let range = (Expression::Integer(0), None);
+    state.note(name, range, None, Held::Sizes { key })
+}
+
+/// `pos(x + 1) = pos(x) + power_of_two(c * count(x))` over all parents, where `c` is at least 2.
+pub(crate) fn rooms(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let scan = only_by(statements, Update::Assign)?;
+    state.sweeps(scan, &state.n_segments(name)?)?;
+    let x = variable(0);
+    let read = |value: &Value| match value {
+        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
+        _ => None,
+    };
+    let counted = || {
+        let Value::Binary(Operator::Add, before, slots) = &scan.value else {
+            return None;
+        };
+        let Value::PowerOfTwo(least) = &**slots else {
+            return None;
+        };
+        let Value::Binary(Operator::Multiply, factor, count) = &**least else {
+            return None;
+        };
+        let is_enough = matches!(**factor, Value::Integer(2..=1024));
+        (is_enough && read(before)? == name).then_some(read(count)?)
+    };
+    let key = counted().and_then(|count| match state.held.get(&count) {
+        Some(Held::Sizes { key }) if count != name => Some(key.clone()),
+        _ => None,
+    });
+    let key = key.ok_or_else(|| Refusal::at(scan, "it does not make room for counted entries"))?;
+    if *index(scan)? != after(&x) || !reads_itself(scan) {
+        return Err(Refusal::at(scan, "it does not write behind what it reads"));
+    }
+    let range = (Expression::Integer(0), None);
+    let held = Held::Rooms { key };
+    state.note(name, range, Some(Monotone::Nondecreasing), held)?;
+    let first = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
+    state.assume(first.equals(Expression::Integer(0)))
+}
+
+/// `T(p) = slot(c of n, pos(k) of …, pos(k + 1) of …)`, where the table of `k` has room for the
+/// entries of `k`.
+pub(crate) fn slot(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let statement = numbers(state, name, statements)?;
+    let Value::Window(Window::Slot, keys) = &statement.value else {
+        return Err(Refusal::at(statement, "its value is no `slot`"));
+    };
+    let keys = checked(state, statement, keys)?;
+    let wrong = |why: &str| Err(Refusal::at(statement, why));
+    let [_, begin, end] = &keys[..] else {
+        return wrong("it has no table");
+    };
+    let (Expression::Call(pos, at), Expression::Call(other, behind)) = (begin, end) else {
+        return wrong("its table is no segment");
+    };
+    let Some(Held::Rooms { key }) = state.held.get(pos).cloned() else {
+        return wrong("no counts say how many slots its table has");
+    };
+    let ([at], [behind]) = (&at[..], &behind[..]) else {
+        return wrong("its table is no segment");
+    };
+    if pos != other || after(at) != behind.simplified() || !state.agree(at, &key) {
+        return wrong("its table has room for the entries of another group");
+    }
+    numbered(
+        state,
+        name,
+        statement,
+        (Vec::new(), NumberingKind::InGroups),
+    )?;
+    let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
+    state.note_fact(Constraint {
+        first: begin.clone(),
+        rest: vec![
+            (Comparison::LessEqual, number),
+            (Comparison::Less, end.clone()),
+        ],
+    })
+}

@@ -1,0 +1,142 @@
+//! Certificates of conversions between presets: all obligations are proved.
+
+use sparsec::conversion::synthesized;
+use sparsec::{ElementType, Format, FormatSpec};
+use sparsec_format::presets;
+
+/// Formats along curves. No lemma is about the order of places on a curve.
+const CURVES: [&str; 3] = ["mcoo", "hicoo", "alto"];
+
+fn format(text: &str, order: usize) -> Format {
+    let spec = text
+        .parse::<FormatSpec>()
+        .and_then(|spec| spec.resolve(order));
+    spec.unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Checks that all obligations of these conversions are proved.
+fn prove(sources: &[String], destinations: &[String], order: usize) {
+    let mut failed = Vec::new();
+    for from in sources {
+        for to in destinations {
+            let [source, destination] = [from, to].map(|text| format(text, order));
+            let types = Default::default();
+            let made = synthesized(&source, &destination, ElementType::F64, &types);
+            let certificate = made.and_then(|made| made.certificate());
+            match certificate {
+                Ok(certificate) => {
+                    let unproved = certificate
+                        .unproved()
+                        .map(|it| format!("{from} to {to}: {it}"));
+                    failed.extend(unproved);
+                }
+                Err(error) => failed.push(format!("{from} to {to}: {error}")),
+            }
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// The presets for matrices whose entries do not follow a curve. `csf` is `dcsr` here.
+fn plain_presets() -> Vec<String> {
+    let all = presets().iter().filter(|preset| preset.fits(2));
+    let texts = all.map(|preset| preset.text(2));
+    let is_curve = |text: &String| CURVES.iter().any(|curve| text.starts_with(curve));
+    texts
+        .filter(|text| !is_curve(text) && text != "csf")
+        .collect()
+}
+
+#[test]
+fn conversions_of_lists_are_proved() {
+    let lists = texts(&["csr", "csc", "dcsr", "dcsc", "coo", "scoo", "csb(2)"]);
+    prove(&lists, &plain_presets(), 2);
+}
+
+#[test]
+fn conversions_of_places_without_entries_are_proved() {
+    let padded = texts(&["dense", "bitmap", "ell", "dia", "sky", "hash"]);
+    prove(&padded, &plain_presets(), 2);
+    let blocks = texts(&["bsr(2, 2)"]);
+    prove(
+        &blocks,
+        &texts(&["csr", "coo", "bsr(2, 2)", "dia", "msr"]),
+        2,
+    );
+}
+
+#[test]
+fn conversions_of_several_pieces_are_proved() {
+    let symmetric = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)";
+    prove(&texts(&["hyb(2)", "msr", symmetric]), &plain_presets(), 2);
+}
+
+#[test]
+fn sums_of_repeated_entries_are_proved() {
+    let list =
+        "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
+    let destinations = texts(&[
+        "csr",
+        "dcsc",
+        "dense",
+        "dia",
+        "bsr(2, 2)",
+        "msr",
+        "coo",
+        "csb(2)",
+    ]);
+    prove(&texts(&[list]), &destinations, 2);
+}
+
+#[test]
+fn filled_up_blocks_are_proved() {
+    let blocks = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[2, 4])";
+    let sources = texts(&["csr", "csc", "coo", "dense", "ell", "msr", blocks]);
+    prove(&sources, &texts(&[blocks]), 2);
+}
+
+#[test]
+fn conversions_of_three_modes_are_proved() {
+    let formats = texts(&["coo", "csf", "scoo", "dense"]);
+    prove(&formats, &formats, 3);
+}
+
+#[test]
+fn certificates_of_less_are_refused() {
+    for (from, to) in [
+        ("coo", "msr"),
+        ("msr", "csr"),
+        ("dense", "csr"),
+        ("csr", "hash"),
+    ] {
+        let [source, destination] = [from, to].map(|text| format(text, 2));
+        let types = Default::default();
+        let made = synthesized(&source, &destination, ElementType::F64, &types);
+        let made = made.expect("a conversion");
+        let whole = made.certificate().expect("a certificate");
+        let question = made.question().expect("a certificate");
+        question.check(&whole).expect("it is accepted");
+        let read = whole.to_string().parse();
+        assert_eq!(whole, read.expect("a certificate"));
+        for part in 0..whole.parts.len() {
+            for line in 0..whole.parts[part].lines.len() {
+                let mut less = whole.clone();
+                let line = less.parts[part].lines.remove(line);
+                let error = question.check(&less);
+                error.expect_err(&format!("{from} to {to}: {line}"));
+            }
+            let mut less = whole.clone();
+            less.parts.remove(part);
+            question.check(&less).expect_err("a part is missing");
+        }
+        if whole.parts.len() > 1 {
+            let mut other = whole.clone();
+            other.parts.reverse();
+            question.check(&other).expect_err("parts are exchanged");
+        }
+    }
+}
