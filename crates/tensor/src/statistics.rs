@@ -26,6 +26,7 @@ pub(crate) use kept::Kept;
 
 use sparsec_base::Result;
 
+use crate::entries::bytes_of;
 use crate::tensor::Tensor;
 
 impl Tensor {
@@ -54,6 +55,13 @@ impl Tensor {
     /// ```
     pub fn statistics(&self) -> Result<&Statistics> {
         self.kept().get_or_count(|| count(self))
+    }
+
+    /// How many bytes the stored entries take as a list with coordinates of 64 bits: what limits
+    /// of memory for another format are measured by
+    /// ([`MemoryLimit::growing_from`](sparsec_parallel::MemoryLimit::growing_from)).
+    pub fn bytes_of_entries(&self) -> u64 {
+        bytes_of(self.n_stored() as u64, self.order(), self.element())
     }
 
     /// How many bytes each array takes.

@@ -7,7 +7,6 @@ use sparsec_format::{Format, LevelKind, Role};
 
 use crate::array::{Array, Element};
 use crate::check;
-use crate::entries::bytes_of;
 use crate::index::Index;
 use crate::statistics::Kept;
 use crate::with_element;
@@ -425,13 +424,6 @@ impl Tensor {
         let pos = kept.find(|pos| pos.len() > 2)?;
         let n = |segment: usize| pos.get(segment + 1) - pos.get(segment);
         share(pos.len() - 2, |segment| n(segment + 1) == n(segment))
-    }
-
-    /// How many bytes the stored entries take as a list with coordinates of 64 bits: what limits
-    /// of memory for another format are measured by
-    /// ([`MemoryLimit::growing_from`](sparsec_parallel::MemoryLimit::growing_from)).
-    pub fn bytes_of_entries(&self) -> u64 {
-        bytes_of(self.n_stored() as u64, self.order(), self.element())
     }
 
     /// How many entries there are at most: more than are stored where one value
