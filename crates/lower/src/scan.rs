@@ -46,6 +46,7 @@ mod filled;
 mod groups;
 mod inside;
 mod kept;
+mod key_function;
 mod numbers;
 mod places;
 mod settle;

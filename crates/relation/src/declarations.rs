@@ -17,8 +17,9 @@
 //!
 //! `=>` is one implication and `<=>` two. A quantifier without either states that its constraints
 //! always hold. Keys are compared with keys of the same name: `LEX`, `MORTON`, `ALTO` (see the
-//! crate's page), or a name that `order` declares. An order relates each tuple to the tuples that
-//! come after it.
+//! crate's page), or a name that `order` or `key` declares. An order relates each tuple to the
+//! tuples that come after it. A key function computes a number from a tuple; its language has a
+//! page of its own, `key_function`.
 //!
 //! The values of `block` are tuples. Calls name their elements `block(q)[0]` and `block(q)[1]`, or
 //! `block.0(q)` and `block.1(q)`.
@@ -40,6 +41,7 @@ use std::fmt;
 
 use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
+use crate::key_function::KeyFunction;
 use crate::names::Uses;
 use crate::polynomial::Polynomial;
 use crate::relation::Relation;
@@ -62,6 +64,7 @@ pub struct Declarations {
     pub(crate) functions: Vec<Function>,
     pub(crate) tuples: Vec<TupleFunction>,
     pub(crate) orders: Vec<(String, Relation)>,
+    pub(crate) keys: Vec<KeyFunction>,
     pub(crate) quantifiers: Vec<Quantifier>,
 }
 
@@ -157,6 +160,11 @@ impl Declarations {
         self.functions.extend(others.functions);
         self.tuples.extend(others.tuples);
         self.orders.extend(others.orders);
+        for key in others.keys {
+            if !self.keys.contains(&key) {
+                self.keys.push(key);
+            }
+        }
         self.quantifiers.extend(others.quantifiers);
     }
 
@@ -220,6 +228,7 @@ impl Declarations {
             let order = order.rewritten(names)?;
             rewritten.orders.push((names.function(name), order));
         }
+        rewritten.keys = self.keys_rewritten(names);
         for quantifier in &self.quantifiers {
             let premises = quantifier.premises.rewritten(names);
             rewritten.forall(premises, all(&quantifier.conclusions));
@@ -227,7 +236,7 @@ impl Declarations {
         Ok(rewritten)
     }
 
-    /// The declared functions.
+    /// The declared functions that are arrays.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
@@ -243,9 +252,10 @@ impl Declarations {
         self.retain_tuples(None);
     }
 
-    /// The function of a name, if it is declared.
+    /// The function of a name, if it is declared: an array, or a word of a key function.
     pub fn function(&self, name: &str) -> Option<&Function> {
-        self.functions.iter().find(|f| f.name == name)
+        let words = self.keys.iter().flat_map(KeyFunction::words);
+        self.functions.iter().chain(words).find(|f| f.name == name)
     }
 
     /// Adds a function.
@@ -457,6 +467,9 @@ impl fmt::Display for Declarations {
         }
         for (name, order) in &self.orders {
             writeln!(f, "order {name} = {order}")?;
+        }
+        for key in &self.keys {
+            writeln!(f, "{key}")?;
         }
         for quantifier in &self.quantifiers {
             writeln!(f, "{quantifier}")?;

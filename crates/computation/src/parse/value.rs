@@ -179,7 +179,9 @@ impl Reader {
             if name == "conj" {
                 return self.conjugate(place);
             }
-            if Parser::is_key(&name) {
+            let declarations = &self.computation.declarations;
+            let mut keys = declarations.keys().iter();
+            if declarations.is_key(&name) || keys.any(|key| key.name() == name) {
                 return self.curve(name, place);
             }
             if let Some(window) = Window::ALL.into_iter().find(|w| w.word() == name) {
@@ -351,14 +353,31 @@ impl Reader {
         })
     }
 
-    fn curve(&mut self, name: String, begin: Span) -> Result<Typed> {
+    fn curve(&mut self, mut name: String, begin: Span) -> Result<Typed> {
         self.parser.tokens.expect("(")?;
         let mut coordinates = vec![self.parser.expression()?];
         while self.parser.tokens.eat(",") {
             coordinates.push(self.parser.expression()?);
         }
-        let end = self.parser.tokens.expect(")")?;
+        let mut end = self.parser.tokens.expect(")")?;
+        if self.parser.tokens.eat("[") {
+            let (word, _) = self.parser.tokens.integer("the number of a word")?;
+            end = self.parser.tokens.expect("]")?;
+            name = format!("{name}.{word}");
+        }
         let place = begin.to(end);
+        if let Some((key, _)) = self.computation.declarations.key_of(&name) {
+            let n = key.arguments().len();
+            if n != coordinates.len() {
+                let message = format!("`{name}` has different numbers of arguments");
+                let found = format!("{} here", coordinates.len());
+                return Err(Diagnostic::new(code::RELATION_ARITY, message)
+                    .at(self.parser.tokens.source(), place, found)
+                    .help(format!("give it {n}, as it is declared")));
+            }
+        } else if !Parser::is_key(&name) {
+            return Err(self.wide_key(&name, place));
+        }
         if name == LEX || (name == "ALTO" && coordinates.len() % 2 == 1) {
             let message = format!("`{name}` of these is no number");
             return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)

@@ -246,7 +246,7 @@ impl Facts<'_> {
                 let literal = literal.rewritten(&Values(&instance));
                 let (comparison, right) = &literal.rest[0];
                 let row = Row::of(&literal.first, *comparison, right)?;
-                speaks_of(&row, calls).then_some(row)
+                speaks_of(&row, calls, self.declarations).then_some(row)
             });
             self.open(rows);
         }
@@ -281,7 +281,7 @@ impl Facts<'_> {
                     })
                     .collect();
                 let Some(mut rows) = rows else { continue };
-                let Some(new) = new_calls(&rows, calls) else {
+                let Some(new) = new_calls(&rows, calls, self.declarations) else {
                     continue;
                 };
                 if new.is_empty() {
@@ -351,15 +351,15 @@ fn holds(row: &Row) -> bool {
 }
 
 /// Whether all calls of a row are among these; keys have values by declaration.
-fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
-    let mut known = true;
+fn speaks_of(row: &Row, calls: &BTreeSet<Atom>, known: &Declarations) -> bool {
+    let mut speaks = true;
     row.sum.visit(&mut |atom| {
-        known &= match atom {
-            Atom::Call(name, _) => key::is_variadic(name) || calls.contains(atom),
+        speaks &= match atom {
+            Atom::Call(name, _) => known.is_key(name) || calls.contains(atom),
             _ => !atom.is_partial(),
         }
     });
-    known
+    speaks
 }
 
 /// The variables of a clause, if a call matches this pattern and determines all of them.
@@ -391,12 +391,12 @@ fn matched(pattern: &Expression, call: &Atom, n_variables: usize) -> Option<Vec<
 }
 
 /// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
-fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
+fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>, known: &Declarations) -> Option<BTreeSet<Atom>> {
     let mut new = BTreeSet::new();
     let mut is_known = true;
     for row in rows {
         row.sum.visit(&mut |atom| match atom {
-            Atom::Call(name, _) if key::is_variadic(name) => {}
+            Atom::Call(name, _) if known.is_key(name) => {}
             Atom::Call(..) if !calls.contains(atom) => {
                 new.insert(atom.clone());
             }

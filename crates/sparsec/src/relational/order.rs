@@ -12,8 +12,8 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Data, Descriptor, Expression, Parser, Quantifier, Rewrite,
-    Variable,
+    Comparison, Conjunction, Constraint, Data, Declarations, Descriptor, Expression, Quantifier,
+    Rewrite, Variable,
 };
 use sparsec_tensor::{Array, Format, Tensor};
 
@@ -34,10 +34,14 @@ pub(super) fn ordered(
     };
     let quantifiers = descriptor.declarations().quantifiers().iter();
     let (quantifier, key) = quantifiers
-        .filter_map(|quantifier| Some((quantifier, key(quantifier, map)?)))
+        .filter_map(|quantifier| {
+            let key = key(quantifier, map, descriptor.declarations())?;
+            Some((quantifier, key))
+        })
         .next()?;
     let entries = list.entries();
-    let data = Data::new();
+    let mut data = Data::new();
+    data.keys(descriptor.declarations());
     let mut keyed: Vec<(Vec<i64>, usize)> = Vec::new();
     for e in 0..entries.len() {
         let at: Vec<i64> = entries.coords(e).iter().map(|crd| crd as i64).collect();
@@ -93,7 +97,11 @@ fn unordered(descriptor: &Descriptor, quantifier: &Quantifier) -> Descriptor {
 
 /// The parts of the key of an entry, in its coordinates, if the quantifier says that keys
 /// ascend along a list.
-fn key(quantifier: &Quantifier, map: &Conjunction) -> Option<Vec<Expression>> {
+fn key(
+    quantifier: &Quantifier,
+    map: &Conjunction,
+    known: &Declarations,
+) -> Option<Vec<Expression>> {
     let premises = quantifier.premises();
     let variables: Vec<Variable> = premises.inputs().collect();
     let &[a, b] = &variables[..] else { return None };
@@ -124,7 +132,7 @@ fn key(quantifier: &Quantifier, map: &Conjunction) -> Option<Vec<Expression>> {
     for part in &parts {
         part.visit(&mut |e| {
             is_known &= match e {
-                Expression::Call(name, _) => Parser::is_key(name),
+                Expression::Call(name, _) => known.is_key(name),
                 Expression::Constant(_) => false,
                 _ => true,
             };
