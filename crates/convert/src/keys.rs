@@ -292,13 +292,19 @@ impl Synthesis<'_> {
         for key in keys {
             both.add(key.clone().equals(key.rewritten(&second)));
         }
-        for value in told {
+        let is_never = |comparison: Comparison, value: &Expression| -> Result<bool> {
             let mut differ = both.clone();
             let other = value.rewritten(&second);
-            differ.add(Constraint::new(value.clone(), Comparison::NotEqual, other));
+            differ.add(Constraint::new(value.clone(), comparison, other));
             let set = Set::new(vec![differ])?;
             let empty = set.as_relation().is_empty(&self.computation.declarations);
-            if empty != Answer::Yes {
+            Ok(empty == Answer::Yes)
+        };
+        for value in told {
+            // An order of entries speaks of one that comes before another.
+            if !is_never(Comparison::NotEqual, value)?
+                && !(is_never(Comparison::Less, value)? && is_never(Comparison::Greater, value)?)
+            {
                 return Ok(false);
             }
         }

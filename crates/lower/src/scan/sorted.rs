@@ -34,6 +34,9 @@ pub(super) const SMALL_TABLE: i64 = 1024;
 /// Fewer points than that are counted in 32 bits.
 pub(super) const MOST_COUNTED: i64 = 1 << 28;
 
+/// The longest table that may be made.
+pub(super) const LARGEST_TABLE: i64 = 4 * MOST_COUNTED + SMALL_TABLE;
+
 impl Emitter<'_> {
     /// Whether the values of a key can be counted in a table that is not much longer than there
     /// are points.
