@@ -206,11 +206,10 @@ impl Facts<'_> {
                         let differ = compared(&a, &b, Sign::NonZero);
                         self.open([differ, compared(x, y, Sign::Zero)]);
                     }
-                } else {
-                    let pairs = xs.iter().zip(&**ys).filter(|(x, y)| x != y);
-                    let differ = pairs.map(|(x, y)| compared(x, y, Sign::NonZero));
-                    self.open(differ.chain([compared(&a, &b, Sign::Zero)]));
                 }
+                let pairs = xs.iter().zip(&**ys).filter(|(x, y)| x != y);
+                let differ = pairs.map(|(x, y)| compared(x, y, Sign::NonZero));
+                self.open(differ.chain([compared(&a, &b, Sign::Zero)]));
             }
         }
     }
