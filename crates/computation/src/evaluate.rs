@@ -384,7 +384,8 @@ impl Run<'_> {
             Value::Curve(name, coordinates) => {
                 let key = Expression::Call(name.clone(), coordinates.clone());
                 let key = self.environment().value(&key, point);
-                let message = || format!("`{name}` has no value of 63 bits, or an argument outside");
+                let message =
+                    || format!("`{name}` has no value of 63 bits, or an argument outside");
                 Scalar::I64(key.ok_or_else(|| self.fault_at(id, point, message()))?)
             }
             Value::Window(..) => Scalar::I64(windows.next().expect("found when it was listed")),

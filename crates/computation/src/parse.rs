@@ -41,6 +41,7 @@ use crate::value::Access;
 use names::Names;
 
 mod call;
+mod keys;
 mod names;
 mod types;
 mod value;

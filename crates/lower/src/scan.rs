@@ -47,6 +47,7 @@ mod groups;
 mod inside;
 mod kept;
 mod key_function;
+mod key_words;
 mod numbers;
 mod places;
 mod settle;

@@ -37,8 +37,6 @@
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
 //! has one implication: two equal values do not determine the order of the arguments.
 
-use std::fmt;
-
 use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, calls};
 use crate::key_function::KeyFunction;
@@ -51,6 +49,7 @@ use sparsec_base::Result;
 mod check;
 mod clauses;
 mod parse;
+mod print;
 mod tuples;
 
 pub use check::Broken;
@@ -449,63 +448,5 @@ impl Function {
         let parts = [&self.domain, &self.range].into_iter().flat_map(Set::parts);
         let constraints = parts.flat_map(Conjunction::constraints);
         constraints.flat_map(Constraint::expressions)
-    }
-}
-
-impl fmt::Display for Declarations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.assumptions.is_empty() {
-            let free = Conjunction::new::<String>([], []);
-            writeln!(f, "assume {}", free.list_of(&self.assumptions))?;
-        }
-        for function in &self.functions {
-            match self.tuple_of(&function.name) {
-                Some((tuple, 0)) => writeln!(f, "{tuple}")?,
-                Some(_) => {}
-                None => writeln!(f, "{function}")?,
-            }
-        }
-        for (name, order) in &self.orders {
-            writeln!(f, "order {name} = {order}")?;
-        }
-        for key in &self.keys {
-            writeln!(f, "{key}")?;
-        }
-        for quantifier in &self.quantifiers {
-            writeln!(f, "{quantifier}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "function {} : {} -> {}",
-            self.name, self.domain, self.range
-        )?;
-        if let Some(monotone) = self.monotone {
-            write!(f, " {}", monotone.word())?;
-        }
-        if self.injective {
-            f.write_str(" injective")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Quantifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let premises = &self.premises;
-        let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
-        match names[..] {
-            [] => f.write_str("assume ")?,
-            _ => write!(f, "forall {} : ", names.join(", "))?,
-        }
-        if !premises.constraints().is_empty() {
-            write!(f, "{} => ", premises.list_of(premises.constraints()))?;
-        }
-        write!(f, "{}", premises.list_of(&self.conclusions))
     }
 }

@@ -170,7 +170,7 @@ impl Reader {
         let Some(space) = self.computation.space(name) else {
             let mut keys = self.computation.declarations.keys().iter();
             return Err(match keys.find(|key| key.name() == name) {
-                Some(_) => self.wide_key(name, place),
+                Some(_) => self.not_a_word(name, place),
                 None => self.unknown(name, place),
             });
         };
@@ -191,16 +191,6 @@ impl Reader {
                 "declared here",
             )
             .help("keep what sets and indices need in an array of `i32` or `i64`"))
-    }
-
-    /// That a key of several words is no integer.
-    pub(super) fn wide_key(&self, name: &str, place: Span) -> Diagnostic {
-        let message = format!("`{name}` is a key of more than 62 bits, no integer");
-        Diagnostic::new(code::COMPUTATION_NOT_INTEGER, message)
-            .at(self.parser.tokens.source(), place, "must be an integer")
-            .help(format!(
-                "take its words of up to 62 bits, the highest bits first: `{name}(…)[0]`, `{name}(…)[1]`"
-            ))
     }
 
     /// That a name is nothing that is declared.

@@ -29,8 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Conjunction, Constraint, Declarations, Expression, Relation, Set, Values, Variable,
-    fresh_name,
+    Conjunction, Constraint, Declarations, Expression, Relation, Set, Values, Variable, fresh_name,
 };
 
 use super::pad;

@@ -348,9 +348,12 @@ impl Generator<'_> {
             _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
             ElementType::I64 => self.pick(&[
-                Add, Mul, Sub, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight, Min, Max, FloorDiv, Mod,
+                Add, Mul, Sub, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight, Min, Max, FloorDiv,
+                Mod,
             ]),
-            _ => self.pick(&[Add, Mul, Sub, BitAnd, BitOr, BitXor, Min, Max, FloorDiv, Mod]),
+            _ => self.pick(&[
+                Add, Mul, Sub, BitAnd, BitOr, BitXor, Min, Max, FloorDiv, Mod,
+            ]),
         }
     }
 

@@ -13,7 +13,7 @@
 //! The ranges of a key say how many words each number needs. A number of one word may be negative,
 //! and operations of one-word numbers whose result has one word are single operations of 64 bits.
 //! Other numbers are lists of words of 62 bits, the lowest first, so that sums of two words and a
-//! carry fit in 64 bits; products are made of halves.
+//! carry fit in 64 bits; [`key_words`](super::key_words) computes with them.
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
@@ -24,12 +24,6 @@ use sparsec_relation::{
 };
 
 use super::emit::Emitter;
-
-/// All bits of a word.
-const MASK: i64 = (1 << WORD_BITS) - 1;
-/// The bits of a half of a word.
-const HALF_BITS: i64 = WORD_BITS as i64 / 2;
-const HALF_MASK: i64 = (1 << HALF_BITS) - 1;
 
 impl Emitter<'_> {
     /// A word of a key; all of its words stay in variables for the statements behind this one.
@@ -58,8 +52,10 @@ impl Emitter<'_> {
             self.builder
                 .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
             // Steps may assign an argument.
-            let copy = self.builder.var_(&key.locals()[at].name, argument);
-            locals[at] = vec![copy.into()];
+            let data = &key.locals()[at];
+            let words = padded(vec![argument.into()], data.range.n_words()).into_iter();
+            let words = words.map(|word| self.builder.var_(&data.name, word).into());
+            locals[at] = words.collect();
         }
         let mut written = Written {
             builder: self.builder,
@@ -81,19 +77,19 @@ impl Emitter<'_> {
 }
 
 /// A number: one word, or words of 62 bits, the lowest first.
-type Words = Vec<Expr>;
+pub(super) type Words = Vec<Expr>;
 
 /// A number in so many words.
-fn padded(mut number: Words, n: usize) -> Words {
+pub(super) fn padded(mut number: Words, n: usize) -> Words {
     number.resize(n, Expr::int(0));
     number
 }
 
-fn both(op: BinaryOp) -> impl Fn(Expr, Expr) -> Expr {
+pub(super) fn both(op: BinaryOp) -> impl Fn(Expr, Expr) -> Expr {
     move |a, b| a.binary(op, b)
 }
 
-fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
+pub(super) fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
     Expr::Select {
         condition: Box::new(condition),
         then: Box::new(then),
@@ -102,8 +98,8 @@ fn select(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
 }
 
 /// What is written of a key.
-struct Written<'a> {
-    builder: &'a mut Builder,
+pub(super) struct Written<'a> {
+    pub(super) builder: &'a mut Builder,
     key: &'a KeyFunction,
     /// The words of each variable that has a value.
     locals: Vec<Words>,
@@ -128,9 +124,7 @@ impl Written<'_> {
                         self.locals[local.index()] = words.collect();
                         continue;
                     }
-                    for (word, value) in
-                        std::iter::zip(self.locals[local.index()].clone(), value)
-                    {
+                    for (word, value) in std::iter::zip(self.locals[local.index()].clone(), value) {
                         let Expr::Var(var) = word else {
                             unreachable!("variables are held in variables");
                         };
@@ -163,7 +157,7 @@ impl Written<'_> {
     }
 
     /// Words as variables.
-    fn named(&mut self, words: Words) -> Words {
+    pub(super) fn named(&mut self, words: Words) -> Words {
         let words = words.into_iter();
         let words = words.map(|word| match word {
             Expr::Const(_) => word,
@@ -177,7 +171,7 @@ impl Written<'_> {
         let n = term.range.n_words();
         if let Some(n) = term.range.single().and_then(|it| it.unsigned()) {
             let words = (0..n_words(n)).map(|word| {
-                let word = (n >> (word as u32 * WORD_BITS)) & MASK as u128;
+                let word = (n >> (word as u32 * WORD_BITS)) & ((1 << WORD_BITS) - 1);
                 Expr::int(word as i64)
             });
             return words.collect();
@@ -256,213 +250,6 @@ impl Written<'_> {
             return select(is_all, Expr::int(0), a.binary(op, amount));
         }
         a.binary(op, b)
-    }
-
-    /// An operation of numbers that are not negative, some of several words.
-    fn several(
-        &mut self,
-        operator: KeyOperator,
-        (a, b): (Words, Words),
-        n: usize,
-        most: Option<u128>,
-    ) -> Words {
-        let (a, b) = (self.named(a), self.named(b));
-        let width = a.len().max(b.len()).max(n);
-        let wide = |number: &Words| padded(number.clone(), width);
-        let pairs = || std::iter::zip(wide(&a), wide(&b));
-        let mut found: Words = match operator {
-            KeyOperator::And => pairs().map(|(a, b)| a.binary(BinaryOp::BitAnd, b)).collect(),
-            KeyOperator::Xor => pairs().map(|(a, b)| a.binary(BinaryOp::BitXor, b)).collect(),
-            KeyOperator::Or => pairs().map(|(a, b)| a.binary(BinaryOp::BitOr, b)).collect(),
-            KeyOperator::Add => self.sum(wide(&a), wide(&b)),
-            KeyOperator::Subtract => self.difference(wide(&a), wide(&b)),
-            KeyOperator::Multiply => self.product(&a, &b, n),
-            KeyOperator::ShiftLeft => self.shifted(wide(&a), &b[0], most, Self::up),
-            KeyOperator::ShiftRight => self.shifted(wide(&a), &b[0], most, Self::down),
-            // The divisor is a power of two, whose words are known.
-            KeyOperator::FloorDivide => {
-                let by = most.map_or(0, u128::trailing_zeros);
-                let amount = Expr::int(by.into());
-                self.shifted(wide(&a), &amount, Some(by.into()), Self::down)
-            }
-            KeyOperator::Modulo => {
-                let last = most.map_or(0, |by| by - 1);
-                let word = |at: usize| (last >> (at as u32 * WORD_BITS)) as i64 & MASK;
-                let words = wide(&a).into_iter().enumerate();
-                let words = words.map(|(at, a)| a.binary(BinaryOp::BitAnd, Expr::int(word(at))));
-                words.collect()
-            }
-            KeyOperator::Minimum | KeyOperator::Maximum => {
-                let is_less = self.compare(Comparison::Less, &wide(&a), &wide(&b));
-                let is_less = self.builder.let_("less", is_less);
-                let pairs = pairs().map(|(a, b)| match operator {
-                    KeyOperator::Minimum => select(is_less.into(), a, b),
-                    _ => select(is_less.into(), b, a),
-                });
-                pairs.collect()
-            }
-            KeyOperator::Compare(comparison) => {
-                let holds = self.compare(comparison, &wide(&a), &wide(&b));
-                vec![select(holds, Expr::int(1), Expr::int(0))]
-            }
-        };
-        found.truncate(n);
-        found
-    }
-
-    fn sum(&mut self, a: Words, b: Words) -> Words {
-        let mut carry = Expr::int(0);
-        let mut found = Vec::new();
-        for (a, b) in std::iter::zip(a, b) {
-            let sum = self.builder.let_("sum", a.add(b).add(carry));
-            found.push(Expr::Var(sum).binary(BinaryOp::BitAnd, MASK));
-            carry = Expr::Var(sum).binary(BinaryOp::ShiftRight, i64::from(WORD_BITS));
-        }
-        found
-    }
-
-    /// The difference of a number and one that is not larger.
-    fn difference(&mut self, a: Words, b: Words) -> Words {
-        let mut borrow = Expr::int(0);
-        let mut found = Vec::new();
-        for (a, b) in std::iter::zip(a, b) {
-            let rest = a.binary(BinaryOp::Sub, b).binary(BinaryOp::Sub, borrow);
-            let rest = self.builder.let_("rest", rest);
-            found.push(Expr::Var(rest).binary(BinaryOp::BitAnd, MASK));
-            borrow = select(Expr::Var(rest).less(0), Expr::int(1), Expr::int(0));
-        }
-        found
-    }
-
-    /// The product, by halves of words as by digits.
-    fn product(&mut self, a: &Words, b: &Words, n: usize) -> Words {
-        let halves = |words: &Words| -> Words {
-            let halves = words.iter().flat_map(|word| {
-                let low = word.clone().binary(BinaryOp::BitAnd, HALF_MASK);
-                [low, word.clone().binary(BinaryOp::ShiftRight, HALF_BITS)]
-            });
-            halves.collect()
-        };
-        let (a, b) = (self.named(halves(a)), self.named(halves(b)));
-        let mut found = vec![Expr::int(0); 2 * n];
-        for (i, a) in a.iter().enumerate() {
-            let mut carry = Expr::int(0);
-            for at in i..found.len() {
-                // Behind the last digit of `b` there is the carry alone.
-                let part = match b.get(at - i) {
-                    Some(b) => a.clone().binary(BinaryOp::Mul, b.clone()),
-                    None => Expr::int(0),
-                };
-                let sum = part.add(found[at].clone()).add(carry);
-                let sum = self.builder.let_("sum", sum);
-                found[at] = Expr::Var(sum).binary(BinaryOp::BitAnd, HALF_MASK);
-                carry = Expr::Var(sum).binary(BinaryOp::ShiftRight, HALF_BITS);
-            }
-        }
-        let found = self.named(found);
-        let words = found.chunks(2).map(|halves| {
-            let high = halves[1].clone().binary(BinaryOp::ShiftLeft, HALF_BITS);
-            high.binary(BinaryOp::BitOr, halves[0].clone())
-        });
-        words.collect()
-    }
-
-    /// A number shifted by up to `most` bits, a word at a time.
-    fn shifted(
-        &mut self,
-        mut number: Words,
-        amount: &Expr,
-        most: Option<u128>,
-        shift: fn(&[Expr], &Expr) -> Words,
-    ) -> Words {
-        let word = i64::from(WORD_BITS);
-        let most = most.map_or(i64::MAX, |most| i64::try_from(most).unwrap_or(i64::MAX));
-        let mut before = 0;
-        while (before == 0 || before < most) && before < word * number.len() as i64 {
-            let rest = match before {
-                0 => amount.clone(),
-                _ => {
-                    let rest = amount.clone().binary(BinaryOp::Sub, before);
-                    rest.binary(BinaryOp::Max, 0)
-                }
-            };
-            let rest = match most - before > word {
-                true => rest.binary(BinaryOp::Min, word),
-                false => rest,
-            };
-            let rest = self.named(vec![rest]);
-            number = self.named(shift(&number, &rest[0]));
-            before += word;
-        }
-        number
-    }
-
-    /// Towards the higher words, by up to a word.
-    fn up(number: &[Expr], by: &Expr) -> Words {
-        let left = Expr::int(i64::from(WORD_BITS)).binary(BinaryOp::Sub, by.clone());
-        let kept = Expr::int(MASK).binary(BinaryOp::ShiftRight, by.clone());
-        let words = number.iter().enumerate().map(|(at, word)| {
-            let own = word.clone().binary(BinaryOp::BitAnd, kept.clone());
-            let own = own.binary(BinaryOp::ShiftLeft, by.clone());
-            match at.checked_sub(1) {
-                Some(below) => {
-                    let from = number[below].clone();
-                    own.binary(BinaryOp::BitOr, from.binary(BinaryOp::ShiftRight, left.clone()))
-                }
-                None => own,
-            }
-        });
-        words.collect()
-    }
-
-    /// Towards the lower words, by up to a word.
-    fn down(number: &[Expr], by: &Expr) -> Words {
-        let left = Expr::int(i64::from(WORD_BITS)).binary(BinaryOp::Sub, by.clone());
-        let gone = Expr::int(MASK).binary(BinaryOp::ShiftRight, left.clone());
-        let words = number.iter().enumerate().map(|(at, word)| {
-            let own = word.clone().binary(BinaryOp::ShiftRight, by.clone());
-            match number.get(at + 1) {
-                Some(above) => {
-                    let from = above.clone().binary(BinaryOp::BitAnd, gone.clone());
-                    own.binary(BinaryOp::BitOr, from.binary(BinaryOp::ShiftLeft, left.clone()))
-                }
-                None => own,
-            }
-        });
-        words.collect()
-    }
-
-    /// Whether numbers of as many words compare so.
-    fn compare(&mut self, comparison: Comparison, a: &Words, b: &Words) -> Expr {
-        let pairs = || std::iter::zip(a.clone(), b.clone());
-        let equal = || {
-            let equal = pairs().map(|(a, b)| a.binary(BinaryOp::Eq, b));
-            equal.reduce(both(BinaryOp::And)).expect("a word at least")
-        };
-        // From the lowest word on: a higher one decides, unless it is the same.
-        let less = |a: &Words, b: &Words| {
-            let mut less: Option<Expr> = None;
-            for (a, b) in std::iter::zip(a.clone(), b.clone()) {
-                let here = a.clone().less(b.clone());
-                less = Some(match less {
-                    None => here,
-                    Some(below) => {
-                        let same = a.binary(BinaryOp::Eq, b).binary(BinaryOp::And, below);
-                        here.binary(BinaryOp::Or, same)
-                    }
-                });
-            }
-            less.expect("a word at least")
-        };
-        let not = |e: Expr| Expr::Unary(sparsec_loop::UnaryOp::Not, Box::new(e));
-        match comparison {
-            Comparison::Equal => equal(),
-            Comparison::NotEqual => not(equal()),
-            Comparison::Less => less(a, b),
-            Comparison::GreaterEqual => not(less(a, b)),
-            Comparison::Greater => less(b, a),
-            Comparison::LessEqual => not(less(b, a)),
-        }
     }
 }
 

@@ -212,9 +212,11 @@ impl Reader<'_> {
         self.parser.tokens.expect(".")?;
         let (to, end) = self.parser.tokens.integer("the end of the range")?;
         let place = begin.to(end);
-        if from >= to || to - from > MOST_STEPS {
+        let is_wide = to > 1 << WORD_BITS;
+        if from >= to || to - from > MOST_STEPS || is_wide {
             let message = match from >= to {
                 true => "a loop of no iterations".to_owned(),
+                false if is_wide => format!("a loop to a number of more than {WORD_BITS} bits"),
                 false => format!("a loop of {} iterations", to - from),
             };
             return Err(Diagnostic::new(code::KEY_STEPS, message)

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{Array, Backend, ElementType, Format, Options, Session, Stored, Tensor};
+use sparsec::{
+    Array, Backend, ElementType, Format, Options, RelationTensor, Session, Stored, Tensor, code,
+};
 
 use super::interpreter;
 use super::stored::{storage, tensor};
@@ -60,7 +62,7 @@ const WIDE: &str = "
     function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < NR}
     function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < NC}
     key SUM(i : 60, j : 60) : 128 {
-      return (i + j) * 73786976294838206464 or i
+      return i + j << 66 or i
     }
     forall n, m : 0 <= n < m < NZ => SUM(row(n), col(n)) < SUM(row(m), col(m))";
 
@@ -116,28 +118,33 @@ fn some(extents: &[u64]) -> Vec<Tensor> {
 }
 
 /// Converts tensors to a list of a user's order and back, from and to other formats, and compares
-/// the order with that of `place`.
+/// the order with that of `place`. Compiled kernels convert the last tensor alone.
 fn round_trips(format: &str, others: &[&str], tensors: &[Tensor], place: &dyn Fn(&[u64]) -> u128) {
-    for session in sessions() {
-        for tensor in tensors {
+    let last = tensors.last().map(std::slice::from_ref);
+    for (number, session) in sessions().iter().enumerate() {
+        let (tensors, others) = match number {
+            0 => (tensors, others),
+            _ => (last.unwrap_or_default(), &others[..1]),
+        };
+        for (tensor, other) in tensors
+            .iter()
+            .flat_map(|t| others.iter().map(move |o| (t, o)))
+        {
             let order = tensor.extents().len();
-            let to = storage(format, order);
-            for other in others {
-                let what = || format!("{other} {:?}", tensor.extents());
-                let other = storage(other, order);
-                let source = Stored::Levels(tensor.clone());
-                let source = session.convert_stored(&source, &other).expect("known");
-                let made = session.convert_stored(&source.tensor, &to);
-                let made = made.unwrap_or_else(|error| panic!("{}: {error}", what()));
-                assert_eq!(made.notes, [""; 0], "{}", what());
-                let found = listed(&made.tensor);
-                assert_eq!(found.len(), tensor.n_stored(), "{}", what());
-                let places: Vec<u128> = found.iter().map(|at| place(at)).collect();
-                assert!(places.is_sorted_by(|a, b| a < b), "{}: {found:?}", what());
-                let back = session.convert_stored(&made.tensor, &other);
-                let back = back.unwrap_or_else(|error| panic!("{}: {error}", what()));
-                assert_eq!(back.tensor, source.tensor, "{}", what());
-            }
+            let (to, other) = (storage(format, order), storage(other, order));
+            let what = || format!("{} {:?}", other.short_name(), tensor.extents());
+            let source = Stored::Levels(tensor.clone());
+            let source = session.convert_stored(&source, &other).expect("known");
+            let made = session.convert_stored(&source.tensor, &to);
+            let made = made.unwrap_or_else(|error| panic!("{}: {error}", what()));
+            assert_eq!(made.notes, [""; 0], "{}", what());
+            let found = listed(&made.tensor);
+            assert_eq!(found.len(), tensor.n_stored(), "{}", what());
+            let places: Vec<u128> = found.iter().map(|at| place(at)).collect();
+            assert!(places.is_sorted_by(|a, b| a < b), "{}: {found:?}", what());
+            let back = session.convert_stored(&made.tensor, &other);
+            let back = back.unwrap_or_else(|error| panic!("{}: {error}", what()));
+            assert_eq!(back.tensor, source.tensor, "{}", what());
         }
     }
 }
@@ -147,10 +154,10 @@ fn lists_along_a_hilbert_curve_there_and_back() {
     let places = square_places();
     let place = |at: &[u64]| places[at] as u128;
     let mut tensors = some(&[11, 16]);
-    tensors.extend(some(&[1, 5]));
-    tensors.extend(some(&[0, 3]));
-    let others = ["csr", "csc", "coo", "scoo", "dcsr", "bsr(2, 2)", "alto"];
-    round_trips(HILBERT, &others, &tensors, &place);
+    tensors.push(tensor(&[0, 3], 0, 1));
+    tensors.push(tensor(&[9, 13], 40, 2));
+    round_trips(HILBERT, &["csc", "csr", "coo"], &tensors, &place);
+    round_trips(HILBERT, &["bsr(2, 2)", "alto"], &tensors[3..4], &place);
     // A dense matrix has entries everywhere.
     round_trips(HILBERT, &["dense"], &some(&[4, 6])[3..], &place);
 }
@@ -160,19 +167,17 @@ fn lists_along_a_hilbert_curve_there_and_back() {
 #[test]
 fn a_cube_is_walked_through_by_neighbours() {
     let session = interpreter();
-    let full = tensor(&[8, 8, 8], usize::MAX >> 1, 1);
+    let full = tensor(&[4, 4, 4], usize::MAX >> 1, 1);
     let made = session.convert_stored(&Stored::Levels(full), &storage(CUBE, 3));
     let cells = listed(&made.expect("a list").tensor);
-    assert_eq!(cells.len(), 512);
+    assert_eq!(cells.len(), 64);
     for pair in cells.windows(2) {
         let apart = std::iter::zip(&pair[0], &pair[1]).map(|(a, b)| a.abs_diff(*b));
         assert_eq!(apart.sum::<u64>(), 1, "{pair:?}");
     }
-    for bits in 1..3 {
-        for cube in cells.chunks(1 << (3 * bits)) {
-            let of = |at: &Vec<u64>| at.iter().map(|c| c >> bits).collect::<Vec<_>>();
-            assert!(cube.iter().all(|at| of(at) == of(&cube[0])));
-        }
+    for cube in cells.chunks(8) {
+        let of = |at: &Vec<u64>| at.iter().map(|c| c / 2).collect::<Vec<_>>();
+        assert!(cube.iter().all(|at| of(at) == of(&cube[0])));
     }
 }
 
@@ -209,8 +214,7 @@ fn cube_place(at: &[u64]) -> u128 {
 
 #[test]
 fn keys_of_two_words_sort_three_modes() {
-    let mut tensors = some(&[5, 7, 3]);
-    tensors.extend(some(&[1, 2, 0]));
+    let mut tensors = some(&[3, 4, 2]);
     // Coordinates that differ in their upper bits.
     let far = [
         0,
@@ -229,14 +233,14 @@ fn keys_of_two_words_sort_three_modes() {
     let extents = [1 << 31; 3];
     let values = [1.0, 2.0, 3.0, 4.0];
     tensors.push(Tensor::pack(&Format::scoo(3), &extents, &far, &values).expect("entries"));
-    round_trips(CUBE, &["coo", "scoo"], &tensors, &cube_place);
-    round_trips(CUBE, &["csf", "dense"], &some(&[5, 7, 3])[3..], &cube_place);
+    round_trips(CUBE, &["coo"], &tensors, &cube_place);
+    round_trips(CUBE, &["csf", "dense"], &tensors[3..4], &cube_place);
 }
 
 #[test]
 fn keys_of_three_words_sort_too() {
     let place = |at: &[u64]| u128::from(at[0] + at[1]) << 66 | u128::from(at[0]);
-    round_trips(WIDE, &["csr", "csc", "scoo"], &some(&[6, 9]), &place);
+    round_trips(WIDE, &["csr", "csc"], &some(&[6, 9])[2..], &place);
 }
 
 /// Lists of two users become each other.
@@ -282,5 +286,53 @@ fn repeated_entries_are_one() {
             panic!("levels");
         };
         assert_eq!(back.values::<f64>(), Some(&[10.0, 16.0, 5.0][..]));
+    }
+}
+
+/// Arrays that are not in their order are refused, with the first entry that is not.
+#[test]
+fn lists_out_of_order_are_refused() {
+    let session = interpreter();
+    let a = tensor(&[9, 13], 40, 5);
+    let made = session.convert_stored(&Stored::Levels(a), &storage(HILBERT, 2));
+    let Stored::Relation(list) = made.expect("a list").tensor else {
+        panic!("a relation");
+    };
+    let mut arrays = list.arrays().clone();
+    for name in ["row", "col"] {
+        let mut values = arrays[name].as_slice::<i32>().expect("32 bits").to_vec();
+        values.swap(7, 8);
+        arrays.insert(name.to_owned(), Array::from_vec(values));
+    }
+    let (format, extents) = (list.format().clone(), list.extents().to_vec());
+    let values = list.values().clone();
+    let error = RelationTensor::new(format, extents, BTreeMap::new(), arrays, values);
+    let error = error.expect_err("two entries are exchanged");
+    assert_eq!(error.code(), code::NOT_AS_DECLARED);
+    assert!(
+        error.message().ends_with("does not hold for n = 7, m = 8"),
+        "{error}"
+    );
+}
+
+/// An entry without a key is refused, and named.
+#[test]
+fn coordinates_without_a_key_are_refused() {
+    for session in sessions() {
+        let extents = [1 << 33, 5];
+        let scoo = Format::scoo(2);
+        let near = Tensor::pack(&scoo, &extents, &[1, 2, (1 << 31) - 1, 4], &[1.0, 2.0]);
+        let near = Stored::Levels(near.expect("entries"));
+        let made = session.convert_stored(&near, &storage(HILBERT, 2));
+        assert_eq!(made.expect("31 bits are enough").tensor.n_stored(), 2);
+        let far = Tensor::pack(&scoo, &extents, &[1, 2, 1 << 31, 4], &[1.0, 2.0]);
+        let far = Stored::Levels(far.expect("entries"));
+        let error = session.convert_stored(&far, &storage(HILBERT, 2));
+        let error = error.expect_err("a row of 32 bits");
+        assert_eq!(error.code(), code::NOT_AS_DECLARED);
+        assert!(
+            error.message().contains("the entry at [2147483648, 4]"),
+            "{error}"
+        );
     }
 }
