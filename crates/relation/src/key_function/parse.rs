@@ -124,7 +124,7 @@ impl Reader<'_> {
         if let Err((fault, at)) = follow(&mut self.key) {
             let place = self.places[at - 1];
             let shown = match fault {
-                Fault::Steps => "more than the rest",
+                Fault::Steps => "too many iterations here",
                 Fault::Number(..) => "this",
             };
             let found = fault.diagnostic(&self.key.name);
