@@ -327,12 +327,27 @@ impl Writer<'_> {
             BinaryOp::Min if ty == truth => infix("&&", a, b, Precedence::And, truth),
             BinaryOp::Max if ty == truth => infix("||", a, b, Precedence::Or, truth),
             BinaryOp::Min | BinaryOp::Max => self.extremum(op, &a, &b, ty),
-            BinaryOp::BitAnd => {
+            BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => {
                 let b = match b.text.parse::<i64>() {
                     Ok(mask @ 10..) => Piece::simple(format!("{mask:#x}"), b.held),
                     _ => b.clone(),
                 };
-                narrowed(infix("&", widened(a, ty), b, Precedence::Bits, ty), ty)
+                let symbol = op.symbol();
+                narrowed(infix(symbol, widened(a, ty), b, Precedence::Bits, ty), ty)
+            }
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
+                let n = match b.text.parse::<i64>() {
+                    Ok(0..=63) => b.text.clone(),
+                    _ => format!("({} & 63)", b.at(Precedence::Unary)),
+                };
+                let a = widened(a, ty);
+                let a = a.at(Precedence::Unary);
+                // The bits of a product that does not fit are those of an unsigned one.
+                let text = match op {
+                    BinaryOp::ShiftLeft => format!("(int64_t)((uint64_t){a} << {n})"),
+                    _ => return Piece::operation(format!("{a} >> {n}"), Precedence::Shift, ty),
+                };
+                Piece::operation(text, Precedence::Unary, ty)
             }
             BinaryOp::Eq => infix("==", a, b, Precedence::Equality, truth),
             BinaryOp::Ne => infix("!=", a, b, Precedence::Equality, truth),

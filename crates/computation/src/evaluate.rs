@@ -217,6 +217,11 @@ impl Run<'_> {
         for (name, value) in self.parameters {
             known = known.constant(name, *value);
         }
+        for key in self.computation.declarations.keys() {
+            for (word, function) in key.words().iter().enumerate() {
+                known = known.function(&function.name, move |at| key.word(word, at));
+            }
+        }
         let arrays = self.computation.spaces.iter();
         for space in arrays.filter(|space| space.is_index_array()) {
             if space.extents.is_empty() {
@@ -379,7 +384,8 @@ impl Run<'_> {
             Value::Curve(name, coordinates) => {
                 let key = Expression::Call(name.clone(), coordinates.clone());
                 let key = self.environment().value(&key, point);
-                let message = || format!("`{name}` has no value of 63 bits");
+                let message =
+                    || format!("`{name}` has no value of 63 bits, or an argument outside");
                 Scalar::I64(key.ok_or_else(|| self.fault_at(id, point, message()))?)
             }
             Value::Window(..) => Scalar::I64(windows.next().expect("found when it was listed")),

@@ -101,6 +101,18 @@ impl Computation {
             new.spaces
                 .push(self.kept(space, inner, call, &bound, &proofs)?);
         }
+        for key in inner.declarations.keys() {
+            let mut known = new.declarations.keys().iter();
+            match known.find(|other| other.name() == key.name()) {
+                Some(other) if other == key => {}
+                Some(_) => {
+                    let message = format!("`{}` is two key functions", key.name());
+                    return Err(Diagnostic::new(code::COMPUTATION_NAME, message)
+                        .help("rename the one of the computation that is called"));
+                }
+                None => new.declarations.declare_key(key.clone()),
+            }
+        }
         if n_over == 0 {
             let mut declared = inner.declarations.rewritten(&bound)?;
             declared.retain_functions(|f| new.declarations.function(&f.name).is_none());

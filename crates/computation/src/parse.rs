@@ -4,7 +4,7 @@
 //! text        := computation { computation }
 //! computation := "computation" NAME "{" { header } { statement | call } "}"
 //! header      := "parameters" NAME { "," NAME }
-//!              | "assume" … | "function" … | "order" … | "forall" …
+//!              | "assume" … | "function" … | "order" … | "key" … | "forall" …
 //!              | role space { "," space }
 //! role        := "given" | "temporary" | "out" | "inout"
 //! space       := NAME ":" TYPE [ "[" sum { "," sum } "]" ]
@@ -41,6 +41,7 @@ use crate::value::Access;
 use names::Names;
 
 mod call;
+mod keys;
 mod names;
 mod types;
 mod value;
@@ -187,8 +188,14 @@ impl Reader {
             .iter()
             .any(|word| self.parser.tokens.at(word))
         {
+            let is_key = self.parser.tokens.at("key");
+            let place = self.parser.tokens.peek_at(1).span;
             let declarations = &mut self.computation.declarations;
             self.parser.declaration(declarations)?;
+            if let (true, Some(key)) = (is_key, declarations.keys().last()) {
+                let name = key.name().to_owned();
+                self.note_key(&name, place)?;
+            }
             return Ok(true);
         }
         let Some(role) = Role::ALL

@@ -1,6 +1,7 @@
 //! The keys of lists: which of them order a list, which tell entries apart, and what bounds
 //! them.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
@@ -22,10 +23,6 @@ impl Synthesis<'_> {
             Expression::Call(name, _) => keys.iter().position(|key| key.function == *name),
             _ => None,
         };
-        let numbers = |all: &[Expression]| -> Option<Vec<usize>> {
-            let numbers: Option<Vec<usize>> = all.iter().map(of).collect();
-            numbers.filter(|numbers| !numbers.is_empty())
-        };
         let declarations = &self.destination.declarations;
         for quantifier in declarations.quantifiers() {
             for conclusion in quantifier.conclusions() {
@@ -39,10 +36,13 @@ impl Synthesis<'_> {
                     continue;
                 };
                 if name == "LEX" {
-                    let Some(numbers) = numbers(arguments) else {
-                        continue;
-                    };
-                    return self.by_keys(keys, &numbers).map(Some);
+                    match self.by_all(keys, arguments)? {
+                        Some(order) => return Ok(Some(order)),
+                        None => continue,
+                    }
+                }
+                if let Some(order) = self.by_all(keys, std::slice::from_ref(&conclusion.first))? {
+                    return Ok(Some(order));
                 }
                 if let Some(order) = self.along_curve(keys, name, arguments)? {
                     return Ok(Some(order));
@@ -64,6 +64,42 @@ impl Synthesis<'_> {
             sorted: sorted.collect::<Result<_>>()?,
             is_whole: numbers.len() == keys.len(),
         })
+    }
+
+    /// The order by several numbers, each a key of the list or a word of a key function; `None` if
+    /// one of them is neither.
+    fn by_all(&self, keys: &[ListKey], all: &[Expression]) -> Result<Option<Order>> {
+        let mut sorted = Vec::new();
+        let mut named = BTreeSet::new();
+        for e in all {
+            let Expression::Call(name, arguments) = e else {
+                return Ok(None);
+            };
+            if let Some(key) = keys.iter().find(|key| key.function == *name) {
+                sorted.push(self.key(key)?);
+                named.insert(name);
+                continue;
+            }
+            let Some((key, word)) = self.destination.declarations.key_of(name) else {
+                return Ok(None);
+            };
+            let at_entry = AtEntry {
+                keys,
+                is_more: Cell::new(false),
+            };
+            let arguments = arguments.iter().map(|e| e.rewritten(&at_entry));
+            let value = Expression::Call(name.clone(), arguments.collect());
+            if at_entry.is_more.get() {
+                return Err(self.unordered(name));
+            }
+            sorted.push(Key {
+                value,
+                extent: Expression::Integer(1 << key.bits_of(word)),
+            });
+        }
+        // Nothing says that a key function tells coordinates apart.
+        let is_whole = named.len() == keys.len();
+        Ok((!sorted.is_empty()).then_some(Order { sorted, is_whole }))
     }
 
     /// The order along a curve through values of keys; `None` if a name is none of a curve
@@ -259,9 +295,13 @@ impl Synthesis<'_> {
         let both = Set::new(vec![both])?;
         let known = Consequences::of(&both, &self.computation.declarations);
         Ok(told.iter().all(|value| {
-            let other = value.rewritten(&second);
-            let differ = Constraint::new(value.clone(), Comparison::NotEqual, other);
-            known.exclude(&[differ])
+            let is_never = |comparison| {
+                let other = value.rewritten(&second);
+                known.exclude(&[Constraint::new(value.clone(), comparison, other)])
+            };
+            // An order of entries speaks of one that comes before another.
+            is_never(Comparison::NotEqual)
+                || is_never(Comparison::Less) && is_never(Comparison::Greater)
         }))
     }
 }
@@ -309,6 +349,28 @@ fn morton_words(coordinates: &[Expression], ends: &[Expression]) -> Vec<Key> {
         }
     });
     words.collect()
+}
+
+/// What the arrays of a list hold of an entry, in place of their entries.
+struct AtEntry<'a> {
+    keys: &'a [ListKey],
+    /// Whether something else than these arrays depends on the element.
+    is_more: Cell<bool>,
+}
+
+impl Rewrite for AtEntry<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let Expression::Call(name, arguments) = e else {
+            return None;
+        };
+        let key = self.keys.iter().find(|key| key.function == *name)?;
+        matches!(arguments[..], [Expression::Variable(_)]).then(|| key.value.clone())
+    }
+
+    fn variable(&self, variable: Variable) -> Expression {
+        self.is_more.set(true);
+        Expression::Variable(variable)
+    }
 }
 
 /// The variables of a second point behind those of a first.

@@ -73,15 +73,18 @@ impl Synthesis<'_> {
             }],
             (Place::All | Place::Block { .. }, None) => Vec::new(),
         };
-        let identity = [parents.clone(), all].concat();
+        let identity = [&parents[..], &all].concat();
         let is_entry = !self.adds && self.tell_apart(&identity)?;
         let (window, sorted) = match (&order, is_entry) {
             (Some(order), true) => (Window::Rank, [parents, order.sorted.clone()].concat()),
             (None, true) => (Window::Rank, parents),
-            (Some(order), false) if order.is_whole => {
-                (Window::DenseRank, [parents, order.sorted.clone()].concat())
+            (Some(order), false) => {
+                let mut rest = all;
+                rest.retain(|key| !order.is_whole && !order.sorted.contains(key));
+                let sorted = [parents, order.sorted.clone(), rest];
+                (Window::DenseRank, sorted.concat())
             }
-            (_, false) => (Window::DenseRank, identity.clone()),
+            (None, false) => (Window::DenseRank, identity.clone()),
         };
         let is_ordered = parent_keys.is_some() && order.is_some() && !is_entry;
         let number = match window {

@@ -37,6 +37,7 @@ impl Named {
             own: descriptor.extents(),
             extents,
             zeros: zeros(descriptor.declarations()),
+            known: descriptor.declarations(),
             constants: RefCell::default(),
         };
         let map = descriptor.map().rewritten(&names)?;
@@ -145,6 +146,7 @@ struct Names<'a> {
     extents: &'a [String],
     /// Entries that are assumed to be 0, and need no name.
     zeros: Vec<Expression>,
+    known: &'a Declarations,
     constants: RefCell<Vec<(String, Option<Expression>)>>,
 }
 
@@ -168,7 +170,7 @@ impl Rewrite for Names<'_> {
             e.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
             is_constant
         };
-        if Parser::is_key(name) || !arguments.iter().all(is_constant) {
+        if self.known.is_key(name) || !arguments.iter().all(is_constant) {
             return None;
         }
         let arguments: Vec<Expression> = arguments.iter().map(|a| a.rewritten(self)).collect();

@@ -45,6 +45,9 @@ pub(crate) fn synthesized(
         for function in destination.declarations.functions() {
             known.declare(function.clone());
         }
+        for key in destination.declarations.keys() {
+            known.declare_key(key.clone());
+        }
         let unknown = unknown_constants(destination);
         let is_given = |name: &str| !unknown.contains(name);
         known.extend(destination.declarations.of_constants(is_given));
@@ -441,7 +444,8 @@ impl Synthesis<'_> {
 
     /// An integer expression as a value.
     pub(crate) fn integer(&self, e: &Expression) -> Result<Value> {
-        value(e).ok_or_else(|| refused(format!("values hold no `{e:?}`")))
+        let value = value(e, &self.computation.declarations);
+        value.ok_or_else(|| refused(format!("values hold no `{e:?}`")))
     }
 
     /// Adds a statement behind all others.

@@ -3,35 +3,37 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Access, Operator, Value};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Parser, Set, Variable};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Set, Variable,
+};
 
 /// The one point of no dimension.
 pub(crate) fn everywhere() -> Result<Set> {
     Set::new(vec![Conjunction::new::<String>([], [])])
 }
 
-/// An integer expression as a value.
-pub(crate) fn value(e: &Expression) -> Option<Value> {
+/// An integer expression as a value, where keys are known.
+pub(crate) fn value(e: &Expression, known: &Declarations) -> Option<Value> {
     use Operator::{Add, FloorDivide, Modulo, Multiply, Subtract};
     let both = |operator, a: &Expression, b: &Expression| {
         Some(Value::Binary(
             operator,
-            Box::new(value(a)?),
-            Box::new(value(b)?),
+            Box::new(value(a, known)?),
+            Box::new(value(b, known)?),
         ))
     };
     match e {
         Expression::Integer(n) => Some(Value::Integer(*n)),
         Expression::Variable(v) => Some(Value::Variable(*v)),
         Expression::Constant(name) => Some(Value::Parameter(name.clone())),
-        Expression::Call(name, arguments) if Parser::is_key(name) => {
+        Expression::Call(name, arguments) if known.is_key(name) => {
             Some(Value::Curve(name.clone(), arguments.clone()))
         }
         Expression::Call(name, arguments) => Some(Value::Entry(Access {
             space: name.clone(),
             indices: arguments.clone(),
         })),
-        Expression::Negate(a) => Some(Value::Negate(Box::new(value(a)?))),
+        Expression::Negate(a) => Some(Value::Negate(Box::new(value(a, known)?))),
         Expression::Add(a, b) => both(Add, a, b),
         Expression::Subtract(a, b) => both(Subtract, a, b),
         Expression::Multiply(a, b) => both(Multiply, a, b),

@@ -8,7 +8,8 @@
 //! |-------------------------------|-------------------------------------------|
 //! | integer `+ - *`, `-x`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; `b == 0` fails                    |
-//! | `a & b`                       | bits of two's complement                  |
+//! | `a & b`, `a | b`, `a ^ b`     | bits of two's complement                  |
+//! | `a << n`, `a >> n` of `i64`   | the low bits of `a * 2^m`, `a // 2^m`, where `m` is `n % 64` |
 //! | integer `pow(a, b)`           | the low bits of the exact power; `b < 0` fails |
 //! | float `a // b`                | the floor of the exact quotient, rounded; `a / b` if `b == 0` |
 //! | float `a % b`                 | its exact remainder plus, where the signs differ, `b`; zero as `b` is signed |
@@ -121,6 +122,8 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
                 BinaryOp::Min => Ok(Scalar::$kind($a.min($b))),
                 BinaryOp::Max => Ok(Scalar::$kind($a.max($b))),
                 BinaryOp::BitAnd => Ok(Scalar::$kind($a & $b)),
+                BinaryOp::BitOr => Ok(Scalar::$kind($a | $b)),
+                BinaryOp::BitXor => Ok(Scalar::$kind($a ^ $b)),
                 _ => Ok(compare(op, $a, $b)),
             }
         };
@@ -141,6 +144,12 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
         };
     }
     match (left, right) {
+        (Scalar::I64(a), Scalar::I64(n)) if op == BinaryOp::ShiftLeft => {
+            Ok(Scalar::I64(a.wrapping_shl(n as u32)))
+        }
+        (Scalar::I64(a), Scalar::I64(n)) if op == BinaryOp::ShiftRight => {
+            Ok(Scalar::I64(a.wrapping_shr(n as u32)))
+        }
         (Scalar::I8(a), Scalar::I8(b)) => integer!(I8, i8, a, b),
         (Scalar::I16(a), Scalar::I16(b)) => integer!(I16, i16, a, b),
         (Scalar::I32(a), Scalar::I32(b)) => integer!(I32, i32, a, b),

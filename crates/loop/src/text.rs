@@ -64,6 +64,10 @@ pub(crate) const REDUCTIONS: &[BinaryOp] = &[
     BinaryOp::And,
     BinaryOp::Or,
     BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::ShiftLeft,
+    BinaryOp::ShiftRight,
 ];
 
 /// The float type of which `name` is infinity or `NaN`: `inf`, `nanf32`.
@@ -101,7 +105,10 @@ enum Binding {
     And,
     Not,
     Comparison,
-    Bits,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Shift,
     Sum,
     Product,
     Negation,
@@ -114,7 +121,10 @@ impl Binding {
         match op {
             BinaryOp::Or => Some(Self::Or),
             BinaryOp::And => Some(Self::And),
-            BinaryOp::BitAnd => Some(Self::Bits),
+            BinaryOp::BitOr => Some(Self::BitOr),
+            BinaryOp::BitXor => Some(Self::BitXor),
+            BinaryOp::BitAnd => Some(Self::BitAnd),
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => Some(Self::Shift),
             BinaryOp::Add | BinaryOp::Sub => Some(Self::Sum),
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::FloorDiv | BinaryOp::Mod => {
                 Some(Self::Product)
@@ -129,8 +139,11 @@ impl Binding {
             Self::Or => Self::And,
             Self::And => Self::Not,
             Self::Not => Self::Comparison,
-            Self::Comparison => Self::Bits,
-            Self::Bits => Self::Sum,
+            Self::Comparison => Self::BitOr,
+            Self::BitOr => Self::BitXor,
+            Self::BitXor => Self::BitAnd,
+            Self::BitAnd => Self::Shift,
+            Self::Shift => Self::Sum,
             Self::Sum => Self::Product,
             Self::Product => Self::Negation,
             Self::Negation | Self::Atom => Self::Atom,

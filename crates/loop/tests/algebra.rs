@@ -6,7 +6,7 @@ use sparsec_loop::{
     Access, Argument, BinaryOp, Builder, Expr, Function, Role, UnaryOp, passes, verify,
 };
 
-const OPS: [BinaryOp; 17] = [
+const OPS: [BinaryOp; 21] = [
     BinaryOp::Add,
     BinaryOp::Sub,
     BinaryOp::Mul,
@@ -24,6 +24,10 @@ const OPS: [BinaryOp; 17] = [
     BinaryOp::Gt,
     BinaryOp::Ge,
     BinaryOp::BitAnd,
+    BinaryOp::BitOr,
+    BinaryOp::BitXor,
+    BinaryOp::ShiftLeft,
+    BinaryOp::ShiftRight,
 ];
 
 /// Values at which rules break.

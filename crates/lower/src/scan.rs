@@ -46,6 +46,8 @@ mod filled;
 mod groups;
 mod inside;
 mod kept;
+mod key_function;
+mod key_words;
 mod last;
 mod numbers;
 mod places;

@@ -17,8 +17,9 @@
 //!
 //! `=>` is one implication and `<=>` two. A quantifier without either states that its constraints
 //! always hold. Keys are compared with keys of the same name: `LEX`, `MORTON`, `ALTO` (see the
-//! crate's page), or a name that `order` declares. An order relates each tuple to the tuples that
-//! come after it.
+//! crate's page), or a name that `order` or `key` declares. An order relates each tuple to the
+//! tuples that come after it. A key function computes a number from a tuple; its language has a
+//! page of its own, `key_function`.
 //!
 //! The values of `block` are tuples. Calls name their elements `block(q)[0]` and `block(q)[1]`, or
 //! `block.0(q)` and `block.1(q)`.
@@ -39,10 +40,9 @@
 //! and Optimization", CGO 2023, §3.1. Unlike there, a weakly monotone function
 //! has one implication: two equal values do not determine the order of the arguments.
 
-use std::fmt;
-
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression, Rewrite, Values, calls};
+use crate::key_function::KeyFunction;
 use crate::names::Uses;
 use crate::polynomial::Polynomial;
 use crate::relation::Relation;
@@ -53,6 +53,7 @@ mod check;
 mod clauses;
 mod inverse;
 mod parse;
+mod print;
 mod tuples;
 
 pub use check::Broken;
@@ -66,6 +67,7 @@ pub struct Declarations {
     pub(crate) functions: Vec<Function>,
     pub(crate) tuples: Vec<TupleFunction>,
     pub(crate) orders: Vec<(String, Relation)>,
+    pub(crate) keys: Vec<KeyFunction>,
     pub(crate) quantifiers: Vec<Quantifier>,
 }
 
@@ -161,6 +163,11 @@ impl Declarations {
         self.functions.extend(others.functions);
         self.tuples.extend(others.tuples);
         self.orders.extend(others.orders);
+        for key in others.keys {
+            if !self.keys.contains(&key) {
+                self.keys.push(key);
+            }
+        }
         self.quantifiers.extend(others.quantifiers);
     }
 
@@ -244,6 +251,7 @@ impl Declarations {
             let order = order.rewritten(names)?;
             rewritten.orders.push((names.function(name), order));
         }
+        rewritten.keys = self.keys_rewritten(names);
         for quantifier in &self.quantifiers {
             let premises = quantifier.premises.rewritten(names);
             rewritten.forall(premises, all(&quantifier.conclusions));
@@ -251,7 +259,7 @@ impl Declarations {
         Ok(rewritten)
     }
 
-    /// The declared functions.
+    /// The declared functions that are arrays.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
@@ -267,9 +275,10 @@ impl Declarations {
         self.retain_tuples(None);
     }
 
-    /// The function of a name, if it is declared.
+    /// The function of a name, if it is declared: an array, or a word of a key function.
     pub fn function(&self, name: &str) -> Option<&Function> {
-        self.functions.iter().find(|f| f.name == name)
+        let words = self.keys.iter().flat_map(KeyFunction::words);
+        self.functions.iter().chain(words).find(|f| f.name == name)
     }
 
     /// Adds a function.
@@ -416,60 +425,5 @@ impl Function {
         let parts = [&self.domain, &self.range].into_iter().flat_map(Set::parts);
         let constraints = parts.flat_map(Conjunction::constraints);
         constraints.flat_map(Constraint::expressions)
-    }
-}
-
-impl fmt::Display for Declarations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.assumptions.is_empty() {
-            let free = Conjunction::new::<String>([], []);
-            writeln!(f, "assume {}", free.list_of(&self.assumptions))?;
-        }
-        for function in &self.functions {
-            match self.tuple_of(&function.name) {
-                Some((tuple, 0)) => writeln!(f, "{tuple}")?,
-                Some(_) => {}
-                None => writeln!(f, "{function}")?,
-            }
-        }
-        for (name, order) in &self.orders {
-            writeln!(f, "order {name} = {order}")?;
-        }
-        for quantifier in &self.quantifiers {
-            writeln!(f, "{quantifier}")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Function {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "function {} : {} -> {}",
-            self.name, self.domain, self.range
-        )?;
-        if let Some(monotone) = self.monotone {
-            write!(f, " {}", monotone.word())?;
-        }
-        if self.injective {
-            f.write_str(" injective")?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Quantifier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let premises = &self.premises;
-        let names: Vec<&str> = premises.inputs().map(|v| premises.name(v)).collect();
-        match names[..] {
-            [] => f.write_str("assume ")?,
-            _ => write!(f, "forall {} : ", names.join(", "))?,
-        }
-        if !premises.constraints().is_empty() {
-            write!(f, "{} => ", premises.list_of(premises.constraints()))?;
-        }
-        write!(f, "{}", premises.list_of(&self.conclusions))
     }
 }

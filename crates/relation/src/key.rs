@@ -14,7 +14,8 @@
 //! 8, 2)` is coordinate `c` of an ALTO key with these extents. `c` counts from 0.
 //!
 //! `LEX(i, j)` is the tuple itself; it can only be compared with another tuple.
-//! In declarations a name that an `order` declares is a key as well.
+//! In declarations a name that an `order` or a `key` declares is a key as well; see
+//! [`key_function`](crate::key_function).
 //!
 //! Sources: G. M. Morton, "A computer oriented geodetic data base", IBM 1966;
 //! Helal et al., "ALTO", ICS 2021, <https://doi.org/10.1145/3447818.3461703>.

@@ -66,6 +66,7 @@ mod facts;
 pub mod guide;
 mod index_map;
 mod key;
+mod key_function;
 mod linear;
 mod names;
 mod operations;
@@ -89,6 +90,10 @@ pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use index_map::IndexMap;
+pub use key_function::{
+    KeyFunction, KeyOperator, Local, LocalData, Number, Range, Step as KeyStep, Term, TermKind,
+    WORD_BITS,
+};
 pub use names::fresh_name;
 pub use parse::Parser;
 pub use relation::Relation;

@@ -139,11 +139,19 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             Expr::Binary(op, part(random, of), part(random, of))
         }
         _ => {
-            use BinaryOp::{Add, BitAnd, Div, FloorDiv, Max, Min, Mod, Mul, Sub};
+            use BinaryOp::{
+                Add, BitAnd, BitOr, BitXor, Div, FloorDiv, Max, Min, Mod, Mul, ShiftLeft,
+                ShiftRight, Sub,
+            };
             let op = match ty.kind() {
                 Kind::Complex => random.pick(&[Add, Sub, Mul, Div]),
                 Kind::Float => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]),
-                _ => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, BitAnd]),
+                _ if ty == ElementType::I64 && random.pick(&[false, false, true]) => {
+                    random.pick(&[ShiftLeft, ShiftRight])
+                }
+                _ => random.pick(&[
+                    Add, Sub, Mul, Min, Max, FloorDiv, Mod, BitAnd, BitOr, BitXor,
+                ]),
             };
             Expr::Binary(op, part(random, ty), part(random, ty))
         }

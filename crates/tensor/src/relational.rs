@@ -255,6 +255,7 @@ impl RelationTensor {
 
     fn constants_data(&self) -> Data<'static> {
         let mut data = Data::new();
+        data.keys(self.format.descriptor().declarations());
         let names = self.format.descriptor().extents().iter();
         for (name, extent) in names.zip(&self.extents) {
             data.constant(name.clone(), i64::try_from(*extent).unwrap_or(i64::MAX));

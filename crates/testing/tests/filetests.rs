@@ -64,6 +64,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/index/tests/dependence.rs": SCHEDULE_DEPENDENCE),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME, RELATION_TOO_LARGE),
     provoked!("crates/relation/tests/declarations.rs": BAD_DECLARATION, KEY_MISUSED),
+    provoked!("crates/relation/tests/key_functions.rs": KEY_RANGE, KEY_STEPS, KEY_NAME),
     provoked!("crates/relation/tests/operations.rs": RELATION_NOT_EXACT),
     provoked!("crates/relation/tests/questions.rs": RELATION_NOT_SOLVED),
     provoked!("crates/relation/tests/scan.rs": SCAN_UNBOUNDED),

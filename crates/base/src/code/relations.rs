@@ -83,6 +83,34 @@ no extent or bound of a function.
     ^^ follows what `s0` writes
 
 Schedule it later: `at [1, i, p]`. Lengths of results are computed only where these are lists.";
+    KEY_RANGE = "E0710", "a number of a key function that may be too large, or of the wrong sign",
+    "The numbers of a key function are integers from -2^62 up to 2^128, and its result has as many bits
+as it states. sparsec follows the least and the largest value of each number through all iterations, and
+refuses a key in which one may be outside. Shifts and operations on bits take numbers from 0 on, and
+divisions a divisor above 0.
+
+    key SUM(i : 31, j : 31) : 31 { return i + j }
+                                          ^^^^^ up to 2^32 - 2
+
+State more bits, or take those that a number has: `(i + j) and 2147483647`.";
+    KEY_STEPS = "E0711", "a key function of too many steps",
+    "A key is computed for each entry, so its loops run over constant ranges, and a key takes at most
+10000 assignments, counted in all iterations.
+
+    for x in 0..1000000 { d = d + 1 }
+        ^^^^^^^^^^^^^^^ a million of them
+
+Let loops run over the bits of the arguments: `for b in 0..31`.";
+    KEY_NAME = "E0712", "a name that is no variable of a key function",
+    "The first assignment of a name makes a variable, which lives until the end of the block that it
+is in. Arguments and the variables of loops around are known too. Names of a format, such as its extents,
+are not known to a key, and what counts the iterations of a loop is not assigned.
+
+    for b in 0..31 { x = i >> b }
+    return x
+           ^ made in the loop
+
+Assign it before the loop: `x = 0`.";
     DESCRIPTOR_FUNCTION = "E0720", "a function of a descriptor that is not declared, or has no part in it",
     "Each function that the map of a format calls is an index array: declarations say where it has
 values, and which. One that is declared and that nothing ties to the map would be left as anything.

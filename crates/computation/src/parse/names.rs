@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use sparsec_base::lex::{Kind, Tokens};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
-use sparsec_relation::{Conjunction, Constraint, Expression, Parser, Set};
+use sparsec_relation::{Conjunction, Constraint, Expression, KeyFunction, Parser, Set};
 
 use super::{Reader, Use, WORDS};
 use crate::computation::{Computation, Role};
@@ -56,13 +56,25 @@ impl Reader {
         Ok(())
     }
 
+    /// Notes the name of a key function, which stands at `place`.
+    pub(super) fn note_key(&mut self, name: &str, place: Span) -> Result<()> {
+        let what = "a key function";
+        if let Some((before, first)) = self.names.0.get(name) {
+            return Err(self.two_things(name, (place, what), (*first, before)));
+        }
+        self.names.0.insert(name.to_owned(), (what, place));
+        Ok(())
+    }
+
     /// Checks the names in declarations and extents, all of which are integers.
     pub(super) fn header_names(&mut self) -> Result<()> {
         let uses = self.parser.free_names();
         let uses: Vec<Use> = uses
             .map(|(name, n, place)| (name.to_owned(), n, place))
             .collect();
-        let orders: Vec<&str> = self.computation.declarations.orders().collect();
+        let declarations = &self.computation.declarations;
+        let keys = declarations.keys().iter().map(KeyFunction::name);
+        let orders: Vec<&str> = declarations.orders().chain(keys).collect();
         for (name, arguments, place) in &uses {
             if !orders.contains(&name.as_str()) {
                 self.check_integer(name, *arguments, *place)?;
@@ -144,7 +156,7 @@ impl Reader {
     }
 
     fn check_integer(&self, name: &str, arguments: Option<usize>, place: Span) -> Result<()> {
-        if arguments.is_some() && Parser::is_key(name) {
+        if arguments.is_some() && self.computation.declarations.is_key(name) {
             return Ok(());
         }
         if self
@@ -156,7 +168,11 @@ impl Reader {
             return Ok(());
         }
         let Some(space) = self.computation.space(name) else {
-            return Err(self.unknown(name, place));
+            let mut keys = self.computation.declarations.keys().iter();
+            return Err(match keys.find(|key| key.name() == name) {
+                Some(_) => self.not_a_word(name, place),
+                None => self.unknown(name, place),
+            });
         };
         if space.is_index_array() {
             return Ok(());

@@ -3,24 +3,21 @@
 use sparsec_base::lex::{Kind, finite};
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
 
-use sparsec_relation::{Conjunction, Expression, Parser};
+use sparsec_relation::{Conjunction, Expression};
 
 use super::types::{Type, way_out};
 use super::{Reader, Variables};
 use crate::computation::Role;
 use crate::value::{Access, Key, Operator, Update, Value, Window};
 
-/// The key that compares tuples, and is no number.
-const LEX: &str = "LEX";
-
 /// Operators and parentheses in one value; keeps recursion shallow.
 const LARGEST_VALUE: usize = 200;
 
 /// A value that is read, with its type and its place.
-struct Typed {
-    value: Value,
-    ty: Type,
-    place: Span,
+pub(super) struct Typed {
+    pub(super) value: Value,
+    pub(super) ty: Type,
+    pub(super) place: Span,
 }
 
 impl Reader {
@@ -179,8 +176,8 @@ impl Reader {
             if name == "conj" {
                 return self.conjugate(place);
             }
-            if Parser::is_key(&name) {
-                return self.curve(name, place);
+            if self.is_key(&name) {
+                return self.key(name, place);
             }
             if let Some(window) = Window::ALL.into_iter().find(|w| w.word() == name) {
                 return self.window(window, place);
@@ -347,27 +344,6 @@ impl Reader {
         Ok(Typed {
             value: Value::Conjugate(Box::new(a.value)),
             ty: a.ty,
-            place,
-        })
-    }
-
-    fn curve(&mut self, name: String, begin: Span) -> Result<Typed> {
-        self.parser.tokens.expect("(")?;
-        let mut coordinates = vec![self.parser.expression()?];
-        while self.parser.tokens.eat(",") {
-            coordinates.push(self.parser.expression()?);
-        }
-        let end = self.parser.tokens.expect(")")?;
-        let place = begin.to(end);
-        if name == LEX || (name == "ALTO" && coordinates.len() % 2 == 1) {
-            let message = format!("`{name}` of these is no number");
-            return Err(Diagnostic::new(code::COMPUTATION_TYPES, message)
-                .at(self.parser.tokens.source(), place, "no number")
-                .help("write `MORTON(i, j)`, or `ALTO(i, n, j, m)` with an extent behind each coordinate"));
-        }
-        Ok(Typed {
-            value: Value::Curve(name, coordinates),
-            ty: Type::Integer,
             place,
         })
     }

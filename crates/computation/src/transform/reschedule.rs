@@ -29,8 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Conjunction, Constraint, Declarations, Expression, Parser, Relation, Set, Values, Variable,
-    fresh_name,
+    Conjunction, Constraint, Declarations, Expression, Relation, Set, Values, Variable, fresh_name,
 };
 
 use super::pad;
@@ -211,7 +210,7 @@ impl Computation {
                     fault.get_or_insert(format!("`{name}`, which is no parameter and no integer"));
                 }
                 Expression::Call(name, arguments)
-                    if !Parser::is_key(name)
+                    if !self.declarations.is_key(name)
                         && (arguments.is_empty() || !is_there(name, arguments.len())) =>
                 {
                     let n = arguments.len();

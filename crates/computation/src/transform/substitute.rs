@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_relation::{Expression, Parser, Rewrite, Variable};
+use sparsec_relation::{Expression, Rewrite, Variable};
 
 use crate::computation::{Computation, Role, StatementId};
 use crate::order::earlier;
@@ -283,7 +283,7 @@ impl Computation {
                 space: name.clone(),
                 indices: Vec::new(),
             }),
-            Expression::Call(name, arguments) if Parser::is_key(name) => {
+            Expression::Call(name, arguments) if self.declarations.is_key(name) => {
                 Value::Curve(name.clone(), arguments.clone())
             }
             Expression::Call(name, arguments) => Value::Entry(Access {

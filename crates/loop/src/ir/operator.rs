@@ -54,6 +54,14 @@ pub enum BinaryOp {
     Or,
     /// `&`: the bits that both integers have.
     BitAnd,
+    /// `|`: the bits that either integer has.
+    BitOr,
+    /// `^`: the bits that one of the integers has.
+    BitXor,
+    /// `<<`: the product with a power of two, of `i64`.
+    ShiftLeft,
+    /// `>>`: the floor of the quotient by a power of two, of `i64`.
+    ShiftRight,
     /// `==`
     Eq,
     /// `!=`
@@ -186,6 +194,10 @@ impl BinaryOp {
             Self::Ne => "!=",
             Self::Lt => "<",
             Self::BitAnd => "&",
+            Self::BitOr => "|",
+            Self::BitXor => "^",
+            Self::ShiftLeft => "<<",
+            Self::ShiftRight => ">>",
             Self::Le => "<=",
             Self::Gt => ">",
             Self::Ge => ">=",

@@ -14,7 +14,7 @@ use crate::verify;
 
 /// The symbols of more than one character.
 const SYMBOLS: &[&str] = &[
-    "..", "==", "!=", "<=", ">=", "//", "+=", "-=", "*=", "/=", "//=", "%=",
+    "..", "==", "!=", "<=", ">=", "<<", ">>", "//", "+=", "-=", "*=", "/=", "//=", "%=",
 ];
 
 /// How deep statements may lie in each other, and how many operators and

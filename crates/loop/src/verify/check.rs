@@ -480,7 +480,8 @@ fn accepts(op: BinaryOp, element: ElementType) -> bool {
         BinaryOp::FloorDiv | BinaryOp::Mod => element != ElementType::Bool && !element.is_complex(),
         BinaryOp::Div => element.is_float() || element.is_complex(),
         BinaryOp::And | BinaryOp::Or => element == ElementType::Bool,
-        BinaryOp::BitAnd => element.is_integer(),
+        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => element.is_integer(),
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => element == ElementType::I64,
         BinaryOp::Eq | BinaryOp::Ne => true,
         _ => !element.is_complex(),
     };

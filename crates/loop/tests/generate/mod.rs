@@ -339,12 +339,21 @@ impl Generator<'_> {
     }
 
     fn arithmetic(&mut self, element: ElementType) -> BinaryOp {
-        use BinaryOp::{Add, And, BitAnd, Div, FloorDiv, Max, Min, Mod, Mul, Or, Sub};
+        use BinaryOp::{
+            Add, And, BitAnd, BitOr, BitXor, Div, FloorDiv, Max, Min, Mod, Mul, Or, ShiftLeft,
+            ShiftRight, Sub,
+        };
         match element {
             ElementType::Bool => self.pick(&[And, Or, Min, Max]),
             _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
-            _ => self.pick(&[Add, Mul, Sub, BitAnd, Min, Max, FloorDiv, Mod]),
+            ElementType::I64 => self.pick(&[
+                Add, Mul, Sub, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight, Min, Max, FloorDiv,
+                Mod,
+            ]),
+            _ => self.pick(&[
+                Add, Mul, Sub, BitAnd, BitOr, BitXor, Min, Max, FloorDiv, Mod,
+            ]),
         }
     }
 

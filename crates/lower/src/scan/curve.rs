@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 use sparsec_base::ElementType;
 use sparsec_computation::{Access, Key, Statement, Value};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Failure, Stmt, Var};
-use sparsec_relation::{Comparison, Constraint, Expression, Parser};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Parser};
 
 use super::emit::Emitter;
 use super::for_each_expression;
@@ -43,11 +43,11 @@ pub(super) fn is_computed(name: &str) -> bool {
     Parser::is_key(name) && name != "LEX"
 }
 
-/// Whether a constraint speaks of a place on a curve.
-pub(super) fn is_called(constraint: &Constraint) -> bool {
+/// Whether a constraint speaks of a place on a curve, or of a declared key.
+pub(super) fn is_called(constraint: &Constraint, keys: &Declarations) -> bool {
     let mut is_called = false;
     for e in constraint.expressions() {
-        e.visit(&mut |e| is_called |= matches!(e, Expression::Call(name, _) if is_computed(name)));
+        e.visit(&mut |e| is_called |= matches!(e, Expression::Call(name, _) if keys.is_key(name)));
     }
     is_called
 }

@@ -232,10 +232,11 @@ impl<'a> Emitter<'a> {
                     }
                 }
                 Step::If { conditions, body } => {
-                    // Places on curves are computed where their coordinates are known to
-                    // have some.
+                    // Keys are computed where their coordinates are known to have some.
+                    let keys = &self.whole.declarations;
+                    let is_computed = |it: &Constraint| curve::is_called(it, keys);
                     let (curved, plain): (Vec<Constraint>, Vec<Constraint>) =
-                        conditions.iter().cloned().partition(curve::is_called);
+                        conditions.iter().cloned().partition(is_computed);
                     self.guard(&[plain, curved], body);
                 }
                 Step::Where {
@@ -449,7 +450,10 @@ impl<'a> Emitter<'a> {
                 Some((function, "first")) => self.first(function, &arguments[0]),
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),
                 _ if curve::is_computed(name) => self.place_on_curve(name, arguments),
-                _ => self.entry_of(name, arguments),
+                _ => match self.whole.declarations.key_of(name) {
+                    Some(word) => self.word_of_key(word, arguments),
+                    None => self.entry_of(name, arguments),
+                },
             },
         }
     }

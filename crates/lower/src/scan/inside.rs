@@ -51,7 +51,9 @@ pub(super) fn check(
     }
     for (_, keys) in statement.value.windows() {
         for key in keys {
-            if curve::is_below(statement, key, proofs) || is_declared_below(statement, key, proofs)
+            if curve::is_below(statement, key, proofs)
+                || is_word_below(key, proofs)
+                || is_declared_below(statement, key, proofs)
             {
                 continue;
             }
@@ -64,6 +66,15 @@ pub(super) fn check(
         }
     }
     check_schedule(computation, statement, proofs, text)
+}
+
+/// Whether a key is a word of a key function that has no more bits than its extent.
+fn is_word_below(key: &Key, proofs: &Proofs<'_>) -> bool {
+    let (Expression::Call(name, _), Expression::Integer(extent)) = (&key.value, &key.extent) else {
+        return false;
+    };
+    let word = proofs.known.key_of(name);
+    word.is_some_and(|(key, word)| *extent >= 1 << key.bits_of(word))
 }
 
 /// Whether a key is the entry of a function whose declared range ends at its extent, at a place
@@ -284,7 +295,7 @@ pub(super) fn check_functions(
             return refuse(name, place(text, &statement.name));
         }
         for name in called {
-            if curve::is_computed(name) {
+            if computation.declarations.is_key(name) {
                 continue;
             }
             let fits = computation.space(name).is_some_and(|space| {

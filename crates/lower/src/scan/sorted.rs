@@ -21,6 +21,7 @@
 use sparsec_base::ElementType;
 use sparsec_computation::{Key, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
+use sparsec_relation::Expression;
 
 use super::emit::Emitter;
 use super::window::Visiting;
@@ -33,6 +34,9 @@ pub(super) const SMALL_TABLE: i64 = 1024;
 
 /// Fewer points than that are counted in 32 bits.
 pub(super) const MOST_COUNTED: i64 = 1 << 28;
+
+/// The longest table that may be made.
+pub(super) const LARGEST_TABLE: i64 = 4 * MOST_COUNTED + SMALL_TABLE;
 
 impl Emitter<'_> {
     /// Whether the values of a key can be counted in a table that is not much longer than there
@@ -89,6 +93,15 @@ impl Emitter<'_> {
     ) {
         let points = self.workspace("points");
         self.alloc(points, n);
+        // Keys that are too large for one word whatever the tensor is.
+        let known = keys.iter().map(|key| match key.extent {
+            Expression::Integer(extent) => extent.max(1),
+            _ => 1,
+        });
+        let room = known.fold(LARGEST_WORD, |room, extent| room / extent);
+        if let (0, [_, _, ..]) = (room, keys) {
+            return self.number(point, window, n, [points, numbers], keys.len());
+        }
         let room = self.builder.var_("room", LARGEST_WORD);
         for key in keys {
             let extent = self.expr(&key.extent).binary(BinaryOp::Max, 1);

@@ -22,6 +22,7 @@ use super::emit::{Emitter, Point};
 use super::filled::counted;
 use super::groups::PLACES;
 use super::shares::Table;
+use super::sorted::LARGEST_TABLE;
 use super::values::range;
 use super::{loops, within};
 use crate::bisect::integer;
@@ -299,6 +300,17 @@ impl Emitter<'_> {
             numbers
         });
         let point = (number, which);
+        let found = |this: &mut Self| match in_place {
+            Some(array) => Numbering::InPlace(array),
+            None => Numbering::Listed(numbers, this.builder.var_("point", 0)),
+        };
+        // No table has an entry for each value of the first key.
+        if let Some(Expression::Integer(extent)) = keys.first().map(|key| &key.extent)
+            && *extent > LARGEST_TABLE
+        {
+            self.sort_keys(point, (window, keys), n, numbers);
+            return found(self);
+        }
         let condition = match keys {
             [key] => self.are_few(n, key),
             _ => self.fit_groups(n, window, keys),
@@ -313,10 +325,7 @@ impl Emitter<'_> {
             then,
             otherwise,
         });
-        match in_place {
-            Some(array) => Numbering::InPlace(array),
-            None => Numbering::Listed(numbers, self.builder.var_("point", 0)),
-        }
+        found(self)
     }
 
     /// Runs over the points of one statement in their order.

@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use super::{Declarations, Function, Monotone, Quantifier, TupleFunction};
 use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
-use crate::key::is_variadic;
 use crate::relation::Relation;
 use crate::scan::{Data, Ended};
 use crate::set::Set;
@@ -98,7 +97,7 @@ impl Declarations {
         {
             return unchecked("it speaks of a declared order");
         }
-        calls.retain(|(name, _)| !is_variadic(name));
+        calls.retain(|(name, _)| !self.is_key(name));
         if calls.iter().any(|(name, _)| !data.has(name)) {
             // Nothing is looked up there.
             return Ok(());
@@ -130,17 +129,24 @@ impl Declarations {
         };
         let mut shown = None;
         let ended = loops.run(data, MOST_STEPS, &mut |_, point| {
-            let fails = |c: &&Constraint| data.holds(c, point) == Some(false);
-            match quantifier.conclusions.iter().any(|c| fails(&c)) {
-                true => {
-                    shown = Some(point.to_vec());
-                    ControlFlow::Break(())
+            for conclusion in &quantifier.conclusions {
+                let holds = data.holds(conclusion, point);
+                let keyless = match holds {
+                    None => self.without_key(conclusion, data, point),
+                    Some(_) => None,
+                };
+                if holds == Some(false) || keyless.is_some() {
+                    shown = Some((point.to_vec(), keyless));
+                    return ControlFlow::Break(());
                 }
-                false => ControlFlow::Continue(()),
             }
+            ControlFlow::Continue(())
         });
         match (ended, shown) {
-            (_, Some(point)) => {
+            (_, Some((_, Some(keyless)))) => {
+                Err(format!("`{quantifier}` does not hold: {keyless}"))
+            }
+            (_, Some((point, None))) => {
                 let names = quantifier.premises.inputs().zip(point);
                 let names = names.map(|(v, n)| format!("{} = {n}", quantifier.premises.name(v)));
                 let names: Vec<String> = names.collect();
@@ -154,6 +160,36 @@ impl Declarations {
             (Ended::Steps, None) => unchecked("it has too many points"),
             (Ended::Value, None) => unchecked("a value does not fit 64 bits"),
         }
+    }
+
+    /// The first key in a constraint that has no value at a point, in words.
+    fn without_key(&self, of: &Constraint, data: &Data<'_>, point: &[i64]) -> Option<String> {
+        let mut found = None;
+        for e in of.expressions() {
+            e.visit(&mut |e| {
+                let Expression::Call(name, arguments) = e else {
+                    return;
+                };
+                let Some((key, _)) = self.key_of(name).filter(|_| found.is_none()) else {
+                    return;
+                };
+                let values = arguments.iter().map(|e| data.value_at(e, point));
+                let Some(values) = values.collect::<Option<Vec<i64>>>() else {
+                    return;
+                };
+                if key.value(&values).is_none() {
+                    let values: Vec<String> = values.iter().map(i64::to_string).collect();
+                    let bits: Vec<String> = key.arguments().iter().map(u32::to_string).collect();
+                    found = Some(format!(
+                        "`{}({})` has no value, for arguments of {} bits",
+                        key.name(),
+                        values.join(", "),
+                        bits.join(" and ")
+                    ));
+                }
+            });
+        }
+        found
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading declarations.
 //!
 //! ```text
-//! declarations := { assume | function | order | forall }
+//! declarations := { assume | function | order | key | forall }
 //! assume       := "assume" constraints [ "=>" constraints ]
 //! function     := "function" NAME ":" set "->" set { property }
 //! property     := "injective" | "nondecreasing" | "increasing" | "nonincreasing" | "decreasing"
@@ -10,7 +10,8 @@
 //! forall       := "forall" NAME { "," NAME } ":" constraints [ ( "=>" | "<=>" ) constraints ]
 //! ```
 //!
-//! Sets, relations and constraints have the syntax of relations.
+//! Sets, relations and constraints have the syntax of relations; `key` that of
+//! [`key_function`](crate::key_function).
 
 use std::str::FromStr;
 
@@ -21,7 +22,8 @@ use super::tuples::elements;
 use super::{Declarations, Function, Monotone, TupleFunction};
 use crate::conjunction::Conjunction;
 use crate::expression::{Constraint, Expression};
-use crate::key::LEX;
+use crate::key::{LEX, is_variadic};
+use crate::key_function::KeyFunction;
 use crate::parse::{Parser, SYMBOLS};
 use crate::set::Set;
 
@@ -31,7 +33,7 @@ impl Declarations {
     /// # Errors
     /// As for relations, and `E0702` for a name declared twice or a declaration
     /// that does not fit its function, `E0703` for a key compared with
-    /// anything but a key of the same kind.
+    /// anything but a key of the same kind, `E0710` to `E0712` for key functions.
     pub fn parse(source: &Source) -> Result<Self> {
         let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
         let mut declarations = Self::default();
@@ -44,7 +46,7 @@ impl Declarations {
 
 impl Parser {
     /// Words that declarations begin with.
-    pub const DECLARES: [&'static str; 4] = ["assume", "function", "order", "forall"];
+    pub const DECLARES: [&'static str; 5] = ["assume", "function", "order", "key", "forall"];
 
     /// Reads one declaration and adds it to others.
     ///
@@ -86,13 +88,16 @@ impl Reader<'_> {
         if self.parser.tokens.eat("order") {
             return self.order();
         }
+        if self.parser.tokens.eat("key") {
+            return self.key();
+        }
         if self.parser.tokens.eat("forall") {
             return self.quantifier();
         }
         Err(self
             .parser
             .tokens
-            .unexpected("`assume`, `function`, `order` or `forall`"))
+            .unexpected("`assume`, `function`, `order`, `key` or `forall`"))
     }
 
     fn assumption(&mut self) -> Result<()> {
@@ -112,6 +117,7 @@ impl Reader<'_> {
     fn closed(&mut self) -> Result<Vec<Constraint>> {
         let place = self.parser.tokens.peek().span;
         let constraints = self.parser.all_of(&[])?;
+        let constraints = self.in_words(&constraints);
         self.check_keys(&constraints, place)?;
         Ok(constraints)
     }
@@ -271,6 +277,61 @@ impl Reader<'_> {
         Ok(())
     }
 
+    fn key(&mut self) -> Result<()> {
+        let (name, place) = self.new_name("a key function")?;
+        self.parser.check_without_primes(&name, place)?;
+        if is_variadic(&name) || name.contains('.') {
+            return Err(self
+                .does_not_fit(&format!("`{name}` cannot be a key function"), place)
+                .help("choose another name"));
+        }
+        let used = {
+            let mut used = self.parser.free_names();
+            used.find(|(known, ..)| *known == name).map(|(.., at)| at)
+        };
+        let key = KeyFunction::read(self.parser, name.clone())?;
+        if let (Some(used), 2..) = (used, key.n_words()) {
+            let message = format!("`{name}` has more than 62 bits, and is declared behind its use");
+            return Err(self
+                .does_not_fit(&message, place)
+                .also(self.parser.tokens.source(), used, "used here")
+                .help("declare the key first"));
+        }
+        let n = key.arguments().len();
+        let words: Vec<String> = key.words().iter().map(|word| word.name.clone()).collect();
+        for name in words.into_iter().chain([name]) {
+            self.parser.check_role(name, Some(n), place)?;
+        }
+        self.declarations.keys.push(key);
+        Ok(())
+    }
+
+    /// Constraints with the words of keys that have several in place of them.
+    fn in_words(&self, constraints: &[Constraint]) -> Vec<Constraint> {
+        let in_words = |e: &Expression| {
+            let Expression::Call(name, arguments) = e else {
+                return e.clone();
+            };
+            let mut wide = self.declarations.keys.iter();
+            match wide.find(|key| key.name() == name && key.n_words() > 1) {
+                Some(key) => {
+                    let words = key.words().iter();
+                    let words =
+                        words.map(|it| Expression::Call(it.name.clone(), arguments.clone()));
+                    Expression::Call(LEX.to_owned(), words.collect())
+                }
+                None => e.clone(),
+            }
+        };
+        let constraints = constraints.iter().map(|constraint| Constraint {
+            first: in_words(&constraint.first),
+            rest: (constraint.rest.iter())
+                .map(|(comparison, e)| (*comparison, in_words(e)))
+                .collect(),
+        });
+        constraints.collect()
+    }
+
     fn quantifier(&mut self) -> Result<()> {
         let mut names: Vec<(String, Span)> = Vec::new();
         loop {
@@ -293,12 +354,14 @@ impl Reader<'_> {
         self.parser.tokens.expect(":")?;
         let place = self.parser.tokens.peek().span;
         let premises = self.parser.all_of(&names)?;
+        let premises = self.in_words(&premises);
         self.check_keys(&premises, place)?;
         let both = self.parser.tokens.eat("<=>");
         let (premises, conclusions) = match both || self.parser.tokens.eat("=>") {
             true => {
                 let place = self.parser.tokens.peek().span;
                 let conclusions = self.parser.all_of(&names)?;
+                let conclusions = self.in_words(&conclusions);
                 self.check_keys(&conclusions, place)?;
                 (premises, conclusions)
             }
@@ -331,6 +394,7 @@ impl Reader<'_> {
         if declarations.function(name).is_none()
             && !declarations.tuples.iter().any(|tuple| tuple.name == name)
             && !declarations.orders.iter().any(|(order, _)| order == name)
+            && !declarations.keys.iter().any(|key| key.name() == name)
         {
             return Ok(());
         }
@@ -379,7 +443,9 @@ impl Reader<'_> {
     }
 
     fn is_key(&self, name: &str) -> bool {
+        let is_wide = |key: &KeyFunction| key.n_words() > 1 && key.name() == name;
         name == LEX
+            || self.declarations.keys.iter().any(is_wide)
             || self
                 .declarations
                 .orders

@@ -60,6 +60,11 @@ impl Descriptor {
             if declared(whole)
                 || key::is_variadic(name)
                 || self.declarations.orders().any(|order| order == name)
+                || self
+                    .declarations
+                    .keys()
+                    .iter()
+                    .any(|key| key.name() == name)
             {
                 continue;
             }

@@ -84,7 +84,10 @@ enum Tried {
 impl Choices {
     pub(super) fn of(declarations: &Declarations) -> Self {
         let clauses = declarations.clauses();
-        let forms: Rc<[Form]> = clauses.iter().filter_map(Form::of).collect();
+        let forms: Rc<[Form]> = clauses
+            .iter()
+            .filter_map(|clause| Form::of(clause, declarations))
+            .collect();
         Self {
             seen: vec![usize::MAX; forms.len()],
             forms,
@@ -269,18 +272,17 @@ impl Facts<'_> {
                         let differ = compared(&a, &b, Sign::NonZero);
                         self.open([differ, compared(x, y, Sign::Zero)]);
                     }
-                } else {
-                    let pairs = xs.iter().zip(&**ys).filter(|(x, y)| x != y);
-                    let differ = pairs.map(|(x, y)| compared(x, y, Sign::NonZero));
-                    self.open(differ.chain([compared(&a, &b, Sign::Zero)]));
                 }
+                let pairs = xs.iter().zip(&**ys).filter(|(x, y)| x != y);
+                let differ = pairs.map(|(x, y)| compared(x, y, Sign::NonZero));
+                self.open(differ.chain([compared(&a, &b, Sign::Zero)]));
             }
         }
     }
 
     /// Adds the instances of a clause that contain no new call.
     fn make_instances(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
-        let mut instances = Instances::of(form, calls);
+        let mut instances = Instances::of(form, calls, self.declarations);
         let counts = instances.counts();
         let mut all = counts.iter();
         let n_instances = all.try_fold(1usize, |n, count| n.checked_mul(*count));
@@ -337,7 +339,7 @@ impl Facts<'_> {
                 let Some(mut rows) = rows.collect::<Option<Vec<Row>>>() else {
                     continue;
                 };
-                let Some(new) = new_calls(&rows, calls) else {
+                let Some(new) = new_calls(&rows, calls, self.declarations) else {
                     continue;
                 };
                 if new.is_empty() {
@@ -407,12 +409,12 @@ impl Facts<'_> {
 }
 
 /// The calls of rows that are not in `calls`; `None` if a quotient may have no value.
-fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>) -> Option<BTreeSet<Atom>> {
+fn new_calls(rows: &[Row], calls: &BTreeSet<Atom>, known: &Declarations) -> Option<BTreeSet<Atom>> {
     let mut new = BTreeSet::new();
     let mut is_known = true;
     for row in rows {
         row.sum.visit(&mut |atom| match atom {
-            Atom::Call(name, _) if key::is_variadic(name) => {}
+            Atom::Call(name, _) if known.is_key(name) => {}
             Atom::Call(..) if !calls.contains(atom) => {
                 new.insert(atom.clone());
             }

@@ -17,9 +17,8 @@ use std::rc::Rc;
 
 use sparsec_base::arena::Id;
 
-use crate::declarations::Clause;
+use crate::declarations::{Clause, Declarations};
 use crate::expression::{Constraint, Expression};
-use crate::key;
 use crate::linear::{Linear, System};
 use crate::polynomial::{Atom, Polynomial, Product, Row, Sign};
 
@@ -55,6 +54,7 @@ enum Term {
 pub(super) struct Instances<'a> {
     form: &'a Form,
     calls: &'a BTreeSet<Atom>,
+    known: &'a Declarations,
     candidates: Vec<Vec<Polynomial>>,
     /// The candidates in numbers; `None` for one that contains a call or quotient without a value.
     linear: Vec<Vec<Option<Linear>>>,
@@ -70,6 +70,8 @@ pub(super) struct Pattern {
     arguments: Vec<Argument>,
     /// The variables of the arguments, each once.
     variables: Vec<usize>,
+    /// Whether it is a key, which has a value without being called.
+    is_key: bool,
 }
 
 #[derive(PartialEq)]
@@ -84,12 +86,12 @@ enum Argument {
 
 impl Form {
     /// The form of a clause; `None` if a factor in it is too large.
-    pub(super) fn of(clause: &Clause) -> Option<Self> {
+    pub(super) fn of(clause: &Clause, known: &Declarations) -> Option<Self> {
         let mut patterns: Vec<Pattern> = Vec::new();
         for e in clause.literals.iter().flat_map(Constraint::expressions) {
             e.visit(&mut |e| {
                 if let Expression::Call(name, arguments) = e {
-                    let pattern = Pattern::of(name, arguments);
+                    let pattern = Pattern::of(name, arguments, known);
                     if !patterns.contains(&pattern) {
                         patterns.push(pattern);
                     }
@@ -101,7 +103,7 @@ impl Form {
             let row = Row::of(&literal.first, *comparison, right)?;
             let variables = row.sum.variables().into_iter().map(Id::index).collect();
             let terms = row.sum.products().map(|(product, factor)| {
-                let term = Term::of(product, &patterns)?;
+                let term = Term::of(product, &patterns, known)?;
                 Some((term, factor))
             });
             let terms = terms.collect();
@@ -157,7 +159,7 @@ impl Form {
 }
 
 impl Term {
-    fn of(product: &Product, patterns: &[Pattern]) -> Option<Self> {
+    fn of(product: &Product, patterns: &[Pattern], known: &Declarations) -> Option<Self> {
         let mut has_variable = false;
         product.visit(&mut |atom| has_variable |= matches!(atom, Atom::Variable(_)));
         match product {
@@ -167,8 +169,8 @@ impl Term {
             Product::Alone(Atom::Call(name, arguments)) => {
                 let arguments: Vec<Expression> =
                     arguments.iter().map(Polynomial::to_expression).collect();
-                let of = Pattern::of(name, &arguments);
-                let is_plain = !key::is_variadic(name) && !of.arguments.contains(&Argument::Other);
+                let of = Pattern::of(name, &arguments, known);
+                let is_plain = !of.is_key && !of.arguments.contains(&Argument::Other);
                 let at = patterns.iter().position(|pattern| *pattern == of);
                 at.filter(|_| is_plain).map(Self::Call)
             }
@@ -179,10 +181,11 @@ impl Term {
 
 impl<'a> Instances<'a> {
     /// The instances for the calls in the rows, all of which are in `calls`.
-    pub(super) fn of(form: &'a Form, calls: &'a BTreeSet<Atom>) -> Self {
+    pub(super) fn of(form: &'a Form, calls: &'a BTreeSet<Atom>, known: &'a Declarations) -> Self {
         Self {
             form,
             calls,
+            known,
             candidates: form.candidates(calls),
             linear: Vec::new(),
             numbers: Vec::new(),
@@ -196,13 +199,13 @@ impl<'a> Instances<'a> {
 
     /// Numbers the candidates.
     pub(super) fn number(&mut self, system: &mut System) {
-        let calls = self.calls;
+        let (calls, known) = (self.calls, self.known);
         let mut number = |candidate: &Polynomial| {
             let row = Row {
                 sum: candidate.clone(),
                 sign: Sign::Zero,
             };
-            speaks_of(&row, calls).then(|| system.linear(&row))
+            speaks_of(&row, calls, known).then(|| system.linear(&row))
         };
         let candidates = self.candidates.iter();
         self.linear = candidates
@@ -228,7 +231,7 @@ impl<'a> Instances<'a> {
             let values = self.candidates.iter().zip(at);
             let values: Vec<Polynomial> = values.map(|(of, at)| of[*at].clone()).collect();
             let row = literal.row.at(&values)?;
-            return speaks_of(&row, self.calls).then(|| system.linear(&row));
+            return speaks_of(&row, self.calls, self.known).then(|| system.linear(&row));
         };
         let (mut sum, mut constant) = (Vec::with_capacity(8), 0i64);
         for (term, factor) in terms {
@@ -251,7 +254,7 @@ impl<'a> Instances<'a> {
                         sum: Polynomial::sum(vec![(product.clone(), 1)])?,
                         sign: Sign::Zero,
                     };
-                    speaks_of(&row, self.calls).then(|| system.unknown(product))?
+                    speaks_of(&row, self.calls, self.known).then(|| system.unknown(product))?
                 }
                 Term::Call(pattern) => self.number_of(*pattern, at, system)?,
             };
@@ -281,19 +284,19 @@ pub(super) fn place(variables: &[usize], at: &[usize], counts: &[usize]) -> usiz
 }
 
 /// Whether all calls of a row are among these; keys have values by declaration.
-fn speaks_of(row: &Row, calls: &BTreeSet<Atom>) -> bool {
-    let mut known = true;
+fn speaks_of(row: &Row, calls: &BTreeSet<Atom>, known: &Declarations) -> bool {
+    let mut speaks = true;
     row.sum.visit(&mut |atom| {
-        known &= match atom {
-            Atom::Call(name, _) => key::is_variadic(name) || calls.contains(atom),
+        speaks &= match atom {
+            Atom::Call(name, _) => known.is_key(name) || calls.contains(atom),
             _ => !atom.is_partial(),
         }
     });
-    known
+    speaks
 }
 
 impl Pattern {
-    fn of(name: &str, arguments: &[Expression]) -> Self {
+    fn of(name: &str, arguments: &[Expression], known: &Declarations) -> Self {
         let arguments: Vec<Argument> = arguments.iter().map(Argument::of).collect();
         let mut variables = Vec::new();
         for argument in &arguments {
@@ -307,6 +310,7 @@ impl Pattern {
             name: name.into(),
             arguments,
             variables,
+            is_key: known.is_key(name),
         }
     }
 
@@ -319,11 +323,7 @@ impl Pattern {
     /// which have values without being called.
     fn only_variable(&self) -> Option<usize> {
         match self.variables[..] {
-            [only]
-                if !self.arguments.contains(&Argument::Other) && !key::is_variadic(&self.name) =>
-            {
-                Some(only)
-            }
+            [only] if !self.arguments.contains(&Argument::Other) && !self.is_key => Some(only),
             _ => None,
         }
     }

@@ -3,12 +3,15 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use sparsec_base::arena::Id;
 
 use super::{Loops, Step};
+use crate::declarations::Declarations;
 use crate::expression::{Constraint, Expression};
 use crate::key::{self, Key, LEX};
+use crate::key_function::KeyFunction;
 use crate::simplify::{floor_divide, modulo};
 
 /// Values of symbolic constants and of functions.
@@ -16,11 +19,18 @@ use crate::simplify::{floor_divide, modulo};
 pub struct Data<'a> {
     constants: BTreeMap<String, i64>,
     arrays: BTreeMap<String, Array<'a>>,
+    words: BTreeMap<String, Word>,
 }
 
 struct Array<'a> {
     extents: Vec<i64>,
     at: Box<dyn Fn(usize) -> i64 + 'a>,
+}
+
+/// A word of a key function.
+struct Word {
+    key: Arc<KeyFunction>,
+    word: usize,
 }
 
 impl<'a> Data<'a> {
@@ -46,9 +56,25 @@ impl<'a> Data<'a> {
         self.arrays.insert(name.into(), Array { extents, at });
     }
 
-    /// Whether a function has values.
+    /// Gives the words of declared key functions their values.
+    pub fn keys(&mut self, declarations: &Declarations) {
+        for key in declarations.keys() {
+            let shared = Arc::new(key.clone());
+            for (word, function) in key.words().iter().enumerate() {
+                let key = Arc::clone(&shared);
+                self.words.insert(function.name.clone(), Word { key, word });
+            }
+        }
+    }
+
+    /// Whether a function has values that are given.
     pub fn has(&self, function: &str) -> bool {
         self.arrays.contains_key(function)
+    }
+
+    /// Whether a function has values, given or computed.
+    fn has_entries(&self, function: &str) -> bool {
+        self.arrays.contains_key(function) || self.words.contains_key(function)
     }
 
     /// The value of an expression without variables; `None` where a call is outside
@@ -67,6 +93,9 @@ impl<'a> Data<'a> {
             Expression::Call(name, arguments) => {
                 let Some(array) = self.arrays.get(name) else {
                     let arguments: Option<Vec<i64>> = arguments.iter().map(v).collect();
+                    if let Some(word) = self.words.get(name) {
+                        return word.key.word(word.word, &arguments?);
+                    }
                     return match key::value(name, &arguments?) {
                         Some(Key::Value(key)) => Some(key),
                         _ => None,
@@ -156,7 +185,9 @@ struct Run<'a> {
 impl Run<'_> {
     fn value(&self, e: &Expression) -> ControlFlow<Ended, i64> {
         let value = match e {
-            Expression::Call(name, arguments) if name.contains('.') => {
+            Expression::Call(name, arguments)
+                if name.contains('.') && !self.data.has_entries(name) =>
+            {
                 self.place(name, &arguments[0])
             }
             Expression::Add(a, b) => self.value(a)?.checked_add(self.value(b)?),

@@ -82,6 +82,7 @@ fn said_by_entry(
 /// The parameters and the index arrays that are given and fit the text.
 fn entries<'t>(computation: &Computation, given: &Given<'t>) -> Data<'t> {
     let mut data = Data::new();
+    data.keys(&computation.declarations);
     for (name, value) in &given.parameters {
         data.constant(name.clone(), *value);
     }

@@ -250,6 +250,7 @@ impl CompiledComputation {
     /// Everything that is given, checked against the text.
     fn check<'t>(&self, given: &Given<'t>) -> Result<Data<'t>> {
         let mut data = Data::new();
+        data.keys(&self.computation.declarations);
         let parameters = &self.computation.parameters;
         for (name, value) in &given.parameters {
             if !parameters.contains(name) {

@@ -9,11 +9,11 @@
 //! A derived conversion to a list keeps the order of its source. Where the format declares
 //! one by a key of the coordinates, the entries are sorted by that key first.
 
-use sparsec_base::Result;
 use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Data, Descriptor, Expression, Parser, Quantifier, Rewrite,
-    Variable,
+    Comparison, Conjunction, Constraint, Data, Declarations, Descriptor, Expression, Quantifier,
+    Rewrite, Variable,
 };
 use sparsec_tensor::{Array, Format, Tensor};
 
@@ -24,7 +24,7 @@ const LEX: &str = "LEX";
 /// order; `None` where it declares none by a key of the coordinates.
 ///
 /// # Errors
-/// As [`Tensor::new`].
+/// As [`Tensor::new`]; `E0519` for an entry without a key.
 pub(super) fn ordered(
     descriptor: &Descriptor,
     list: &Tensor,
@@ -34,15 +34,22 @@ pub(super) fn ordered(
     };
     let quantifiers = descriptor.declarations().quantifiers().iter();
     let (quantifier, key) = quantifiers
-        .filter_map(|quantifier| Some((quantifier, key(quantifier, map)?)))
+        .filter_map(|quantifier| {
+            let key = key(quantifier, map, descriptor.declarations())?;
+            Some((quantifier, key))
+        })
         .next()?;
     let entries = list.entries();
-    let data = Data::new();
+    let mut data = Data::new();
+    data.keys(descriptor.declarations());
     let mut keyed: Vec<(Vec<i64>, usize)> = Vec::new();
     for e in 0..entries.len() {
         let at: Vec<i64> = entries.coords(e).iter().map(|crd| crd as i64).collect();
         let values = key.iter().map(|part| data.value_at(part, &at));
-        keyed.push((values.collect::<Option<_>>()?, e));
+        match values.collect::<Option<_>>() {
+            Some(values) => keyed.push((values, e)),
+            None => return without_key(&key, descriptor, &at).map(Err),
+        }
     }
     keyed.sort();
     let order = list.order();
@@ -65,6 +72,28 @@ pub(super) fn ordered(
         let list = Tensor::new(format, extents, element, list.fill(), arrays)?;
         Ok((list, unordered(descriptor, quantifier)))
     }))
+}
+
+/// That the entry at some coordinates has no key; `None` where no declared key says why.
+fn without_key(key: &[Expression], descriptor: &Descriptor, at: &[i64]) -> Option<Diagnostic> {
+    let mut calls = key.iter().filter_map(|part| match part {
+        Expression::Call(name, _) => descriptor.declarations().key_of(name),
+        _ => None,
+    });
+    let (key, _) = calls.next()?;
+    let list = |numbers: Vec<String>| numbers.join(", ");
+    let place = list(at.iter().map(i64::to_string).collect());
+    let bits = list(key.arguments().iter().map(u32::to_string).collect());
+    let message = format!(
+        "the entry at [{place}] has no place in `{}`: `{}` has none",
+        descriptor.name(),
+        key.name()
+    );
+    Some(
+        Diagnostic::new(code::NOT_AS_DECLARED, message)
+            .note(format!("its arguments have bits as follows: {bits}"))
+            .help("give the arguments of the key as many bits as coordinates have"),
+    )
 }
 
 /// A descriptor without what is said for all elements of the arrays of a quantifier.
@@ -93,7 +122,11 @@ fn unordered(descriptor: &Descriptor, quantifier: &Quantifier) -> Descriptor {
 
 /// The parts of the key of an entry, in its coordinates, if the quantifier says that keys
 /// ascend along a list.
-fn key(quantifier: &Quantifier, map: &Conjunction) -> Option<Vec<Expression>> {
+fn key(
+    quantifier: &Quantifier,
+    map: &Conjunction,
+    known: &Declarations,
+) -> Option<Vec<Expression>> {
     let premises = quantifier.premises();
     let variables: Vec<Variable> = premises.inputs().collect();
     let &[a, b] = &variables[..] else { return None };
@@ -124,7 +157,7 @@ fn key(quantifier: &Quantifier, map: &Conjunction) -> Option<Vec<Expression>> {
     for part in &parts {
         part.visit(&mut |e| {
             is_known &= match e {
-                Expression::Call(name, _) => Parser::is_key(name),
+                Expression::Call(name, _) => known.is_key(name),
                 Expression::Constant(_) => false,
                 _ => true,
             };

@@ -9,6 +9,7 @@ mod einsums;
 mod fitting;
 mod functions;
 mod kernels;
+mod keys;
 mod memory;
 mod misstored;
 mod refused;
