@@ -302,9 +302,9 @@ impl Synthesis<'_> {
         };
         for value in told {
             // An order of entries speaks of one that comes before another.
-            if !is_never(Comparison::NotEqual, value)?
-                && !(is_never(Comparison::Less, value)? && is_never(Comparison::Greater, value)?)
-            {
+            let same = is_never(Comparison::NotEqual, value)?
+                || is_never(Comparison::Less, value)? && is_never(Comparison::Greater, value)?;
+            if !same {
                 return Ok(false);
             }
         }
