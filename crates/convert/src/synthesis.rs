@@ -45,9 +45,8 @@ pub(crate) fn synthesized(
         for function in destination.declarations.functions() {
             known.declare(function.clone());
         }
-        for key in destination.declarations.keys() {
-            known.declare_key(key.clone());
-        }
+        let keys = destination.declarations.keys().iter().cloned();
+        keys.for_each(|key| known.declare_key(key));
         let unknown = unknown_constants(destination);
         let is_given = |name: &str| !unknown.contains(name);
         known.extend(destination.declarations.of_constants(is_given));

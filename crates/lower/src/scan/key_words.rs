@@ -122,15 +122,15 @@ impl Written<'_> {
         let mut found = vec![Expr::int(0); 2 * n];
         for (i, a) in a.iter().enumerate() {
             let mut carry = Expr::int(0);
-            for at in i..found.len() {
+            for (digit, found) in found[i..].iter_mut().enumerate() {
                 // Behind the last digit of `b` there is the carry alone.
-                let part = match b.get(at - i) {
+                let part = match b.get(digit) {
                     Some(b) => a.clone().binary(BinaryOp::Mul, b.clone()),
                     None => Expr::int(0),
                 };
-                let sum = part.add(found[at].clone()).add(carry);
+                let sum = part.add(found.clone()).add(carry);
                 let sum = self.builder.let_("sum", sum);
-                found[at] = Expr::Var(sum).binary(BinaryOp::BitAnd, HALF_MASK);
+                *found = Expr::Var(sum).binary(BinaryOp::BitAnd, HALF_MASK);
                 carry = Expr::Var(sum).binary(BinaryOp::ShiftRight, HALF_BITS);
             }
         }

@@ -84,7 +84,7 @@ impl Number {
     pub(crate) fn over(self, other: Self) -> Option<Self> {
         let by = other.unsigned().filter(|by| *by > 0)?;
         let whole = self.magnitude / by;
-        let has_rest = self.magnitude % by > 0;
+        let has_rest = !self.magnitude.is_multiple_of(by);
         let magnitude = whole + u128::from(self.is_negative && has_rest);
         Some(Self::signed(self.is_negative, magnitude))
     }

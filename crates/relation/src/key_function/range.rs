@@ -274,16 +274,16 @@ fn combined(operator: KeyOperator, a: Range, b: Range) -> Result<Range, Fault> {
                 return Err(too_wide(operator));
             }
         }
-        KeyOperator::ShiftLeft | KeyOperator::ShiftRight => {
-            if negative || b_most > Number::of(127) {
-                return refuse(
-                    match negative {
-                        true => format!("`{sign}` of a number that may be negative"),
-                        false => format!("`{sign}` by up to {b_most} bits"),
-                    },
-                    "shift numbers from 0 on, by 0 to 127 bits",
-                );
-            }
+        KeyOperator::ShiftLeft | KeyOperator::ShiftRight
+            if negative || b_most > Number::of(127) =>
+        {
+            return refuse(
+                match negative {
+                    true => format!("`{sign}` of a number that may be negative"),
+                    false => format!("`{sign}` by up to {b_most} bits"),
+                },
+                "shift numbers from 0 on, by 0 to 127 bits",
+            );
         }
         KeyOperator::And | KeyOperator::Xor | KeyOperator::Or if negative => {
             return refuse(
