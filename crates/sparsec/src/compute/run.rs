@@ -59,7 +59,8 @@ pub struct CompiledComputation {
     computation: Computation,
     known: Declarations,
     lowered: Function,
-    function: Function,
+    /// The loops after all passes, once somebody has asked for them.
+    function: Arc<OnceLock<Function>>,
     /// The loops in shares for several threads, once a session has asked for them.
     shared: Arc<OnceLock<Function>>,
     /// How much work makes a share worth its while.
@@ -94,12 +95,11 @@ pub(crate) enum Checked {
 /// As [`sparsec_lower::lower_computation`].
 pub fn compile_computation(computation: &Computation) -> Result<CompiledComputation> {
     let lowered = lower_computation(computation)?;
-    let function = passes::optimize(lowered.clone(), &mut |_, _| {});
     Ok(CompiledComputation {
         computation: computation.clone(),
         known: computation.chain().swap_remove(0).computation.known(),
-        function,
         lowered,
+        function: Arc::default(),
         shared: Arc::default(),
         grain: passes::Division::default().grain,
         is_always_shared: false,
@@ -120,12 +120,13 @@ impl CompiledComputation {
 
     /// The loops after all passes.
     pub fn function(&self) -> &Function {
-        &self.function
+        let optimized = || passes::optimize(self.lowered.clone(), &mut |_, _| {});
+        self.function.get_or_init(optimized)
     }
 
     /// The C of the kernel.
     pub fn c(&self) -> String {
-        sparsec_codegen_c::emit(&self.function)
+        sparsec_codegen_c::emit(self.function())
     }
 
     /// The same, with loops in shares of `grain` points, also for sessions of one thread. The
@@ -154,7 +155,7 @@ impl CompiledComputation {
     fn function_here(&self) -> (&Function, bool) {
         match self.is_always_shared || sparsec_parallel::threads() > 1 {
             true => (self.shared(), true),
-            false => (&self.function, false),
+            false => (self.function(), false),
         }
     }
 
