@@ -8,9 +8,9 @@
 
 use std::fmt;
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use sparsec::parallel::{Pool, map};
+use sparsec::parallel::{Memory, Pool, map};
 
 use crate::clock;
 use crate::pair::median;
@@ -139,4 +139,15 @@ fn sum(list: &[u64]) -> u64 {
 fn middle(mut work: impl FnMut()) -> Duration {
     let times = (0..ROUNDS).map(|_| clock::time(&mut work).0).collect();
     median(times, Duration::cmp)
+}
+
+/// Bytes a second at which fresh memory is written for the first time.
+pub(crate) fn first_touch(bytes: usize) -> f64 {
+    let times = (0..3).map(|_| {
+        let start = Instant::now();
+        let touched = Memory::zeroed(bytes).map(|mut memory| memory.as_mut_slice::<u8>().fill(1));
+        black_box(touched.is_ok());
+        start.elapsed()
+    });
+    bytes as f64 / median(times.collect(), Duration::cmp).as_secs_f64()
 }

@@ -16,6 +16,7 @@
 //! is compared with ours allocating, another with ours in given arrays.
 
 mod matrix;
+mod results;
 mod row;
 
 use std::path::{Path, PathBuf};
@@ -23,18 +24,17 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sparsec::conversion::Converter;
-use sparsec::parallel::{Memory, Pool};
-use sparsec::{
-    Array, Diagnostic, Format, FormatSpec, PackOptions, Result, Session, Tensor, code, io,
-};
+use sparsec::parallel::Pool;
+use sparsec::{Diagnostic, Format, FormatSpec, Result, Session, Tensor, code, io};
 
 use crate::bandwidth::{self, Bandwidth};
 use crate::data::Given;
-use crate::pair::{difference, median};
+use crate::pair::median;
 use crate::peer::Peer;
 pub(crate) use matrix::GENERATED;
 use matrix::Matrix;
 pub use matrix::Scale;
+use results::{differs, read, unlike};
 use row::heading;
 pub use row::{ConversionBar, ConversionRow, SideTime};
 
@@ -167,7 +167,7 @@ pub(crate) fn measure(
             .help("see to the directory that TMPDIR names")
     })?;
     let bandwidth = bandwidth::measure(setting.bandwidth_bytes);
-    let touch = first_touch(setting.bandwidth_bytes);
+    let touch = bandwidth::first_touch(setting.bandwidth_bytes);
     let one = Pool::new(1);
     let many = (setting.threads > 1).then(|| Pool::new(setting.threads));
     print(format!("\n{bandwidth}"))?;
@@ -257,17 +257,6 @@ fn suits(format: &str, matrix: &Matrix) -> bool {
         "ell" => matrix.longest <= LONGEST_ROW,
         _ => true,
     }
-}
-
-/// Bytes a second at which fresh memory is written for the first time.
-fn first_touch(bytes: usize) -> f64 {
-    let times = (0..3).map(|_| {
-        let start = Instant::now();
-        let touched = Memory::zeroed(bytes).map(|mut memory| memory.as_mut_slice::<u8>().fill(1));
-        std::hint::black_box(touched.is_ok());
-        start.elapsed()
-    });
-    bytes as f64 / median(times.collect(), Duration::cmp).as_secs_f64()
 }
 
 /// Hands a matrix to the other sides.
@@ -489,30 +478,6 @@ impl Case<'_> {
     }
 }
 
-/// Where two arrays differ, if they do; index arrays may have different widths.
-fn unlike(ours: &Array, theirs: &Array) -> Option<String> {
-    let is_same = |at| ours.get(at).to_integer() == theirs.get(at).to_integer();
-    match ours.element() == theirs.element() || !ours.element().is_integer() {
-        true => difference(ours, theirs),
-        false if ours.len() != theirs.len() => {
-            Some(format!("{} and {} entries", ours.len(), theirs.len()))
-        }
-        false => {
-            let at = (0..ours.len()).find(|at| !is_same(*at))?;
-            Some(format!("{} and {} at {at}", ours.get(at), theirs.get(at)))
-        }
-    }
-}
-
-/// A saved array as one like ours.
-fn read(path: &Path, like: &Array) -> Result<Tensor> {
-    let options = io::ReadOptions {
-        element: Some(like.element()),
-        ..io::ReadOptions::default()
-    };
-    io::read(path, &options)?.into_tensor(&Format::dense(1), PackOptions::default())
-}
-
 /// The time of the second of two runs, which finds pages touched and caches as warm as they get:
 /// the other libraries are timed right behind a run as well.
 fn timed<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
@@ -522,10 +487,4 @@ fn timed<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
     let time = start.elapsed();
     drop(result);
     Ok(time)
-}
-
-fn differs(name: &str, side: &str) -> Diagnostic {
-    let message = format!("`{name}` does not give what {side} gives");
-    Diagnostic::new(code::WRONG_RESULT, message)
-        .help("this is a fault of sparsec; please report it with the versions above")
 }

@@ -30,20 +30,18 @@
 //! the stage that completes the data ends with checks of what later ones rely on
 //! ([`settle`]).
 
-use std::collections::BTreeMap;
-
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole, Stage, Statement};
-use sparsec_loop::{Access, Argument, Buffer, Builder, Expr, Function, Role, Var};
+use sparsec_loop::{Builder, Expr, Function};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
 
-use crate::bisect::integer;
-
+mod arrays;
 mod covered;
 mod curve;
 mod emit;
 mod filled;
 mod groups;
+mod in_loop;
 mod inside;
 mod kept;
 mod key_function;
@@ -61,6 +59,7 @@ mod turned;
 mod values;
 mod window;
 
+use arrays::{Arrays, arguments};
 use emit::Emitter;
 use kept::{is_only_carried, locals};
 
@@ -205,110 +204,6 @@ pub fn loops(computation: &Computation, known: &Declarations) -> Result<Loops> {
         })
         .collect();
     scan(&visits, known)
-}
-
-/// The variables and buffers of a function.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Arrays {
-    spaces: BTreeMap<String, Buffer>,
-    /// Of `inout` data, what is given.
-    given: BTreeMap<String, Buffer>,
-    /// Parameters, and integers without extents that are there.
-    constants: BTreeMap<String, Expr>,
-    /// What shares of sweeps counted, for the data to which it is added up.
-    counts: BTreeMap<String, shares::Counts>,
-    /// The sums of counts whose starts are shifted ([`shifted`]).
-    totals_of_shifted: BTreeMap<String, Var>,
-}
-
-impl Arrays {
-    /// Binds integers that are given to their values.
-    fn bind_given(&mut self, builder: &mut Builder, computation: &Computation) {
-        for space in &computation.spaces {
-            if space.role.is_given() && space.extents.is_empty() && space.is_index_array() {
-                // What is `inout` is copied behind this, and loops follow it only where
-                // no statement writes it.
-                let given = self.given.get(&space.name);
-                self.bind(builder, space, *given.unwrap_or(&self.spaces[&space.name]));
-            }
-        }
-    }
-
-    /// Binds an integer to the value that it has from here on.
-    fn bind(&mut self, builder: &mut Builder, space: &DataSpace, buffer: Buffer) {
-        let value = integer(builder, buffer, 0);
-        let var = builder.let_(&space.name, value);
-        self.constants.insert(space.name.clone(), Expr::Var(var));
-    }
-}
-
-fn arguments(builder: &mut Builder, computation: &Computation) -> Arrays {
-    let mut arrays = Arrays::default();
-    let names = &computation.parameters;
-    let extents: Vec<Var> = names
-        .iter()
-        .map(|name| builder.fixed(name, ElementType::I64))
-        .collect();
-    let values = extents.iter().map(|var| Expr::Var(*var));
-    arrays.constants.extend(names.iter().cloned().zip(values));
-    builder.argument(Argument {
-        name: "parameters".to_owned(),
-        role: Role::In,
-        doc: names.join(", "),
-        extents,
-        buffers: Vec::new(),
-    });
-    for space in &computation.spaces {
-        let name = &space.name;
-        match space.role {
-            DataRole::Given => {
-                let buffer = argument(builder, name, space, Access::Read);
-                arrays.spaces.insert(name.clone(), buffer);
-            }
-            DataRole::Out => {
-                let access = match has_computed_extent(computation, space) {
-                    true => Access::Grow,
-                    false => Access::Write,
-                };
-                let buffer = argument(builder, name, space, access);
-                arrays.spaces.insert(name.clone(), buffer);
-            }
-            DataRole::InOut => {
-                let given = argument(builder, &format!("{name}.given"), space, Access::Read);
-                arrays.given.insert(name.clone(), given);
-                let buffer = argument(builder, name, space, Access::Write);
-                arrays.spaces.insert(name.clone(), buffer);
-            }
-            DataRole::Temporary => {
-                let (storage, loaded) = (space.element, loaded_type(space.element));
-                let buffer = builder.buffer(name, storage, loaded, Access::Workspace);
-                arrays.spaces.insert(name.clone(), buffer);
-            }
-        }
-    }
-    arrays
-}
-
-fn argument(builder: &mut Builder, name: &str, space: &DataSpace, access: Access) -> Buffer {
-    let extents: Vec<Var> = (0..space.extents.len())
-        .map(|mode| builder.fixed(&format!("{name}.n{mode}"), ElementType::I64))
-        .collect();
-    let role = match access {
-        Access::Read => Role::In,
-        _ => Role::Out,
-    };
-    let loaded = loaded_type(space.element);
-    let buffer = builder.buffer(&format!("{name}.vals"), space.element, loaded, access);
-    let names: Vec<String> = (0..extents.len()).map(|mode| format!("i{mode}")).collect();
-    let levels: Vec<String> = names.iter().map(|name| format!("{name} : dense")).collect();
-    builder.argument(Argument {
-        name: name.to_owned(),
-        role,
-        doc: format!("({}) -> ({})", names.join(", "), levels.join(", ")),
-        extents,
-        buffers: vec![buffer],
-    });
-    buffer
 }
 
 /// What kernels compute with where data store such entries.

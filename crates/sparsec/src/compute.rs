@@ -10,6 +10,7 @@ use sparsec_computation::{Computation, Script};
 
 mod completed;
 mod given;
+mod kernels;
 mod run;
 
 pub use given::Given;

@@ -139,7 +139,7 @@ fn random_keys_are_those_of_the_evaluator() {
     let mut f = vec![0, 0, most, most, 1, 5];
     let mut g = vec![0, 31, 0, 31, 1, 3];
     for _ in 0..24 {
-        f.push(random.below(1 << 40) as i64 * 512 & most);
+        f.push((random.below(1 << 40) as i64 * 512) & most);
         g.push(random.below(32) as i64);
     }
     let mut evaluated = sparsec::computation::Given::default();

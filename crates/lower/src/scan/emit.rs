@@ -297,7 +297,7 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn branch(&mut self, condition: Expr, block: Vec<Stmt>, holds: bool) {
+    pub(super) fn branch(&mut self, condition: Expr, block: Vec<Stmt>, holds: bool) {
         let (then, otherwise) = match holds {
             true => (block, Vec::new()),
             false => (Vec::new(), block),
@@ -307,40 +307,6 @@ impl<'a> Emitter<'a> {
             then,
             otherwise,
         });
-    }
-
-    /// Where a loop begins, which is noted if points are numbered from there on.
-    fn noted_begin(&mut self, variable: Variable, lo: Expr, body: &[Step]) -> Expr {
-        let is_numbered = body.iter().any(|step| match step {
-            Step::Visit { number, .. } => {
-                let mut windows = self.windows.iter();
-                windows.any(|((statement, _), numbering)| {
-                    let in_loop = matches!(numbering, Numbering::InLoop(it) if *it == variable);
-                    statement == number && in_loop
-                })
-            }
-            _ => false,
-        });
-        if !is_numbered {
-            return lo;
-        }
-        let begin = self.builder.let_("begin", lo);
-        self.begins.insert(variable, begin.into());
-        begin.into()
-    }
-
-    /// Runs the last iteration of a loop.
-    fn run_last(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
-        let name = self.loops.name(variable);
-        let end = self.builder.let_(&format!("{name}_end"), hi);
-        let lo = self.noted_begin(variable, lo, body);
-        let then = self.written(|this| {
-            let last = Expr::Var(end).binary(BinaryOp::Sub, 1);
-            let last = this.builder.let_(name, last);
-            this.variables.insert(variable, last.into());
-            this.steps(body);
-        });
-        self.branch(lo.less(end), then, true);
     }
 
     pub(super) fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {

@@ -14,6 +14,7 @@
 use std::collections::BTreeSet;
 
 use sparsec_computation::{Access, Operator, Update, Value, Window};
+use sparsec_loop::{BinaryOp, Expr};
 use sparsec_relation::{Expression, Step, Variable};
 
 use super::emit::{Emitter, Point};
@@ -63,6 +64,20 @@ impl Varying {
 }
 
 impl Emitter<'_> {
+    /// Runs the last iteration of a loop.
+    pub(super) fn run_last(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
+        let name = self.loops.name(variable);
+        let end = self.builder.let_(&format!("{name}_end"), hi);
+        let lo = self.noted_begin(variable, lo, body);
+        let then = self.written(|this| {
+            let last = Expr::Var(end).binary(BinaryOp::Sub, 1);
+            let last = this.builder.let_(name, last);
+            this.variables.insert(variable, last.into());
+            this.steps(body);
+        });
+        self.branch(lo.less(end), then, true);
+    }
+
     /// Whether the last iteration of a loop leaves all that the loop leaves.
     pub(super) fn is_all_in_last(&self, variable: Variable, body: &[Step]) -> bool {
         let mut varying = Varying {

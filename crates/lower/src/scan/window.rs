@@ -16,7 +16,7 @@ use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
 use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt, Var};
-use sparsec_relation::{Conjunction, Expression, Set, Step, Variable};
+use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
 use super::emit::{Emitter, Point};
 use super::filled::counted;
@@ -83,15 +83,6 @@ pub(super) enum Visiting {
     Words(usize, Table, Buffer, Option<Var>),
 }
 
-/// Whether a statement is visited in steps, once, and under no condition.
-fn visits_statement(steps: &[Step], number: usize) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Visit { number: it, .. } => *it == number,
-        Step::For { body, .. } => visits_statement(body, number),
-        _ => false,
-    })
-}
-
 impl Emitter<'_> {
     /// Makes what finds the windows of the stage's statements.
     pub(super) fn make_windows(&mut self) {
@@ -146,41 +137,6 @@ impl Emitter<'_> {
                 self.windows.insert((number, place), numbering);
             }
         }
-    }
-
-    /// The innermost loop around the visits of a statement, if the keys tell the iterations of all
-    /// loops outside of it apart: the points of one key are the iterations of that loop.
-    fn loop_of_keys(&self, number: usize, keys: &[Key]) -> Option<Variable> {
-        let mut steps = &self.loops.body;
-        let mut around: Vec<Variable> = Vec::new();
-        let tuple = loop {
-            let visits = steps.iter().find_map(|step| match step {
-                Step::Visit { number: it, tuple } if *it == number => Some(tuple),
-                _ => None,
-            });
-            if let Some(tuple) = visits {
-                break tuple;
-            }
-            let inner = steps.iter().find_map(|step| match step {
-                Step::For { variable, body, .. } if visits_statement(body, number) => {
-                    Some((*variable, body))
-                }
-                _ => None,
-            });
-            let (variable, body) = inner?;
-            around.push(variable);
-            steps = body;
-        };
-        let innermost = around.pop()?;
-        let keys: Vec<Expression> = (keys.iter())
-            .map(|key| key.value.rewritten(&Point(tuple)))
-            .collect();
-        let tells = |variable: &Variable| keys.contains(&Expression::Variable(*variable));
-        let is_outside = |key: &Expression| match key {
-            Expression::Variable(variable) => around.contains(variable),
-            _ => false,
-        };
-        (around.iter().all(tells) && keys.iter().all(is_outside)).then_some(innermost)
     }
 
     /// The array `f` of `f(k) + ordinal(k of n)`, if it has entries for all keys.

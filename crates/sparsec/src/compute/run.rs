@@ -36,47 +36,40 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Access, Function, Role, passes};
-use sparsec_lower::{Units, lower_computation, lower_computation_for};
+use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Element, Format, Tensor};
 
 use crate::checked;
-use crate::session::{Session, SessionId};
+use crate::session::Session;
 
 use super::completed::completed;
 use super::given::Given;
+use super::kernels::Made;
 
 /// A computation with its loops.
 #[derive(Clone, Debug)]
 pub struct CompiledComputation {
-    computation: Computation,
-    known: Declarations,
-    lowered: Function,
+    pub(super) computation: Computation,
+    pub(super) known: Declarations,
+    pub(super) lowered: Function,
     /// The loops after all passes, once somebody has asked for them.
-    function: Arc<OnceLock<Function>>,
+    pub(super) function: Arc<OnceLock<Function>>,
     /// The loops in shares for several threads, once a session has asked for them.
-    shared: Arc<OnceLock<Function>>,
+    pub(super) shared: Arc<OnceLock<Function>>,
     /// How much work makes a share worth its while.
-    grain: u32,
+    pub(super) grain: u32,
     /// Whether loops are in shares for one thread too.
-    is_always_shared: bool,
+    pub(super) is_always_shared: bool,
     /// The kernel that the last session made, which clones share.
-    made: Arc<Mutex<Option<Made>>>,
-}
-
-/// A kernel, and the session that made it.
-#[derive(Clone, Debug)]
-struct Made {
-    session: SessionId,
-    in_shares: bool,
-    kernel: Arc<Kernel>,
+    pub(super) made: Arc<Mutex<Option<Made>>>,
 }
 
 /// Where given arrays are checked against their declarations.
@@ -127,55 +120,6 @@ impl CompiledComputation {
     /// The C of the kernel.
     pub fn c(&self) -> String {
         sparsec_codegen_c::emit(self.function())
-    }
-
-    /// The same, with loops in shares of `grain` points, also for sessions of one thread. The
-    /// results have the same bits.
-    pub fn in_shares(self, grain: u32) -> Self {
-        Self {
-            shared: Arc::default(),
-            made: Arc::default(),
-            grain,
-            is_always_shared: true,
-            ..self
-        }
-    }
-
-    /// The loops in shares that threads may run at once, after all passes.
-    pub fn shared(&self) -> &Function {
-        self.shared.get_or_init(|| {
-            let units = Units::Several { grain: self.grain };
-            let lowered = lower_computation_for(&self.computation, units);
-            let lowered = lowered.expect("it was lowered for one unit");
-            passes::optimize(lowered, &mut |_, _| {})
-        })
-    }
-
-    /// The loops for as many threads as there are.
-    fn function_here(&self) -> (&Function, bool) {
-        match self.is_always_shared || sparsec_parallel::threads() > 1 {
-            true => (self.shared(), true),
-            false => (self.function(), false),
-        }
-    }
-
-    /// The kernel of a session.
-    fn kernel(&self, session: &Session) -> Result<Arc<Kernel>> {
-        let (function, in_shares) = self.function_here();
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = &*made
-            && made.session.is(session)
-            && made.in_shares == in_shares
-        {
-            return Ok(Arc::clone(&made.kernel));
-        }
-        let kernel = session.kernel(function)?;
-        *made = Some(Made {
-            session: session.id(),
-            in_shares,
-            kernel: Arc::clone(&kernel),
-        });
-        Ok(kernel)
     }
 
     /// The extents of data, with these values of parameters and of given integers.

@@ -1,0 +1,38 @@
+//! Whether two sides have the same result.
+
+use std::path::Path;
+
+use sparsec::{Array, Diagnostic, Format, PackOptions, Result, Tensor, code, io};
+
+use crate::pair::difference;
+
+/// Where two arrays differ, if they do; index arrays may have different widths.
+pub(super) fn unlike(ours: &Array, theirs: &Array) -> Option<String> {
+    let is_same = |at| ours.get(at).to_integer() == theirs.get(at).to_integer();
+    match ours.element() == theirs.element() || !ours.element().is_integer() {
+        true => difference(ours, theirs),
+        false if ours.len() != theirs.len() => {
+            Some(format!("{} and {} entries", ours.len(), theirs.len()))
+        }
+        false => {
+            let at = (0..ours.len()).find(|at| !is_same(*at))?;
+            Some(format!("{} and {} at {at}", ours.get(at), theirs.get(at)))
+        }
+    }
+}
+
+/// A saved array as one like ours.
+pub(super) fn read(path: &Path, like: &Array) -> Result<Tensor> {
+    let options = io::ReadOptions {
+        element: Some(like.element()),
+        ..io::ReadOptions::default()
+    };
+    io::read(path, &options)?.into_tensor(&Format::dense(1), PackOptions::default())
+}
+
+/// That a side has another result.
+pub(super) fn differs(name: &str, side: &str) -> Diagnostic {
+    let message = format!("`{name}` does not give what {side} gives");
+    Diagnostic::new(code::WRONG_RESULT, message)
+        .help("this is a fault of sparsec; please report it with the versions above")
+}
