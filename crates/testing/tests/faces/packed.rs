@@ -23,10 +23,11 @@ pub(crate) struct Packed {
 
 /// The formats of the samples, their orders, and how tensors of these extents are
 /// packed into them.
-pub(crate) const FORMATS: [(&str, usize, Pack); 5] = [
+pub(crate) const FORMATS: [(&str, usize, Pack); 6] = [
     ("dia", 2, diagonals),
     ("ellr", 2, padded_rows),
     ("fcoo", 3, flagged),
+    ("hilbert", 2, along_curve),
     ("jds", 2, jagged),
     ("sell", 2, chunks),
 ];
@@ -167,6 +168,35 @@ fn chunks(extents: &[i64], entries: &Entries) -> Packed {
         ],
         arrays: vec![("perm", perm), ("ptr", ptr), ("col", col)],
         values,
+        stored: entries.clone(),
+    }
+}
+
+/// The number of a place along a Hilbert curve through a square of 2^31 rows: that of its quarter,
+/// and then of the place in the quarter, which is turned.
+fn along_hilbert(place: (i64, i64), side: i64) -> i64 {
+    let half = side / 2;
+    if half == 0 {
+        return 0;
+    }
+    let (i, j) = place;
+    let (quarter, within) = match (i < half, j < half) {
+        (true, true) => (0, (j, i)),
+        (true, false) => (1, (i, j - half)),
+        (false, false) => (2, (i - half, j - half)),
+        (false, true) => (3, (half - 1 - j, side - 1 - i)),
+    };
+    quarter * half * half + along_hilbert(within, half)
+}
+
+fn along_curve(_: &[i64], entries: &Entries) -> Packed {
+    let mut list: Vec<(&Vec<i64>, &f64)> = entries.iter().collect();
+    list.sort_by_key(|(at, _)| along_hilbert((at[0], at[1]), 1 << 31));
+    let mode = |mode: usize| list.iter().map(|(at, _)| at[mode]).collect();
+    Packed {
+        constants: vec![("NZ", number(entries.len()))],
+        arrays: vec![("row", mode(0)), ("col", mode(1))],
+        values: list.iter().map(|(_, value)| **value).collect(),
         stored: entries.clone(),
     }
 }
