@@ -235,7 +235,7 @@ impl Conversion {
     /// ".parse()?;
     /// let same = convert(&dense, &dense, &Wanted::of(ElementType::F64))?;
     /// let total = same.cost(Optimisation::All, &|_| true)?.total().to_string();
-    /// assert_eq!(total, "steps N0, streams 16 * N0");
+    /// assert!(total.ends_with("streams 16 * N0"), "{total}");
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn cost(
