@@ -12,8 +12,8 @@
 //! Results are compared before anything is timed: ours with packing, array by array; each
 //! other side's with SciPy's rows of the same entries; SciPy's `csr` and `csc` with ours.
 //! `convert/all` measures all ordered pairs of formats, those that no library converts beside
-//! packing alone. All run on one thread and take turns; times are of the wall clock. A side that allocates
-//! is compared with ours allocating, another with ours in given arrays.
+//! packing alone. All sides run on one thread and take turns. Times are wall-clock times. A side that
+//! allocates its result is compared with our allocating run, others with our run into given arrays.
 
 mod matrix;
 mod results;

@@ -62,7 +62,7 @@ pub struct Cost {
 pub struct Sweep {
     /// The names of the statements.
     pub statements: Vec<String>,
-    /// What it does.
+    /// Its steps, streamed bytes and random accesses.
     pub work: Work,
 }
 

@@ -1,4 +1,4 @@
-//! The context: what is known at one point of the program being written.
+//! The context: the bindings, cursors and conditions that hold at one point of the kernel.
 //!
 //! ```text
 //! for i in 0..n {                  i ↦ i, A: 1 level at i, y: 1 level at i

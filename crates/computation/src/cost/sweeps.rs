@@ -193,7 +193,7 @@ impl Computation {
         }
     }
 
-    /// What a window costs.
+    /// The steps and bytes of numbering the points of a statement by a window.
     fn window(
         &self,
         id: StatementId,

@@ -68,7 +68,7 @@ fn followed(computation: &Computation, name: &str) -> Option<usize> {
     })
 }
 
-/// Whether a computation assumes what a number is.
+/// Whether the computation assumes the value of the integer `name`.
 fn is_assumed(computation: &Computation, name: &str) -> bool {
     let number = Expression::Constant(name.to_owned());
     let assumed = computation.declarations.assumptions().iter();

@@ -26,7 +26,7 @@ use crate::value::Update;
 #[derive(Clone, Debug)]
 pub(crate) struct Located<'k> {
     target: Rc<Target<'k>>,
-    /// What it holds before anything is assigned, if that is filled in.
+    /// The fill that all places hold first; `None` if the kernel writes each place.
     pub(crate) fill: Option<Fill>,
 }
 

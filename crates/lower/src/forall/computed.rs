@@ -60,8 +60,8 @@ pub(super) fn computing(b: &mut Builder, at: Context<'_>, body: Body<'_>) {
     }
 }
 
-/// Binds variables to what they are computed as from those that are bound,
-/// and writes what is to run where all of them are below their extents.
+/// Computes variables from those that are bound, and writes the body under the condition that
+/// each variable is below its extent.
 fn with_computed(b: &mut Builder, mut at: Context<'_>, vars: &[IndexVar], body: Body<'_>) {
     let concrete = at.kernel.concrete;
     let mut within: Option<Expr> = None;

@@ -20,7 +20,7 @@
 //! Two operands have three outcomes, and each knows what it has to move; of
 //! more there are too many to tell apart. Where only one outcome does anything,
 //! which of them comes next is hard to guess for a processor, and nothing waits for
-//! that where positions are moved by what comparisons give. Nor does it, if the schedule
+//! that if comparisons advance the positions. Nor does it if the schedule
 //! says `mergeby(i, Select)`, where outcomes differ only in what they store ([`select`]).
 
 use sparsec_graph::{Operand, Point};
