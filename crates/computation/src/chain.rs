@@ -34,7 +34,7 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Function};
+use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Function, Set};
 
 use crate::computation::{Computation, Role, Statement, StatementId};
 use crate::value::Update;
@@ -190,7 +190,7 @@ impl Computation {
             (Expression::Integer(a), Expression::Integer(b)) => a < b,
             _ => false,
         };
-        in_turn && before == after && later.is_at_point_of(earlier)
+        in_turn && before == after && later.is_within_points_of(earlier)
     }
 
     /// The declarations of given data, and those of computed data that hold when their stage ends:
@@ -380,20 +380,50 @@ fn speaks_of(e: &Expression, wanted: &mut dyn FnMut(&Expression) -> bool) -> boo
     found
 }
 
+/// What a space says beyond another, if it says all that the other does.
+fn further_constraints<'a>(space: &'a Set, of: &Set) -> Option<Vec<&'a Constraint>> {
+    if space == of {
+        return Some(Vec::new());
+    }
+    let ([own], [other]) = (space.parts(), of.parts()) else {
+        return None;
+    };
+    let is_same = own.inputs().len() == other.inputs().len()
+        && own.exists().len() == 0
+        && other.exists().len() == 0;
+    let says_all = || {
+        let mut of_other = other.constraints().iter();
+        of_other.all(|constraint| own.constraints().contains(constraint))
+    };
+    let more = own.constraints().iter();
+    let more = more.filter(|constraint| !other.constraints().contains(constraint));
+    (is_same && says_all()).then(|| more.collect())
+}
+
 impl Statement {
     /// Whether all that this statement follows of what `earlier` assigns is the entry at the
     /// same point of the same space.
     pub fn is_at_point_of(&self, earlier: &Self) -> bool {
+        self.space == earlier.space && self.is_within_points_of(earlier)
+    }
+
+    /// Whether all that this statement follows of what `earlier` assigns is the entry at the
+    /// same point, where it may run at some of the points alone.
+    pub fn is_within_points_of(&self, earlier: &Self) -> bool {
         let name = &earlier.target.space;
-        let of_points = self.space.parts().iter().flat_map(Conjunction::constraints);
-        let of_points = of_points.flat_map(Constraint::expressions);
+        let Some(more) = further_constraints(&self.space, &earlier.space) else {
+            return false;
+        };
+        let says = |e: &Expression| speaks(e, &|it: &str| it == name);
+        let of_points = earlier.space.parts().iter();
+        let mut of_points = of_points.flat_map(Conjunction::constraints);
         let of_value = self.value.expressions();
-        let mut elsewhere = of_points.chain(of_value).chain(&self.schedule);
-        let mut indices = self.accesses().flat_map(|access| &access.indices);
+        let indices = self.accesses().flat_map(|access| &access.indices);
+        let more = more.into_iter().flat_map(Constraint::expressions);
         earlier.update == Update::Assign
-            && self.space == earlier.space
-            && !elsewhere.any(|e| speaks(e, &|it: &str| it == name))
-            && indices.all(|e| {
+            && !of_points.any(|it| it.expressions().any(says))
+            && !of_value.into_iter().chain(&self.schedule).any(says)
+            && indices.chain(more).all(|e| {
                 let mut is_at_point = true;
                 e.visit(&mut |e| match e {
                     Expression::Call(it, arguments) if it == name => {

@@ -118,6 +118,7 @@ impl Conversion {
             computation.tabulate_ranks(is_small);
             computation.assign_growing_maxima();
             computation.recompute_numbers();
+            computation.remove_dead();
             computation.separate_copies();
         }
         computation.checked()

@@ -127,13 +127,13 @@ pub(crate) fn run<T: Borrow<Tensor>>(
 }
 
 /// Evaluates one statement, all of whose operands are inputs.
-pub(crate) fn run_statement<T: Borrow<Tensor>>(
+pub(crate) fn run_statement<T: Borrow<Tensor>, R>(
     program: &Program,
     number: usize,
     inputs: &BTreeMap<String, T>,
     most_points: f64,
-    evaluate: impl Fn(&Context<'_>) -> Result<CoordinateMap>,
-) -> Result<CoordinateMap> {
+    evaluate: impl Fn(&Context<'_>) -> Result<R>,
+) -> Result<R> {
     let statement = &program.statements[number];
     let mut operands = BTreeMap::new();
     for access in reads(statement) {

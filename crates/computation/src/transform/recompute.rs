@@ -77,7 +77,7 @@ impl Computation {
             let time = sweep(user)?;
             let same = times(user)?.len() == times(statement)?.len()
                 && times(user)?[1..] == times(statement)?[1..];
-            let is_at_point = user.is_at_point_of(statement)
+            let is_at_point = user.is_within_points_of(statement)
                 && entries.all(|access| *access == statement.target)
                 && user.target.space != name
                 && same
@@ -174,13 +174,13 @@ impl Computation {
         let first = first.expect("there is a user");
         let time = self.statements[first].schedule[0].clone();
         let place = self.statements[first].schedule.last().cloned();
+        let around = times(&self.statements[first]).map(<[Expression]>::to_vec);
         // Room in front of the first user.
         for statement in &mut self.statements {
-            let is_of_sweep = statement.schedule.first() == Some(&time);
-            let Some(Expression::Integer(place)) = statement.schedule.last_mut() else {
-                continue;
-            };
-            if is_of_sweep && statement.space == writer.space {
+            let is_of_sweep = times(statement).map(<[Expression]>::to_vec) == around;
+            if let Some(Expression::Integer(place)) = statement.schedule.last_mut()
+                && is_of_sweep
+            {
                 *place += 1;
             }
         }
@@ -235,6 +235,8 @@ impl Rewrite for Renamed<'_> {
 
 impl Renamed<'_> {
     fn statement(&self, statement: &mut Statement) {
+        let space = statement.space.rewritten(self);
+        statement.space = space.expect("it has the variables that it had");
         statement.target = self.access(&statement.target);
         statement.value = statement
             .value

@@ -5,10 +5,11 @@
 //!
 //! g_keys(k) = 1                  at [t, p, 0]       a mark for each key that there is
 //! g_ranks(x + 1) = g_ranks(x) + g_keys(x)           at [t + 1, x, 0]
-//! s: g(p) = g_ranks(k)           at [t + 2, p, 0]   what was at t and behind goes on here
+//! n max= g_ranks(K)              at [t + 2]         was `n max= g(p) + 1` over the same points
+//! s: g(p) = g_ranks(k)           at [t + 3, p, 0]   what was at t and behind goes on here
 //! ```
 //!
-//! No point is sorted, and the rank of a point is found again by one load. The tables are as
+//! The last entry of the table says how many keys there are: the greatest rank and one. No point is sorted, and the rank of a point is found again by one load. The tables are as
 //! long as the key's extent, so whoever asks says which extents are small.
 
 use sparsec_base::ElementType;
@@ -91,9 +92,10 @@ impl Computation {
             if let Some(Expression::Integer(at)) = statement.schedule.first_mut()
                 && *at >= time
             {
-                *at += 2;
+                *at += 3;
             }
         }
+        self.count_by_table(id, &ranks, &key.extent, time + 2);
         let ranked = &mut self.statements[id.index()];
         ranked.value = Value::Entry(Access {
             space: ranks.clone(),
@@ -146,5 +148,39 @@ impl Computation {
         };
         self.statements
             .splice(id.index()..id.index(), [mark, add_up]);
+    }
+
+    /// Takes how many ranks there are from the last entry of the table, where a maximum over all
+    /// points of the statement that ranks them says it.
+    fn count_by_table(&mut self, id: StatementId, ranks: &str, end: &Expression, time: i64) {
+        let ranked = self.statement(id).clone();
+        let next = Value::Binary(
+            Operator::Add,
+            Box::new(Value::Entry(ranked.target.clone())),
+            Box::new(Value::Integer(1)),
+        );
+        let is_count = |statement: &Statement| {
+            let is_one_entry = || {
+                let mut has_variable = false;
+                for index in &statement.target.indices {
+                    index.visit(&mut |e| has_variable |= matches!(e, Expression::Variable(_)));
+                }
+                !has_variable
+            };
+            statement.update == Update::Maximum
+                && statement.value == next
+                && statement.space == ranked.space
+                && is_one_entry()
+        };
+        let counts = self.statements.iter_mut().filter(|it| is_count(it));
+        for (place, statement) in (0..).zip(counts) {
+            let everywhere = Conjunction::new([""; 0], []);
+            statement.space = Set::new(vec![everywhere]).expect("no variables");
+            statement.schedule = vec![Expression::Integer(time), Expression::Integer(place)];
+            statement.value = Value::Entry(Access {
+                space: ranks.to_owned(),
+                indices: vec![end.clone()],
+            });
+        }
     }
 }
