@@ -117,7 +117,7 @@ impl Conversion {
         if so_far == Optimisation::All {
             computation.tabulate_ranks(is_small);
             computation.assign_growing_maxima();
-            computation.recompute_numbers();
+            computation.recompute_numbers(is_small);
             computation.remove_dead();
             computation.separate_copies();
         }

@@ -42,6 +42,7 @@ mod emit;
 mod filled;
 mod groups;
 mod in_loop;
+mod in_runs;
 mod inside;
 mod kept;
 mod key_function;

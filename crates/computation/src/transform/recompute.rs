@@ -1,6 +1,7 @@
 //! Numbers of points that are found again in each sweep, in place of an array of them.
 //!
-//! A window whose keys ascend along the points takes a counter or two. An array that holds
+//! A window whose keys ascend along the points takes a counter or two; dense ranks whose first key
+//! ascends take a table of the others, if their extent `is_small`. An array that holds
 //! its values for later sweeps costs a store and loads for each point:
 //!
 //! ```text
@@ -19,10 +20,11 @@ use std::collections::BTreeMap;
 use sparsec_relation::{Expression, Function, Rewrite, fresh_name};
 
 use crate::computation::{Computation, Role, Statement, StatementId};
-use crate::value::{Access, Key, Update};
+use crate::value::{Access, Key, Update, Window};
 
 impl Computation {
-    /// Finds cheap values again in each sweep that uses them at its points.
+    /// Finds cheap values again in each sweep that uses them at its points. Tables of keys may be
+    /// as long as extents of which `is_small` holds.
     ///
     /// ```
     /// use sparsec_computation::Computation;
@@ -37,14 +39,14 @@ impl Computation {
     ///   s1: n max= g(p) + 1 over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [0, i, p, 1]
     ///   s2: y(g(p)) = i over {[i, p] : 0 <= i < N && pos(i) <= p < pos(i + 1)} at [1, i, p, 0]
     /// }".parse()?;
-    /// rows.recompute_numbers();
+    /// rows.recompute_numbers(&|_| true);
     /// assert!(rows.to_string().contains("y(g_1(p)) = i"), "{rows}");
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
-    pub fn recompute_numbers(&mut self) {
+    pub fn recompute_numbers(&mut self, is_small: &dyn Fn(&Expression) -> bool) {
         let names: Vec<String> = self.spaces.iter().map(|space| space.name.clone()).collect();
         for name in names {
-            if let Some((writer, sweeps)) = self.found_again(&name) {
+            if let Some((writer, sweeps)) = self.found_again(&name, is_small) {
                 for users in sweeps.into_values() {
                     self.recompute(&name, writer.clone(), &users);
                 }
@@ -54,13 +56,17 @@ impl Computation {
 
     /// The statement that assigns data which are found again, and who uses them in which
     /// sweep but its own.
-    fn found_again(&self, name: &str) -> Option<(Statement, BTreeMap<i64, Vec<String>>)> {
+    fn found_again(
+        &self,
+        name: &str,
+        is_small: &dyn Fn(&Expression) -> bool,
+    ) -> Option<(Statement, BTreeMap<i64, Vec<String>>)> {
         let space = self.space(name)?;
         let mut writers = self.writers(name);
         let writer = writers.next().filter(|_| writers.next().is_none())?;
         let statement = self.statement(writer);
         let is_list = space.role == Role::Temporary && statement.target.indices.len() == 1;
-        if !is_list || statement.update != Update::Assign || !self.is_cheap(writer) {
+        if !is_list || statement.update != Update::Assign || !self.is_cheap(writer, is_small) {
             return None;
         }
         let first = sweep(statement)?;
@@ -98,13 +104,18 @@ impl Computation {
     }
 
     /// Whether a statement's value takes little where it is found again.
-    fn is_cheap(&self, id: StatementId) -> bool {
+    fn is_cheap(&self, id: StatementId, is_small: &dyn Fn(&Expression) -> bool) -> bool {
         let statement = self.statement(id);
         let Some(now) = sweep(statement) else {
             return false;
         };
         let windows = statement.value.windows();
         let ascend = |keys: &[Key]| keys.is_empty() || self.keys_ascend(id, keys);
+        // Runs of the first key have tables of the others.
+        let has_runs = |window: Window, keys: &[Key]| {
+            let is_ranked = window == Window::DenseRank && keys.len() == 2;
+            is_ranked && is_small(&keys[1].extent) && ascend(&keys[..1])
+        };
         let entries = statement.value.entries();
         let is_there = |access: &Access| {
             let mut writers = self.writers(&access.space);
@@ -113,7 +124,10 @@ impl Computation {
                 sweep(writer).is_some_and(|time| time < now)
             })
         };
-        windows.iter().all(|(_, keys)| ascend(keys)) && entries.into_iter().all(is_there)
+        windows
+            .iter()
+            .all(|(window, keys)| ascend(keys) || has_runs(*window, keys))
+            && entries.into_iter().all(is_there)
     }
 
     fn follows(&self, id: StatementId, name: &str) -> bool {
@@ -269,7 +283,7 @@ mod tests {
 }";
         let mut columns: Computation = text.parse().unwrap_or_else(|e| panic!("{e}"));
         let before = columns.to_string();
-        columns.recompute_numbers();
+        columns.recompute_numbers(&|_| true);
         assert_eq!(columns.to_string(), before);
     }
 }

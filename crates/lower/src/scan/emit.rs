@@ -223,8 +223,13 @@ impl<'a> Emitter<'a> {
                     }
                     let lo = self.bound(lower, BinaryOp::Min, BinaryOp::Max);
                     let hi = self.bound(upper, BinaryOp::Max, BinaryOp::Min);
+                    let of_runs = self.window_of_runs(step);
                     match self.turned(body) {
                         Some(number) => self.turn(number, *variable, (lo, hi), body),
+                        None if of_runs.is_some() => {
+                            let place = of_runs.expect("just asked");
+                            self.run_in_runs(place, *variable, (lo, hi), body);
+                        }
                         None if self.is_all_in_last(*variable, body) => {
                             self.run_last(*variable, lo, hi, body);
                         }

@@ -324,7 +324,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn sort_list(&mut self, list: Buffer, lo: Var, hi: Var) {
+    pub(super) fn sort_list(&mut self, list: Buffer, lo: Var, hi: Var) {
         let then = self.written(|this| {
             this.for_each_at(Expr::Var(lo).add(1), hi, |this, at| {
                 let word = this.builder.let_("word", Expr::load(list, at));

@@ -8,6 +8,7 @@
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins, or `f` itself ([`shifted`](super::shifted)) |
 //! | `slot`              | a mark for each place of all tables ([`table`](super::table)) |
+//! | `dense_rank`, the first key of which ascends with the outermost loop | lists of the other keys, for each run of the first ([`in_runs`](super::in_runs)) |
 //! | others, of one key  | counting or sorting the keys, before the first point ([`sorted`](super::sorted)) |
 //! | others, of several  | groups of the first key, sorted by the others ([`groups`](super::groups)) |
 
@@ -21,6 +22,7 @@ use sparsec_relation::{Conjunction, Expression, Set, Variable};
 use super::emit::{Emitter, Point};
 use super::filled::counted;
 use super::groups::PLACES;
+use super::in_runs::Marks;
 use super::shares::Table;
 use super::sorted::LARGEST_TABLE;
 use super::values::range;
@@ -52,6 +54,10 @@ pub(super) enum Numbering {
     Turned,
     /// Points are visited in the order of their numbers, of which this is the next.
     At(Var),
+    /// Its sweep is to run by runs of the first key ([`in_runs`](super::in_runs)).
+    InRuns,
+    /// For each value of the other keys the number and one, of the run at hand.
+    Marked(Buffer),
 }
 
 /// The groups of points that come one after the other.
@@ -81,6 +87,8 @@ pub(super) enum Visiting {
     /// Words of the other keys are stored at the next place of each first key. The variable counts
     /// the points, if their places do not say how many came before.
     Words(usize, Table, Buffer, Option<Var>),
+    /// The other keys of a window are listed, each once.
+    Mark((usize, usize), Marks),
 }
 
 impl Emitter<'_> {
@@ -132,6 +140,7 @@ impl Emitter<'_> {
                         Numbering::Counted(Table::of_all(counts))
                     }
                     _ if self.can_turn(number) => Numbering::Turned,
+                    _ if self.has_runs(number, window, keys) => Numbering::InRuns,
                     _ => self.list(number, place, window, keys),
                 };
                 self.windows.insert((number, place), numbering);
@@ -326,6 +335,13 @@ impl Emitter<'_> {
         let windows = self.computation.statements[number].value.windows();
         match self.visiting.clone() {
             Visiting::Assign => unreachable!("assignments are made elsewhere"),
+            Visiting::Mark((it, which), run) => {
+                if it == number {
+                    let (_, keys) = windows[which];
+                    let key = self.packed(&keys[1..], tuple);
+                    self.mark(run, key);
+                }
+            }
             Visiting::Count(n) => self.builder.assign(n, Expr::Var(n).add(1)),
             Visiting::Keys(which, words, place) => {
                 let (_, keys) = windows[which];
@@ -414,6 +430,11 @@ impl Emitter<'_> {
                     integer(self.builder, array, index)
                 }
                 Numbering::Turned => unreachable!("its sweep is turned"),
+                Numbering::InRuns => unreachable!("its sweep goes by runs"),
+                Numbering::Marked(marks) => {
+                    let key = self.packed(&keys[1..], tuple);
+                    Expr::load(marks, key).binary(BinaryOp::Sub, 1)
+                }
                 Numbering::At(number) => number.into(),
                 Numbering::Listed(numbers, _) if self.share.is_some() => {
                     let place = self.place_of(number, tuple);

@@ -156,8 +156,8 @@ fn fitted(entries: &Entries, format: &Format) -> Entries {
             let computed = value.cast(value.element().computed()).expect("as wide");
             let image = match mirror.of {
                 Mirrored::Symmetric => Some(value),
-                // A truth value is its own negative.
-                Mirrored::Skew if value.element() == ElementType::Bool => Some(value),
+                // A truth value is its own negative and its own conjugate.
+                _ if value.element() == ElementType::Bool => Some(value),
                 Mirrored::Skew => Operator::Neg.evaluate(&[computed]),
                 Mirrored::Hermitian => Operator::Conj.evaluate(&[computed]),
             };

@@ -1,0 +1,380 @@
+//! Dense ranks in sweeps whose outermost loop ascends by the first key.
+//!
+//! Iterations of one first key are a run: its points have all numbers of the key, and those of
+//! other runs have others. So each run is visited twice, first to list its other keys, and then
+//! with their numbers in a table. No number and no key of a point is stored:
+//!
+//! ```text
+//! while first < end {
+//!   behind = first + 1; while behind < end && group(behind) == group(first) { behind += 1 }
+//!   for each point of first..behind {
+//!     if marks[key] <= before { marks[key] = before + 1; listed[n] = key; n += 1 } }
+//!   sort listed[0..n]
+//!   for at in 0..n { marks[listed[at]] = before + at + 1 }
+//!   for each point of first..behind { number = marks[key] - 1; … }
+//!   before += n; n = 0; first = behind }
+//! ```
+//!
+//! A sweep that asks of numbers only how many there are neither lists keys nor comes back:
+//!
+//! ```text
+//! n max= number + 1                  n max= before
+//! pos(group + 1) max= number + 1     pos(group + 1) max= before      where the run has points
+//! ```
+
+use std::collections::BTreeSet;
+
+use sparsec_base::Scalar;
+use sparsec_base::arena::Id;
+use sparsec_computation::segments::places;
+use sparsec_computation::{Key, Operator, StatementId, Update, Value, Window};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
+use sparsec_relation::{Expression, Rewrite, Step, Variable};
+
+use super::emit::{Emitter, Point};
+use super::sorted::{MOST_COUNTED, SMALL_TABLE};
+use super::window::{Numbering, Visiting};
+
+/// A window by its statement and its place there.
+type Place = (usize, usize);
+
+/// What lists the other keys of a run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Marks {
+    /// For each key its number and one, of the last run that has it.
+    marks: Buffer,
+    /// The keys of the run, where they are asked for.
+    listed: Option<Buffer>,
+    /// How many the run has so far.
+    n: Var,
+    /// How many the runs before have.
+    before: Var,
+}
+
+/// How the first key follows from the variable of the outermost loop.
+struct FirstKey {
+    variable: Variable,
+    lets: Vec<Step>,
+    value: Expression,
+}
+
+impl Emitter<'_> {
+    /// Whether the sweep of a statement can run by runs of the first key.
+    pub(super) fn has_runs(&self, number: usize, window: Window, keys: &[Key]) -> bool {
+        let is_ranked = window == Window::DenseRank && keys.len() > 1;
+        let id = StatementId::from_index(number);
+        let statement = &self.computation.statements[number];
+        is_ranked
+            && matches!(self.visiting, Visiting::Assign)
+            && self.first_key(number, &keys[0], &self.loops.body).is_some()
+            && self.computation.keys_ascend(id, &keys[..1])
+            && places(statement, self.known).is_some()
+    }
+
+    /// The first key in the loop of these steps that visits the statement.
+    fn first_key(&self, number: usize, key: &Key, steps: &[Step]) -> Option<FirstKey> {
+        let (variable, body) = steps.iter().find_map(|step| match step {
+            Step::For { variable, body, .. } if visited(body, number).is_some() => {
+                Some((*variable, body))
+            }
+            _ => None,
+        })?;
+        let mut determined = BTreeSet::from([variable]);
+        let mut lets = Vec::new();
+        for step in body {
+            if let Step::Let { variable, value } = step
+                && speaks_of_none_but(value, &determined)
+            {
+                determined.insert(*variable);
+                lets.push(step.clone());
+            }
+        }
+        let value = key.value.rewritten(&Point(visited(body, number)?));
+        speaks_of_none_but(&value, &determined).then_some(FirstKey {
+            variable,
+            lets,
+            value,
+        })
+    }
+
+    /// The window by whose runs a loop goes.
+    pub(super) fn window_of_runs(&self, step: &Step) -> Option<Place> {
+        let Step::For { body, .. } = step else {
+            return None;
+        };
+        let mut windows = self.windows.iter();
+        let found = windows.find(|((number, _), numbering)| {
+            matches!(numbering, Numbering::InRuns) && visited(body, *number).is_some()
+        });
+        found.map(|(place, _)| *place)
+    }
+
+    /// The loop by runs if there is room for a table of the other keys, and after a sort if not.
+    pub(super) fn run_in_runs(
+        &mut self,
+        (number, which): Place,
+        variable: Variable,
+        (lo, hi): (Expr, Expr),
+        body: &[Step],
+    ) {
+        let statement = &self.computation.statements[number];
+        let (window, keys) = statement.value.windows()[which];
+        let places = places(statement, self.known).expect("asked before");
+        let [begin, end] = [&places.begin, &places.end].map(|e| self.expr(e));
+        let n = end.binary(BinaryOp::Sub, begin).binary(BinaryOp::Max, 0);
+        let n = self.builder.let_("n_points", n);
+        let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
+        let room = self.builder.var_("room", most);
+        let mut n_keys = Expr::int(1);
+        for key in &keys[1..] {
+            let extent = self.expr(&key.extent).binary(BinaryOp::Max, 1);
+            let extent = self.builder.let_("extent", extent);
+            let left = Expr::Var(room).binary(BinaryOp::FloorDiv, extent);
+            self.builder.assign(room, left);
+            n_keys = n_keys.mul(extent);
+        }
+        let fits = Expr::Var(n).less(MOST_COUNTED);
+        let then = self.written(|this| {
+            this.by_runs((number, which), (lo.clone(), hi.clone()), n_keys, body);
+        });
+        let otherwise = self.written(|this| {
+            let numbers = this.workspace("numbers");
+            this.alloc(numbers, n);
+            this.sort_keys((number, which), (window, keys), n, numbers);
+            let next = this.builder.var_("point", 0);
+            let listed = Numbering::Listed(numbers, next);
+            this.windows.insert((number, which), listed);
+            this.for_each(variable, lo, hi, body);
+        });
+        self.builder.push(Stmt::If {
+            condition: fits.and(Expr::int(0).less(room)),
+            then,
+            otherwise,
+        });
+    }
+
+    fn by_runs(
+        &mut self,
+        (number, which): Place,
+        (lo, hi): (Expr, Expr),
+        n_keys: Expr,
+        body: &[Step],
+    ) {
+        let (_, keys) = self.computation.statements[number].value.windows()[which];
+        let first_key = self.first_key(number, &keys[0], &self.loops.body);
+        let first_key = first_key.expect("asked before");
+        let variable = first_key.variable;
+        let counts = self.counts_of_runs(number, keys, body);
+        let n_keys = self.builder.let_("n_keys", n_keys);
+        let marks = self.narrow("marks");
+        self.alloc(marks, n_keys);
+        self.windows
+            .insert((number, which), Numbering::Marked(marks));
+        let listed = counts.is_none().then(|| {
+            let listed = self.narrow("listed");
+            self.alloc(listed, n_keys);
+            listed
+        });
+        let before = self.builder.var_("before", 0);
+        let first = self.builder.var_("first", lo);
+        let end = self.builder.let_("end", hi);
+        let run = self.written(|this| {
+            let group = this.key_at(&first_key, first.into());
+            let group = this.builder.let_("group", group);
+            let behind = this.builder.var_("behind", Expr::Var(first).add(1));
+            this.find_end(&first_key, group, behind, end);
+            let n = this.builder.var_("n", 0);
+            let none = this.builder.let_("none", 0);
+            let run = Marks {
+                marks,
+                listed,
+                n,
+                before,
+            };
+            this.visiting = Visiting::Mark((number, which), run);
+            let alone = only(body, number);
+            this.for_each(variable, first.into(), behind.into(), &alone);
+            this.visiting = Visiting::Assign;
+            match (&counts, listed) {
+                (None, Some(listed)) => {
+                    this.sort_list(listed, none, n);
+                    this.for_each_at(Expr::int(0), n, |this, at| {
+                        let next = Expr::Var(before).add(at).add(1);
+                        this.builder.store(marks, Expr::load(listed, at), next);
+                    });
+                    this.for_each(variable, first.into(), behind.into(), body);
+                    let so_far = Expr::Var(before).add(n);
+                    this.builder.assign(before, so_far);
+                }
+                (counts, _) => {
+                    let so_far = Expr::Var(before).add(n);
+                    this.builder.assign(before, so_far);
+                    let stores = this.written(|this| {
+                        this.key_at(&first_key, first.into());
+                        for (counted, tuple) in counts.iter().flatten() {
+                            let counted = &this.computation.statements[*counted];
+                            let target = counted.target.rewritten(&Point(tuple));
+                            let most = Some(BinaryOp::Max);
+                            this.store_at(&target, before.into(), most);
+                        }
+                    });
+                    this.branch(Expr::int(0).less(n), stores, true);
+                }
+            }
+            this.builder.assign(first, behind);
+        });
+        let goes_on = Expr::Var(first).less(end);
+        self.builder.while_loop(goes_on, |b| {
+            run.into_iter().for_each(|stmt| b.push(stmt));
+        });
+    }
+
+    /// Moves the end of a run to where another first key begins.
+    fn find_end(&mut self, first_key: &FirstKey, group: Var, behind: Var, end: Var) {
+        let is_inside = || Expr::Var(behind).less(end);
+        let goes_on = self.builder.var_("goes_on", is_inside());
+        let next = self.written(|this| {
+            let key = this.key_at(first_key, behind.into());
+            let then = this.written(|this| {
+                let b = &mut this.builder;
+                b.assign(behind, Expr::Var(behind).add(1));
+                b.assign(goes_on, is_inside());
+            });
+            let otherwise = this.written(|this| {
+                this.builder.assign(goes_on, Scalar::Bool(false));
+            });
+            this.builder.push(Stmt::If {
+                condition: key.equals(group),
+                then,
+                otherwise,
+            });
+        });
+        self.builder.while_loop(Expr::Var(goes_on), |b| {
+            next.into_iter().for_each(|stmt| b.push(stmt));
+        });
+    }
+
+    /// The first key at a value of the outermost variable.
+    fn key_at(&mut self, first_key: &FirstKey, value: Expr) -> Expr {
+        self.variables.insert(first_key.variable, value);
+        self.steps(&first_key.lets);
+        self.expr(&first_key.value)
+    }
+
+    /// Notes another key at a point of a run.
+    pub(super) fn mark(&mut self, run: Marks, key: Expr) {
+        let key = self.builder.let_("key", key);
+        let is_new = Expr::load(run.marks, key).binary(BinaryOp::Le, run.before);
+        self.builder.if_then(is_new, |b| {
+            b.store(run.marks, key, Expr::Var(run.before).add(1));
+            if let Some(listed) = run.listed {
+                b.store(listed, run.n, key);
+            }
+            b.assign(run.n, Expr::Var(run.n).add(1));
+        });
+    }
+
+    /// The statements beside the ranked one, with their points, if each takes a maximum of the
+    /// number and one, at an entry that all points of a run share.
+    fn counts_of_runs(
+        &self,
+        number: usize,
+        keys: &[Key],
+        body: &[Step],
+    ) -> Option<Vec<(usize, Vec<Expression>)>> {
+        let ranked = &self.computation.statements[number];
+        let is_kept = [&self.in_variables, &self.locals];
+        let is_plain = matches!(ranked.value, Value::Window(..))
+            && is_kept
+                .iter()
+                .any(|names| names.contains(&ranked.target.space));
+        let next = Value::Binary(
+            Operator::Add,
+            Box::new(Value::Entry(ranked.target.clone())),
+            Box::new(Value::Integer(1)),
+        );
+        let mut visits = Vec::new();
+        all_visits(body, &mut visits);
+        visits.retain(|(visited, _)| *visited != number);
+        let is_count = |(visited, _): &(usize, Vec<Expression>)| {
+            let statement = &self.computation.statements[*visited];
+            let mut indices = statement.target.indices.iter();
+            statement.update == Update::Maximum
+                && statement.value == next
+                && statement.space == ranked.space
+                && indices.all(|index| !has_variable(&index.rewritten(&Run(&keys[0].value))))
+        };
+        (is_plain && visits.iter().all(is_count)).then_some(visits)
+    }
+}
+
+/// A constant in place of the first key.
+struct Run<'a>(&'a Expression);
+
+impl Rewrite for Run<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        (e == self.0).then_some(Expression::Integer(0))
+    }
+}
+
+/// The point at which steps visit a statement, searches apart.
+fn visited(steps: &[Step], number: usize) -> Option<&[Expression]> {
+    steps.iter().find_map(|step| match step {
+        Step::Visit { number: it, tuple } => (*it == number).then_some(&tuple[..]),
+        Step::For { body, .. } | Step::If { body, .. } => visited(body, number),
+        Step::Let { .. } | Step::Where { .. } | Step::Found => None,
+    })
+}
+
+fn all_visits(steps: &[Step], found: &mut Vec<(usize, Vec<Expression>)>) {
+    for step in steps {
+        match step {
+            Step::Visit { number, tuple } => found.push((*number, tuple.clone())),
+            Step::For { body, .. } | Step::If { body, .. } => all_visits(body, found),
+            Step::Where { search, body, .. } => {
+                all_visits(search, found);
+                all_visits(body, found);
+            }
+            Step::Let { .. } | Step::Found => {}
+        }
+    }
+}
+
+/// The steps that visit one statement.
+fn only(steps: &[Step], number: usize) -> Vec<Step> {
+    let kept = steps.iter().filter_map(|step| match step {
+        Step::Let { .. } => Some(step.clone()),
+        Step::Visit { number: it, .. } => (*it == number).then(|| step.clone()),
+        Step::For {
+            variable,
+            lower,
+            upper,
+            body,
+        } => visited(body, number).map(|_| Step::For {
+            variable: *variable,
+            lower: lower.clone(),
+            upper: upper.clone(),
+            body: only(body, number),
+        }),
+        Step::If { conditions, body } => visited(body, number).map(|_| Step::If {
+            conditions: conditions.clone(),
+            body: only(body, number),
+        }),
+        Step::Where { .. } | Step::Found => None,
+    });
+    kept.collect()
+}
+
+fn speaks_of_none_but(e: &Expression, variables: &BTreeSet<Variable>) -> bool {
+    let mut holds = true;
+    e.visit(&mut |e| {
+        if let Expression::Variable(variable) = e {
+            holds &= variables.contains(variable);
+        }
+    });
+    holds
+}
+
+fn has_variable(e: &Expression) -> bool {
+    !speaks_of_none_but(e, &BTreeSet::new())
+}
