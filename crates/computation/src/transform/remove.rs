@@ -89,11 +89,13 @@ impl Computation {
         }
     }
 
-    /// Removes the dead statements: data that outlive the computation do not depend on them.
+    /// Removes the dead statements, on which no data that outlive the computation depend, and the
+    /// temporary data that nothing touches without them.
     pub fn remove_dead(&mut self) {
         let dead = self.ids().map(|id| self.is_dead(id));
         let mut dead = dead.collect::<Vec<bool>>().into_iter();
         self.statements.retain(|_| !dead.next().expect("one each"));
+        self.forget_unused();
     }
 
     /// Whether another statement overwrites all entries of this one unread.
