@@ -295,14 +295,14 @@ pub(crate) fn failing(link: &Constraint) -> Option<Vec<Vec<Constraint>>> {
             right.clone(),
         )]]);
     };
-    if !sparsec_relation::Parser::is_key(name) {
+    if name != "LEX" {
         return Some(vec![vec![Constraint::new(
             link.first.clone(),
             negated,
             right.clone(),
         )]]);
     }
-    if name != "LEX" || name != other || a.len() != b.len() {
+    if name != other || a.len() != b.len() {
         return None;
     }
     let pair = |k: usize, comparison| Constraint::new(a[k].clone(), comparison, b[k].clone());

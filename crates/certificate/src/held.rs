@@ -85,6 +85,9 @@ pub(crate) fn expression(value: &Value) -> Option<Expression> {
             [] => Expression::Constant(space.clone()),
             _ => Expression::Call(space.clone(), indices.clone()),
         }),
+        Value::Curve(name, coordinates) => {
+            Some(Expression::Call(name.clone(), coordinates.clone()))
+        }
         Value::Negate(a) => Some(Expression::Negate(Box::new(expression(a)?))),
         Value::Binary(Operator::Add, a, b) => both(Expression::Add, a, b),
         Value::Binary(Operator::Subtract, a, b) => both(Expression::Subtract, a, b),

@@ -65,8 +65,8 @@
 //!   of any pieces have equal coordinates;
 //! * with [`Question::has_mask`], the places at which `A_stored` is 0 hold the fill.
 //!
-//! It also assumes that integers do not overflow. Computations check that when they run, and they
-//! check the counts of `Tally` and the declared most of `count` in `InBlocks`.
+//! It also assumes that integers do not overflow, keys along curves (`curve.rs`) among them.
+//! Computations check that when they run, and they check the counts of `Tally` and the declared most of `count` in `InBlocks`.
 //!
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
@@ -115,6 +115,7 @@
 
 mod certificate;
 mod check;
+mod curve;
 mod entries;
 mod goal;
 mod held;

@@ -7,6 +7,7 @@ use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set, Values,
 };
 
+use crate::curve;
 use crate::entries::Entries;
 use crate::held::{Held, Numbering, Segments};
 use crate::order::{is_after, names_in, reads_itself};
@@ -181,6 +182,9 @@ impl<'a> State<'a> {
             }
         });
         calls.iter().all(|(name, arguments)| {
+            if let Some(mut needs) = curve::needs(name, arguments) {
+                return needs.all(|it| holds(&it));
+            }
             let domain = self
                 .known
                 .function(name)

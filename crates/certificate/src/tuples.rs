@@ -12,13 +12,14 @@
 //! ```
 
 use sparsec_base::arena::Id;
-use sparsec_computation::{Statement, Update, Value};
+use sparsec_computation::{Key, Statement, Update, Value};
 use sparsec_relation::{
     Answer, Comparison, Conjunction, Constraint, Expression, Relation, Set, Values,
 };
 
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
+use crate::curve;
 use crate::entries::variable;
 use crate::goal::{Goal, at_values, shifted};
 use crate::lemmas::{index, updates};
@@ -73,6 +74,8 @@ impl<'a> State<'a> {
                 .windows()
                 .into_iter()
                 .flat_map(|(_, keys)| keys);
+            let is_proved = |key: &&Key| is_entries && curve::is_below(self, key);
+            let keys = keys.filter(|key| !is_proved(key));
             bounds.extend(keys.map(|key| (key.value.clone(), key.extent.clone())));
             for (value, end) in bounds {
                 let zero = Expression::Integer(0);

@@ -35,16 +35,22 @@ impl Synthesis<'_> {
                 self.space = self.space_with(demand)?;
                 continue;
             }
+            let (comparison, right) = &demand.rest[0];
+            let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
+            let broken = self.space_with(broken)?;
+            // A demand on a key that may have no value is not proved, nor ever broken. The next one
+            // says that the key has a value.
+            if broken.is_refuted(&known) {
+                continue;
+            }
             if self.computation.space(&outside).is_none() {
                 self.add_number(&outside);
                 let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
                 self.computation.declarations.assume(none);
             }
-            let (comparison, right) = &demand.rest[0];
-            let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
             let target = (outside.clone(), Vec::new());
             let one = (Update::Add, Value::Integer(1));
-            self.add(self.space_with(broken)?, target, one);
+            self.add(broken, target, one);
             self.space = self.space_with(demand)?;
         }
         self.met_by = known;

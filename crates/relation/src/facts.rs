@@ -8,6 +8,7 @@
 //! | a call                    | its arguments lie in the domain, its value in the range |
 //! | calls of equal arguments  | equal values                                         |
 //! | equal keys on one curve   | equal coordinates                                    |
+//! | a key on a curve          | it is not negative                                   |
 //! | a clause of declarations  | its last literal, once all others are refuted        |
 //! | `a floordiv b`, `a mod b` | `a = b * q + r`, `0 <= r < b` where `0 < b`          |
 //! | `a <= x`, `0 <= N`, a product of `N` and a term of `a` or `x` | `N * a <= N * x` |
@@ -23,6 +24,7 @@ use std::ops::Range;
 use crate::budget::Budget;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
+use crate::key;
 use crate::linear::{Except, Linear, Sources, System};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::set::Set;
@@ -207,6 +209,7 @@ impl<'a> Facts<'a> {
                 sum: (**b).clone(),
                 sign: Sign::NonZero,
             }),
+            Atom::Call(..) if self.is_given(atom) => true,
             Atom::Call(name, arguments) => {
                 let Some(function) = self.declarations.function(name) else {
                     return false;
@@ -227,6 +230,15 @@ impl<'a> Facts<'a> {
                     && part.constraints().iter().all(within)
             }
         }
+    }
+
+    /// Whether a given row speaks of a call, which then has a value wherever the rows hold.
+    fn is_given(&self, atom: &Atom) -> bool {
+        let mut found = false;
+        for row in &self.rows[..self.n_given] {
+            row.sum.visit(&mut |it| found |= it == atom);
+        }
+        found
     }
 
     /// Whether no values satisfy the given rows and further ones.
@@ -356,6 +368,11 @@ impl<'a> Facts<'a> {
                         let value = [atom.to_expression()];
                         new |= self.hold_member(&function.domain, &arguments, from);
                         new |= self.hold_member(&function.range, &value, from);
+                    }
+                    if key::is_number(name) {
+                        let zero = Expression::Integer(0);
+                        let key = atom.to_expression();
+                        new |= self.hold(Row::of(&zero, Comparison::LessEqual, &key), from);
                     }
                     // The range relates the elements of one value.
                     if let Some((tuple, _)) = declarations.tuple_of(name)

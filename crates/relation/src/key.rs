@@ -42,6 +42,11 @@ pub(crate) fn is_injective(name: &str) -> bool {
     [MORTON, ALTO].contains(&name)
 }
 
+/// Whether the values of a predefined function are integers, which are not negative.
+pub(crate) fn is_number(name: &str) -> bool {
+    is_variadic(name) && name != LEX
+}
+
 /// Whether an argument is an extent, which selects the curve, and not a coordinate.
 pub(crate) fn is_extent(name: &str, at: usize) -> bool {
     name == ALTO && at % 2 == 1

@@ -8,6 +8,7 @@ use super::store::filled;
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
+use crate::curve;
 use crate::held::{Held, Numbering, NumberingKind, Segments, after};
 use crate::state::State;
 
@@ -113,7 +114,8 @@ fn windowed(
     }
 }
 
-/// The values of keys, if they lie within their extents at each entry.
+/// The values of keys, if they lie within their extents at each entry; of the words of a curve, the
+/// key that they are.
 pub(crate) fn checked(
     state: &State<'_>,
     statement: &Statement,
@@ -127,11 +129,13 @@ pub(crate) fn checked(
                 (Comparison::Less, key.extent.clone()),
             ],
         };
-        if !within.split().all(|link| state.at_entries(&link)) {
+        let is_within = || within.split().all(|link| state.at_entries(&link));
+        if !curve::is_below(state, key) && !is_within() {
             return Err(Refusal::at(statement, "a key may be beyond its extent"));
         }
     }
-    Ok(keys.iter().map(|key| key.value.clone()).collect())
+    let values = keys.iter().map(|key| key.value.clone());
+    Ok(curve::joined(state, values.collect()))
 }
 
 /// The statement that numbers entries. If places may hold no entry, one before it may give all

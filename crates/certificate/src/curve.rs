@@ -1,0 +1,158 @@
+//! Keys along a Morton curve, in words.
+//!
+//! A curve interleaves the bits of coordinates, which are not negative. Its bits above a place are
+//! those of the coordinates above a place, so words compare in turn as the whole key does:
+//!
+//! ```text
+//! MORTON(i floordiv 2^31, j floordiv 2^31), MORTON(i mod 2^31, j mod 2^31)   ──►   MORTON(i, j)
+//! ```
+//!
+//! No coordinate grows without its key: a key lies below `MORTON(n, m) + 1` if its coordinates are
+//! at most `n` and `m`.
+
+use sparsec_computation::Key;
+use sparsec_relation::{Comparison, Constraint, Expression};
+
+use crate::state::State;
+
+/// One word of a key: these bits of all coordinates.
+struct Word {
+    coordinates: Vec<Expression>,
+    /// How many bits of each coordinate lie below.
+    shift: u32,
+    /// How many bits of each coordinate the word has; all that are left if `None`.
+    n_bits: Option<u32>,
+}
+
+impl Word {
+    fn of(key: &Expression) -> Option<Self> {
+        let Expression::Call(name, arguments) = key else {
+            return None;
+        };
+        let parts: Vec<_> = arguments.iter().map(bits).collect();
+        let (_, shift, n_bits) = *parts.first().filter(|_| name == "MORTON")?;
+        let is_alike = parts.iter().all(|part| (part.1, part.2) == (shift, n_bits));
+        is_alike.then(|| Self {
+            coordinates: parts.into_iter().map(|part| part.0.clone()).collect(),
+            shift,
+            n_bits,
+        })
+    }
+}
+
+/// `e`, `e floordiv 2^s`, `e mod 2^b` and `e floordiv 2^s mod 2^b` as `e`, `s` and `b`.
+fn bits(e: &Expression) -> (&Expression, u32, Option<u32>) {
+    let power = |n: &Expression| match n {
+        Expression::Integer(n) if *n > 0 && n.count_ones() == 1 => Some(n.trailing_zeros()),
+        _ => None,
+    };
+    let (e, n_bits) = match e {
+        Expression::Modulo(inner, n) if power(n).is_some() => (&**inner, power(n)),
+        _ => (e, None),
+    };
+    match e {
+        Expression::FloorDivide(inner, n) if power(n).is_some() => {
+            (&**inner, power(n).expect("just asked"), n_bits)
+        }
+        _ => (e, 0, n_bits),
+    }
+}
+
+/// The bounds of coordinates within which a curve has a key for them. How many bits a key may have
+/// is checked when the computation runs.
+pub(crate) fn needs<'a>(
+    name: &str,
+    arguments: &'a [Expression],
+) -> Option<Box<dyn Iterator<Item = Constraint> + 'a>> {
+    let zero = || Expression::Integer(0);
+    Some(match name {
+        "MORTON" => Box::new((arguments.iter()).map(move |coordinate| {
+            Constraint::new(zero(), Comparison::LessEqual, coordinate.clone())
+        })),
+        "ALTO" => Box::new(arguments.chunks(2).map(move |pair| {
+            Constraint {
+                first: zero(),
+                rest: std::iter::zip(
+                    [Comparison::LessEqual, Comparison::Less],
+                    pair.iter().cloned(),
+                )
+                .collect(),
+            }
+        })),
+        _ => return None,
+    })
+}
+
+/// Whether a word of a key lies below its extent at each entry.
+pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
+    let Some(word) = Word::of(&key.value) else {
+        return false;
+    };
+    let most = match &key.extent {
+        Expression::Integer(n) => {
+            let n_modes = u32::try_from(word.coordinates.len()).unwrap_or(u32::MAX);
+            let n_bits = word.n_bits.and_then(|bits| bits.checked_mul(n_modes));
+            let end = n_bits.and_then(|n_bits| 1i64.checked_shl(n_bits));
+            return are_natural(state, &word) && end.is_some_and(|end| 0 < end && end <= *n);
+        }
+        Expression::Add(most, one) if **one == Expression::Integer(1) => Word::of(most),
+        _ => None,
+    };
+    most.is_some_and(|most| {
+        let is_same = (most.shift, most.n_bits) == (word.shift, None) && word.n_bits.is_none();
+        let mut pairs = std::iter::zip(&word.coordinates, &most.coordinates);
+        is_same
+            && word.coordinates.len() == most.coordinates.len()
+            && are_natural(state, &word)
+            && pairs.all(|(coordinate, most)| {
+                let (coordinate, most) = (coordinate.clone(), most.clone());
+                state.at_entries(&Constraint::new(coordinate, Comparison::LessEqual, most))
+            })
+    })
+}
+
+fn are_natural(state: &State<'_>, word: &Word) -> bool {
+    let zero = || Expression::Integer(0);
+    word.coordinates.iter().all(|coordinate| {
+        let natural = Constraint::new(zero(), Comparison::LessEqual, coordinate.clone());
+        state.at_entries(&natural)
+    })
+}
+
+/// Keys in which the words of a curve are one key.
+pub(crate) fn joined(state: &State<'_>, keys: Vec<Expression>) -> Vec<Expression> {
+    let mut joined = Vec::new();
+    let mut left = &keys[..];
+    while let Some((key, rest)) = left.split_first() {
+        match words(state, left) {
+            Some((n, whole)) => {
+                joined.push(whole);
+                left = &left[n..];
+            }
+            None => {
+                joined.push(key.clone());
+                left = rest;
+            }
+        }
+    }
+    joined
+}
+
+/// How many of the first keys are the words of one curve, and the whole key.
+fn words(state: &State<'_>, keys: &[Expression]) -> Option<(usize, Expression)> {
+    let first = Word::of(keys.first()?).filter(|word| word.n_bits.is_none())?;
+    let mut shift = first.shift;
+    let mut n = 1;
+    while shift > 0 {
+        let next = Word::of(keys.get(n)?)?;
+        let follows = next.n_bits?.checked_add(next.shift) == Some(shift);
+        if !follows || next.coordinates != first.coordinates {
+            return None;
+        }
+        shift = next.shift;
+        n += 1;
+    }
+    let is_curve = are_natural(state, &first);
+    let whole = Expression::Call("MORTON".to_owned(), first.coordinates);
+    is_curve.then_some((n, whole))
+}
