@@ -1,6 +1,5 @@
 //! What lemmas say of arrays: numberings of entries, segments, and the values of arrays.
 
-use sparsec_computation::{Access, Operator, Value};
 use sparsec_relation::Expression;
 
 /// A numbering of entries from 0 on.
@@ -70,32 +69,6 @@ pub(crate) struct Segments {
     pub(crate) array: String,
     pub(crate) numbering: usize,
     pub(crate) parent: Expression,
-}
-
-/// An integer value as an expression.
-pub(crate) fn expression(value: &Value) -> Option<Expression> {
-    let both = |make: fn(Box<Expression>, Box<Expression>) -> Expression, a, b| {
-        Some(make(Box::new(expression(a)?), Box::new(expression(b)?)))
-    };
-    match value {
-        Value::Integer(n) => Some(Expression::Integer(*n)),
-        Value::Variable(v) => Some(Expression::Variable(*v)),
-        Value::Parameter(name) => Some(Expression::Constant(name.clone())),
-        Value::Entry(Access { space, indices }) => Some(match &indices[..] {
-            [] => Expression::Constant(space.clone()),
-            _ => Expression::Call(space.clone(), indices.clone()),
-        }),
-        Value::Curve(name, coordinates) => {
-            Some(Expression::Call(name.clone(), coordinates.clone()))
-        }
-        Value::Negate(a) => Some(Expression::Negate(Box::new(expression(a)?))),
-        Value::Binary(Operator::Add, a, b) => both(Expression::Add, a, b),
-        Value::Binary(Operator::Subtract, a, b) => both(Expression::Subtract, a, b),
-        Value::Binary(Operator::Multiply, a, b) => both(Expression::Multiply, a, b),
-        Value::Binary(Operator::FloorDivide, a, b) => both(Expression::FloorDivide, a, b),
-        Value::Binary(Operator::Modulo, a, b) => both(Expression::Modulo, a, b),
-        _ => None,
-    }
 }
 
 /// `e - 1` for `a + 1` or an integer: `a`, or the integer less 1.

@@ -21,7 +21,7 @@ use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Express
 
 use crate::check::Outcome;
 use crate::entries::Entries;
-use crate::held::{Held, expression};
+use crate::held::Held;
 use crate::lemmas::number::numbers;
 use crate::lemmas::store::{holds, stored};
 use crate::lemmas::{index, updates};
@@ -181,7 +181,9 @@ pub(crate) fn placed(state: &mut State<'_>, name: &str, statements: &[&Statement
         |value: &Value| matches!(value, Value::Window(Window::Ordinal, keys) if keys.is_empty());
     let before = match &statement.value {
         value if is_ordinal(value) => Some(Expression::Integer(0)),
-        Value::Binary(Operator::Add, before, ordinal) if is_ordinal(ordinal) => expression(before),
+        Value::Binary(Operator::Add, before, ordinal) if is_ordinal(ordinal) => {
+            before.to_expression()
+        }
         _ => None,
     };
     let Some(before) = before else {

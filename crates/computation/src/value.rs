@@ -256,6 +256,42 @@ impl Access {
 }
 
 impl Value {
+    /// The same value as an expression over a statement's variables; `None` if it is none of
+    /// integers, or has a window.
+    ///
+    /// ```
+    /// use sparsec_computation::{Access, Value};
+    /// use sparsec_relation::Expression;
+    /// let entry = Access { space: "n".to_owned(), indices: Vec::new() };
+    /// assert_eq!(Value::Entry(entry).to_expression(), Some(Expression::Constant("n".to_owned())));
+    /// assert_eq!(Value::Float(0.5).to_expression(), None);
+    /// ```
+    pub fn to_expression(&self) -> Option<Expression> {
+        Some(match self {
+            Self::Integer(n) => Expression::Integer(*n),
+            Self::Variable(variable) => Expression::Variable(*variable),
+            Self::Parameter(name) => Expression::Constant(name.clone()),
+            Self::Curve(name, coordinates) => Expression::Call(name.clone(), coordinates.clone()),
+            Self::Entry(Access { space, indices }) => match &indices[..] {
+                [] => Expression::Constant(space.clone()),
+                _ => Expression::Call(space.clone(), indices.clone()),
+            },
+            Self::Negate(a) => Expression::Negate(Box::new(a.to_expression()?)),
+            Self::Binary(operator, a, b) => {
+                let [a, b] = [a.to_expression()?, b.to_expression()?].map(Box::new);
+                match operator {
+                    Operator::Add => Expression::Add(a, b),
+                    Operator::Subtract => Expression::Subtract(a, b),
+                    Operator::Multiply => Expression::Multiply(a, b),
+                    Operator::FloorDivide => Expression::FloorDivide(a, b),
+                    Operator::Modulo => Expression::Modulo(a, b),
+                    Operator::Divide | Operator::Minimum | Operator::Maximum => return None,
+                }
+            }
+            _ => return None,
+        })
+    }
+
     /// Calls `visit` with this value and every value in it.
     pub fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Self)) {
         visit(self);

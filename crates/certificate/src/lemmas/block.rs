@@ -28,7 +28,7 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::{At, variable};
 use crate::goal::Goal;
-use crate::held::{Held, NumberingKind, after, expression};
+use crate::held::{Held, NumberingKind, after};
 use crate::order::reads_itself;
 use crate::state::State;
 
@@ -83,11 +83,11 @@ fn terms(value: &Value) -> Option<Terms<'_>> {
         return None;
     };
     Some(Terms {
-        first: expression(first)?,
+        first: first.to_expression()?,
         before,
         n_stored: *n_stored,
         count,
-        coordinate: expression(coordinate)?,
+        coordinate: coordinate.to_expression()?,
     })
 }
 

@@ -9,7 +9,7 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::{Goal, at_values, shifted};
-use crate::held::{Held, NumberingKind, expression};
+use crate::held::{Held, NumberingKind};
 use crate::order::{reads_itself, time};
 use crate::state::State;
 
@@ -17,7 +17,7 @@ use crate::state::State;
 pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
-    let value = expression(&statement.value);
+    let value = statement.value.to_expression();
     let value = value.filter(|_| !reads_itself(statement) && statement.target.indices.is_empty());
     let value =
         value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))?;
@@ -90,7 +90,7 @@ pub(crate) fn bounded(state: &mut State<'_>, numbering: usize, end: Expression) 
 pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Result<usize, Refusal> {
     let number = match &statement.value {
         Value::Binary(Operator::Add, number, one) if **one == Value::Integer(1) => {
-            expression(number)
+            number.to_expression()
         }
         _ => None,
     };

@@ -8,7 +8,7 @@ use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::At;
 use crate::goal::Goal;
-use crate::held::{Held, Numbering, NumberingKind, expression};
+use crate::held::{Held, Numbering, NumberingKind};
 use crate::order::reads_itself;
 use crate::state::State;
 
@@ -174,7 +174,7 @@ pub(crate) fn filled(
 pub(crate) fn stored(statement: &Statement) -> Result<Expression, Refusal> {
     let value = match &statement.value {
         Value::Window(..) => None,
-        value => expression(value),
+        value => value.to_expression(),
     };
     value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))
 }

@@ -84,7 +84,8 @@ impl Computation {
     }
 
     fn grows_from_zero(&self, id: StatementId, value: &Value) -> bool {
-        let Some(value) = expression(value) else {
+        let is_plain = value.entries().is_empty();
+        let Some(value) = value.to_expression().filter(|_| is_plain) else {
             return false;
         };
         let key = Key {
@@ -125,22 +126,4 @@ impl Computation {
             && numbering.space == statement.space
             && self.keys_ascend(writer, keys)
     }
-}
-
-/// A value of integers that reads no entries, as an expression.
-fn expression(value: &Value) -> Option<Expression> {
-    Some(match value {
-        Value::Integer(n) => Expression::Integer(*n),
-        Value::Variable(variable) => Expression::Variable(*variable),
-        Value::Parameter(name) => Expression::Constant(name.clone()),
-        Value::Binary(operator, a, b) => {
-            let (a, b) = (Box::new(expression(a)?), Box::new(expression(b)?));
-            match operator {
-                Operator::Add => Expression::Add(a, b),
-                Operator::Subtract => Expression::Subtract(a, b),
-                _ => return None,
-            }
-        }
-        _ => return None,
-    })
 }

@@ -10,10 +10,12 @@
 //!   for each point of first..behind {
 //!     if marks[key] <= before { marks[key] = before + 1; listed[n] = key; n += 1 } }
 //!   sort listed[0..n]
-//!   for at in 0..n { marks[listed[at]] = before + at + 1 }
+//!   for at in 0..n { marks[listed[at]] = before + at + 1; crd[before + at] = listed[at] }
 //!   for each point of first..behind { number = marks[key] - 1; … }
 //!   before += n; n = 0; first = behind }
 //! ```
+//!
+//! Statements that store the other key at its number do so as keys are numbered.
 //!
 //! A sweep that asks of numbers only how many there are neither lists keys nor comes back:
 //!
@@ -28,10 +30,11 @@ use sparsec_base::Scalar;
 use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
 use sparsec_computation::{Key, Operator, StatementId, Update, Value, Window};
-use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, Stmt, Var};
 use sparsec_relation::{Expression, Rewrite, Step, Variable};
 
 use super::emit::{Emitter, Point};
+use super::kept::touches;
 use super::sorted::{MOST_COUNTED, SMALL_TABLE};
 use super::window::{Numbering, Visiting};
 
@@ -137,6 +140,7 @@ impl Emitter<'_> {
         let then = self.written(|this| {
             this.by_runs((number, which), (lo.clone(), hi.clone()), n_keys, body);
         });
+        self.settled.remove(&number);
         let otherwise = self.written(|this| {
             let numbers = this.workspace("numbers");
             this.alloc(numbers, n);
@@ -165,6 +169,7 @@ impl Emitter<'_> {
         let first_key = first_key.expect("asked before");
         let variable = first_key.variable;
         let counts = self.counts_of_runs(number, keys, body);
+        let (stored, rest) = self.keys_stored(number, keys, body);
         let n_keys = self.builder.let_("n_keys", n_keys);
         let marks = self.narrow("marks");
         self.alloc(marks, n_keys);
@@ -197,13 +202,18 @@ impl Emitter<'_> {
             this.visiting = Visiting::Assign;
             match (&counts, listed) {
                 (None, Some(listed)) => {
+                    let so_far = this.builder.let_("so_far", Expr::Var(before).add(n));
+                    this.settle_run(number, so_far);
                     this.sort_list(listed, none, n);
                     this.for_each_at(Expr::int(0), n, |this, at| {
-                        let next = Expr::Var(before).add(at).add(1);
-                        this.builder.store(marks, Expr::load(listed, at), next);
+                        let key = this.builder.let_("key", Expr::load(listed, at));
+                        let place = this.builder.let_("place", Expr::Var(before).add(at));
+                        this.builder.store(marks, key, Expr::Var(place).add(1));
+                        for statement in &stored {
+                            this.store_key(*statement, (place, key));
+                        }
                     });
-                    this.for_each(variable, first.into(), behind.into(), body);
-                    let so_far = Expr::Var(before).add(n);
+                    this.for_each(variable, first.into(), behind.into(), &rest);
                     this.builder.assign(before, so_far);
                 }
                 (counts, _) => {
@@ -227,6 +237,69 @@ impl Emitter<'_> {
         self.builder.while_loop(goes_on, |b| {
             run.into_iter().for_each(|stmt| b.push(stmt));
         });
+    }
+
+    /// Checks once for a run that its numbers are as declared, which are less than `so_far`.
+    fn settle_run(&mut self, number: usize, so_far: Var) {
+        let statement = &self.computation.statements[number];
+        let mut carries = self.carries.iter();
+        let function = carries.find(|it| it.name == statement.target.space);
+        let range = function.and_then(|function| function.range.as_box());
+        let Some([(Expression::Integer(0), end)]) = range.as_deref() else {
+            return;
+        };
+        if matches!(statement.value, Value::Window(..)) {
+            let end = self.expr(end);
+            let is_more = end.less(so_far);
+            self.builder
+                .if_then(is_more, |b| b.fail(Failure::NotAsDeclared));
+            self.settled.insert(number);
+        }
+    }
+
+    /// The statements that store the other key of each number, and the steps without them.
+    fn keys_stored(&self, number: usize, keys: &[Key], body: &[Step]) -> (Vec<usize>, Vec<Step>) {
+        let ranked = &self.computation.statements[number];
+        let target = &ranked.target;
+        let index = Expression::Call(target.space.clone(), target.indices.clone());
+        let mut stored = Vec::new();
+        let mut visits = Vec::new();
+        all_visits(body, &mut visits);
+        for (visited, _) in visits {
+            let statement = &self.computation.statements[visited];
+            let is_key = match keys {
+                [_, key] => statement.value.to_expression().as_ref() == Some(&key.value),
+                _ => false,
+            };
+            let is_at_number = statement.target.indices == [index.clone()];
+            let is_alone = self.computation.writers(&statement.target.space).count() == 1;
+            if is_key
+                && is_at_number
+                && is_alone
+                && matches!(ranked.value, Value::Window(..))
+                && statement.update == Update::Assign
+                && statement.space == ranked.space
+                && !self.is_read(&statement.target.space)
+            {
+                stored.push(visited);
+            }
+        }
+        let rest = without(body, &stored);
+        (stored, rest)
+    }
+
+    /// Whether a statement of the stage reads or follows data.
+    fn is_read(&self, name: &str) -> bool {
+        self.computation.statements.iter().any(|statement| {
+            let is_other = statement.target.space != name;
+            is_other && touches(statement, name)
+        })
+    }
+
+    /// Stores a key at its number, for a statement that does so at each point.
+    fn store_key(&mut self, statement: usize, (place, key): (Var, Var)) {
+        let target = self.computation.statements[statement].target.clone();
+        self.store_entry(&target, place.into(), key.into(), None);
     }
 
     /// Moves the end of a run to where another first key begins.
@@ -361,6 +434,30 @@ fn only(steps: &[Step], number: usize) -> Vec<Step> {
             body: only(body, number),
         }),
         Step::Where { .. } | Step::Found => None,
+    });
+    kept.collect()
+}
+
+/// The steps that visit other statements than these.
+fn without(steps: &[Step], left_out: &[usize]) -> Vec<Step> {
+    let kept = steps.iter().filter_map(|step| match step {
+        Step::Visit { number, .. } if left_out.contains(number) => None,
+        Step::For {
+            variable,
+            lower,
+            upper,
+            body,
+        } => Some(Step::For {
+            variable: *variable,
+            lower: lower.clone(),
+            upper: upper.clone(),
+            body: without(body, left_out),
+        }),
+        Step::If { conditions, body } => Some(Step::If {
+            conditions: conditions.clone(),
+            body: without(body, left_out),
+        }),
+        other => Some(other.clone()),
     });
     kept.collect()
 }

@@ -64,9 +64,20 @@ impl Emitter<'_> {
     /// Stores a value at an entry, or combines the two; ends the function where the entry cannot
     /// hold the result.
     pub(super) fn store_at(&mut self, target: &Access, value: Expr, operation: Option<BinaryOp>) {
+        let index = self.index(&target.space, &target.indices);
+        self.store_entry(target, index, value, operation);
+    }
+
+    /// As [`store_at`](Self::store_at), where the index is known.
+    pub(super) fn store_entry(
+        &mut self,
+        target: &Access,
+        index: Expr,
+        value: Expr,
+        operation: Option<BinaryOp>,
+    ) {
         let element = self.element(target);
         let buffer = self.arrays.spaces[&target.space];
-        let index = self.index(&target.space, &target.indices);
         let storage = self.builder.function().buffers[buffer].storage;
         if storage == element {
             return self.builder.store_reduce(buffer, index, value, operation);
