@@ -180,6 +180,14 @@ fn conversions_of_outermost_runs_and_segments_are_those_of_unpacking_and_packing
     check(&of, DESTINATIONS, &MATRICES);
 }
 
+/// Blocks of few entries have no room for a table of all columns of blocks: entries are sorted.
+#[test]
+fn conversions_into_blocks_of_large_extents_are_those_of_unpacking_and_packing() {
+    let blocks = "(i, j) -> (i floordiv 4 : compressed, j floordiv 4 : compressed, i mod 4 : dense, j mod 4 : dense)";
+    let tensors: [(&[u64], usize); 2] = [(&[5, 7], 12), (&[30_000_000, 40_000_000], 40)];
+    check(&["scoo", "dcsr", "coo", blocks], &["dcsc"], &tensors);
+}
+
 /// What says that a destination cannot hold a tensor.
 const REFUSED: [code::Code; 2] = [code::NOT_AS_DECLARED, code::NOT_MIRRORED];
 

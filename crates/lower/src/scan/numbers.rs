@@ -14,7 +14,7 @@ use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
 use sparsec_computation::segments::places_at;
 use sparsec_computation::{
-    Computation, Operator, Role, Statement, StatementId, Update, Value, Window,
+    Access, Computation, Operator, Role, Statement, StatementId, Update, Value, Window,
 };
 use sparsec_loop::Buffer;
 use sparsec_relation::{Conjunction, Declarations, Expression, Function, Set};
@@ -52,6 +52,76 @@ impl Emitter<'_> {
     pub(super) fn is_settled_by_maximum(&self, function: &Function) -> bool {
         is_below_maximum(self.computation, function, self.known).unwrap_or(false)
     }
+}
+
+/// Whether a table of ranks says that the numbers of a statement lie below `most`:
+///
+/// ```text
+/// keys(k) = 1                         over the points of the statement
+/// ranks(x + 1) = ranks(x) + keys(x)   for each x from 0 to K
+/// most max= ranks(K)
+/// number(p) = ranks(k)                less than ranks(k + 1), which is at most ranks(K)
+/// ```
+pub(super) fn is_below_table(
+    whole: &Computation,
+    statement: &Statement,
+    function: &Function,
+) -> Option<bool> {
+    let [(Expression::Integer(0), Expression::Constant(most))] = &function.range.as_box()?[..]
+    else {
+        return None;
+    };
+    let only = |name: &str| {
+        let mut writers = whole.writers(name);
+        let writer = writers.next().filter(|_| writers.next().is_none())?;
+        let is_own = whole.space(name)?.role == Role::Temporary;
+        is_own.then(|| whole.statement(writer))
+    };
+    let time = |statement: &Statement| match statement.schedule.first() {
+        Some(Expression::Integer(time)) => Some(*time),
+        _ => None,
+    };
+    let Value::Entry(rank) = &statement.value else {
+        return None;
+    };
+    let scan = only(&rank.space)?;
+    let [x] = &scan.variables().collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let x = Expression::Variable(*x);
+    let Value::Binary(Operator::Add, before, mark) = &scan.value else {
+        return None;
+    };
+    let (Value::Entry(before), Value::Entry(mark)) = (&**before, &**mark) else {
+        return None;
+    };
+    let marks = only(&mark.space)?;
+    let [(Expression::Integer(0), end)] = &scan.space.as_box()?[..] else {
+        return None;
+    };
+    let one = Box::new(Expression::Integer(1));
+    let is_scan = scan.update == Update::Assign
+        && scan.target.indices == [Expression::Add(Box::new(x.clone()), one)]
+        && before.space == rank.space
+        && before.indices == [x.clone()]
+        && mark.indices == [x];
+    let is_marked = marks.update == Update::Assign
+        && marks.value == Value::Integer(1)
+        && marks.target.indices == rank.indices
+        && marks.space == statement.space
+        && whole.space(&mark.space)?.extents == [end.clone()];
+    let count = only(most)?;
+    let last = Access {
+        space: rank.space.clone(),
+        indices: vec![end.clone()],
+    };
+    let is_counted = count.update == Update::Maximum
+        && count.value == Value::Entry(last)
+        && count.variables().next().is_none();
+    let times = [time(marks)?, time(scan)?, time(count)?, time(statement)?];
+    let is_in_turn = times.is_sorted_by(|a, b| a < b);
+    let is_plain = function.monotone.is_none() && !function.injective;
+    Some(is_scan && is_marked && is_counted && is_in_turn && is_plain)
 }
 
 /// Whether a statement assigns each entry from 0 on once: all entries below `end`, if it is given.

@@ -23,6 +23,7 @@ use super::emit::{Emitter, Point};
 use super::filled::counted;
 use super::groups::PLACES;
 use super::in_runs::Marks;
+use super::numbers::is_below_table;
 use super::shares::Table;
 use super::sorted::LARGEST_TABLE;
 use super::values::range;
@@ -96,6 +97,12 @@ impl Emitter<'_> {
     pub(super) fn make_windows(&mut self) {
         let computation = self.computation;
         for (number, statement) in computation.statements.iter().enumerate() {
+            let mut carries = self.carries.iter();
+            let function = carries.find(|it| it.name == statement.target.space);
+            let is_below = |it| is_below_table(self.whole, statement, it) == Some(true);
+            if function.is_some_and(is_below) {
+                self.settled.insert(number);
+            }
             for (place, (window, keys)) in statement.value.windows().into_iter().enumerate() {
                 let numbering = match (window, keys) {
                     (Window::Ordinal, _) if self.shifted_starts(statement).is_some() => {
