@@ -7,11 +7,14 @@
 //! MORTON(i floordiv 2^31, j floordiv 2^31), MORTON(i mod 2^31, j mod 2^31)   ──►   MORTON(i, j)
 //! ```
 //!
+//! A source says `key = MORTON(i, j)` of an entry, and loops over its places find the coordinates:
+//! `i = UNMORTON(key, 0, 2)`, `j = UNMORTON(key, 1, 2)`. The key has no other coordinates.
+//!
 //! No coordinate grows without its key: a key lies below `MORTON(n, m) + 1` if its coordinates are
 //! at most `n` and `m`.
 
 use sparsec_computation::Key;
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression};
 
 use crate::state::State;
 
@@ -117,6 +120,71 @@ fn are_natural(state: &State<'_>, word: &Word) -> bool {
         let natural = Constraint::new(zero(), Comparison::LessEqual, coordinate.clone());
         state.at_entries(&natural)
     })
+}
+
+/// The key and the coordinates of `key = MORTON(a, b)` or `key = ALTO(a, N, b, M)`, and the calls that
+/// give the coordinates of the key.
+fn inverses(constraint: &Constraint) -> Option<Vec<(Expression, Expression)>> {
+    let [(Comparison::Equal, right)] = &constraint.rest[..] else {
+        return None;
+    };
+    let sides = [(&constraint.first, right), (right, &constraint.first)];
+    sides.into_iter().find_map(|(key, curve)| {
+        let Expression::Call(name, arguments) = curve else {
+            return None;
+        };
+        let integer = |n: usize| i64::try_from(n).ok().map(Expression::Integer);
+        let (inverse, step) = match &name[..] {
+            "MORTON" => ("UNMORTON", 1),
+            "ALTO" => ("UNALTO", 2),
+            _ => return None,
+        };
+        let extents: Vec<Expression> = match step {
+            1 => vec![integer(arguments.len())?],
+            _ => arguments.iter().skip(1).step_by(2).cloned().collect(),
+        };
+        let coordinates = arguments.iter().step_by(step).enumerate();
+        let found = coordinates.map(|(mode, coordinate)| {
+            let call = [vec![key.clone(), integer(mode)?], extents.clone()].concat();
+            Some((
+                coordinate.clone(),
+                Expression::Call(inverse.to_owned(), call),
+            ))
+        });
+        found.collect()
+    })
+}
+
+/// Whether a constraint says that a coordinate is the one of a key, of which the entries' own
+/// constraints say that it is the key of this coordinate and others.
+pub(crate) fn is_of_key(entries: &Conjunction, constraint: &Constraint) -> bool {
+    let own = entries.constraints().iter().flat_map(Constraint::split);
+    let mut inverses = own.filter_map(|link| inverses(&link)).flatten();
+    inverses.any(|(coordinate, of_key)| is_equation(constraint, &coordinate, &of_key))
+}
+
+/// Whether the points of a space have the key that a constraint asks for, where there is an entry
+/// with these elements: all of its coordinates are those of the key.
+pub(crate) fn has_key(space: &Conjunction, constraint: &Constraint) -> bool {
+    let own: Vec<Constraint> = (space.constraints().iter())
+        .flat_map(Constraint::split)
+        .collect();
+    inverses(constraint).is_some_and(|inverses| {
+        inverses.iter().all(|(coordinate, of_key)| {
+            let mut own = own.iter();
+            own.any(|link| is_equation(link, coordinate, of_key))
+        })
+    })
+}
+
+fn is_equation(constraint: &Constraint, a: &Expression, b: &Expression) -> bool {
+    match &constraint.rest[..] {
+        [(Comparison::Equal, right)] => {
+            let first = &constraint.first;
+            first == a && right == b || first == b && right == a
+        }
+        _ => false,
+    }
 }
 
 /// Keys in which the words of a curve are one key.

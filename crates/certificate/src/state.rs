@@ -310,6 +310,7 @@ impl<'a> State<'a> {
             .chain(&self.demands)
             .chain(&self.facts)
             .any(|it| it == constraint)
+            || curve::is_of_key(&self.entries.part, constraint)
         {
             return true;
         }
@@ -355,10 +356,16 @@ impl<'a> State<'a> {
             return wrong("its points are not those of the entries");
         }
         let own = self.entries.part.constraints();
+        // Where each place holds an entry, the coordinates of its key are those of the entry.
+        let mut with_keys = part.clone();
+        let keys = own.iter().flat_map(Constraint::split);
+        let keys = keys.filter(|it| self.is_full && curve::has_key(part, it));
+        keys.for_each(|key| with_keys.add(key));
+        let space = Set::new(vec![with_keys]);
+        let space = space.map_err(|_| Refusal::at(statement, "a name has two roles"))?;
         let is_met = |constraint: &Constraint| {
             part.constraints().contains(constraint)
-                || !self.entries.hides(constraint)
-                    && statement.space.implies(constraint, &self.known)
+                || !self.entries.hides(constraint) && space.implies(constraint, &self.known)
         };
         if !own.iter().all(is_met) {
             return wrong("it has points that are no entries of the source");
