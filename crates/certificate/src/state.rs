@@ -54,8 +54,10 @@ pub(crate) struct State<'a> {
     pub(crate) are_placed: bool,
     /// Whether no two entries have equal coordinates.
     pub(crate) are_distinct: bool,
-    /// Whether each place holds an entry.
+    /// Whether each place holds an entry of the part.
     pub(crate) is_full: bool,
+    /// Whether each place of the source holds an entry, of this part or another.
+    source_is_full: bool,
     /// The number that counts entries, if there is one.
     pub(crate) counted: Option<Expression>,
 }
@@ -148,6 +150,7 @@ impl<'a> State<'a> {
             has_tuples: false,
             are_placed: false,
             are_distinct: question.is_unique,
+            source_is_full: question.is_full && piece.is_none(),
             is_full: number == 0 && (is_list || question.is_full && piece.is_none()),
             piece,
             claimed: Vec::new(),
@@ -359,7 +362,7 @@ impl<'a> State<'a> {
         // Where each place holds an entry, the coordinates of its key are those of the entry.
         let mut with_keys = part.clone();
         let keys = own.iter().flat_map(Constraint::split);
-        let keys = keys.filter(|it| self.is_full && curve::has_key(part, it));
+        let keys = keys.filter(|it| self.source_is_full && curve::has_key(part, it));
         keys.for_each(|key| with_keys.add(key));
         let space = Set::new(vec![with_keys]);
         let space = space.map_err(|_| Refusal::at(statement, "a name has two roles"))?;

@@ -55,6 +55,8 @@ fn conversions_of_lists_are_proved() {
     prove(&lists, &matrix_presets(), 2);
     let to_hicoo = texts(&["csr", "csc", "dcsr", "dcsc"]);
     prove(&to_hicoo, &texts(&["hicoo(2)"]), 2);
+    let curves = texts(&["alto", "hicoo(2)"]);
+    prove(&curves, &matrix_presets(), 2);
 }
 
 #[test]

@@ -89,7 +89,8 @@ pub(crate) fn taken(state: &mut State<'_>, name: &str, statements: &[&Statement]
     {
         return wrong("arrays of the part hold what entries have that it leaves");
     }
-    let taken = state.beyond_entries(statement)?;
+    let mut taken = state.beyond_entries(statement)?;
+    taken.retain(|link| !state.at_entries(link));
     for link in &taken {
         let is_known = state.is_valued(link);
         if !is_known || !(state.are_distinct || follows_coordinates(state, link)) {
