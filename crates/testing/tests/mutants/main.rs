@@ -208,3 +208,13 @@ fn wrong_mutants_of_conversions_to_filled_blocks_are_refused() {
     let blocks = "(i, j) -> (i : dense, j floordiv 4 : dense, j mod 4 : structured[3, 4])";
     check(&["csr", "csc", "dense"], &[blocks], (None, 5));
 }
+
+#[test]
+fn wrong_mutants_of_conversions_along_curves_are_refused() {
+    check(
+        &[COORDINATES, "csr"],
+        &["mcoo", "alto", "hicoo(2)"],
+        (None, 1),
+    );
+    check(&["mcoo", "alto", "hicoo(2)"], &["csr", "msr"], (None, 3));
+}
