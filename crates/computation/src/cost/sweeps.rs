@@ -236,6 +236,14 @@ impl Computation {
                 work.steps.push(times(3, &n));
                 work.steps.push(extent(0));
             }
+            // A table of the other key has a mark for each value, which every point looks up twice.
+            (Window::DenseRank, [_, _]) if self.keys_ascend(id, &keys[..1]) => {
+                anywhere(8, times(4, &extent(1)));
+                anywhere(4, times(4, &extent(1)));
+                work.streams.push(times(8, &extent(1)));
+                work.streams.push(times(4, &n));
+                work.steps.push(n.clone());
+            }
             // Words are grouped by the first key, and sorted by the others in each group.
             _ => {
                 anywhere(8, times(4, &extent(0)));
