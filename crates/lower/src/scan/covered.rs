@@ -46,7 +46,7 @@ pub(super) fn assigned_first(
         let first = computation.statement(id);
         let is_first = first.update == Update::Assign
             && !reads(first, &space.name)
-            && is_first(computation, &loops.body, first, &space.name);
+            && begins(computation, &loops.body, first, &space.name);
         match is_first {
             true if covers(first, space, known) == Some(true) => Some(Vec::new()),
             true => fills((whole, computation), first, space, known),
@@ -55,6 +55,28 @@ pub(super) fn assigned_first(
     })
 }
 
+/// Whether the first of these steps that uses the data has `first` do so before all others: each
+/// later step finds them assigned.
+fn begins(computation: &Computation, steps: &[Step], first: &Statement, space: &str) -> bool {
+    let mut is_apart = |statement: &Statement, _: &[Expression]| {
+        statement.target.space != space && !reads(statement, space)
+    };
+    let mut is_used =
+        |step: &Step| !all_visits(computation, std::slice::from_ref(step), &mut is_apart);
+    let mut is_other = |statement: &Statement, _: &[Expression]| !std::ptr::eq(statement, first);
+    match steps.iter().position(&mut is_used) {
+        Some(at)
+            if matches!(steps[at], Step::For { .. })
+                && all_visits(computation, &steps[at + 1..], &mut is_other) =>
+        {
+            is_first(computation, std::slice::from_ref(&steps[at]), first, space)
+        }
+        _ => is_first(computation, steps, first, space),
+    }
+}
+
+/// Whether nothing uses the data in these steps before `first` does, nor behind it but to combine
+/// values with the entry just assigned.
 fn is_first(computation: &Computation, steps: &[Step], first: &Statement, space: &str) -> bool {
     let mut skip = false;
     steps.iter().enumerate().all(|(at, step)| {
