@@ -203,7 +203,7 @@ impl Emitter<'_> {
             match (&counts, listed) {
                 (None, Some(listed)) => {
                     let so_far = this.builder.let_("so_far", Expr::Var(before).add(n));
-                    this.settle_run(number, so_far);
+                    this.settle_below(number, so_far);
                     this.sort_list(listed, none, n);
                     this.for_each_at(Expr::int(0), n, |this, at| {
                         let key = this.builder.let_("key", Expr::load(listed, at));
@@ -239,8 +239,9 @@ impl Emitter<'_> {
         });
     }
 
-    /// Checks once for a run that its numbers are as declared, which are less than `so_far`.
-    fn settle_run(&mut self, number: usize, so_far: Var) {
+    /// Checks once for several points that their numbers are as declared, which are less than
+    /// `so_far`.
+    pub(super) fn settle_below(&mut self, number: usize, so_far: Var) {
         let statement = &self.computation.statements[number];
         let mut carries = self.carries.iter();
         let function = carries.find(|it| it.name == statement.target.space);
@@ -361,23 +362,29 @@ impl Emitter<'_> {
             && is_kept
                 .iter()
                 .any(|names| names.contains(&ranked.target.space));
+        let mut visits = Vec::new();
+        all_visits(body, &mut visits);
+        visits.retain(|(visited, _)| *visited != number);
+        let mut others = visits.iter();
+        let all = others.all(|(visited, _)| self.counts_by_run((*visited, number), keys));
+        (is_plain && all).then_some(visits)
+    }
+
+    /// Whether a statement takes a maximum of the number and one of a ranked statement, at an entry
+    /// that all points of one first key share.
+    pub(super) fn counts_by_run(&self, (visited, ranked): (usize, usize), keys: &[Key]) -> bool {
+        let ranked = &self.computation.statements[ranked];
+        let statement = &self.computation.statements[visited];
         let next = Value::Binary(
             Operator::Add,
             Box::new(Value::Entry(ranked.target.clone())),
             Box::new(Value::Integer(1)),
         );
-        let mut visits = Vec::new();
-        all_visits(body, &mut visits);
-        visits.retain(|(visited, _)| *visited != number);
-        let is_count = |(visited, _): &(usize, Vec<Expression>)| {
-            let statement = &self.computation.statements[*visited];
-            let mut indices = statement.target.indices.iter();
-            statement.update == Update::Maximum
-                && statement.value == next
-                && statement.space == ranked.space
-                && indices.all(|index| !has_variable(&index.rewritten(&Run(&keys[0].value))))
-        };
-        (is_plain && visits.iter().all(is_count)).then_some(visits)
+        let mut indices = statement.target.indices.iter();
+        statement.update == Update::Maximum
+            && statement.value == next
+            && statement.space == ranked.space
+            && indices.all(|index| !has_variable(&index.rewritten(&Run(&keys[0].value))))
     }
 }
 
@@ -439,7 +446,7 @@ fn only(steps: &[Step], number: usize) -> Vec<Step> {
 }
 
 /// The steps that visit other statements than these.
-fn without(steps: &[Step], left_out: &[usize]) -> Vec<Step> {
+pub(super) fn without(steps: &[Step], left_out: &[usize]) -> Vec<Step> {
     let kept = steps.iter().filter_map(|step| match step {
         Step::Visit { number, .. } if left_out.contains(number) => None,
         Step::For {

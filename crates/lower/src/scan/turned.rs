@@ -10,7 +10,8 @@
 //!   let j = col[q]                         let i = group
 //!   let g = numbers[q]             ──►     let j = word[at] div PLACES
 //!   crd[g] = j                             crd[at] = j
-//!   vals[g] = A[q] }                       vals[at] = A[q] }
+//!   pos[i + 1] max= g + 1                  vals[at] = A[q] }
+//!   vals[g] = A[q] }                       pos[group + 1] max= hi      where lo < hi
 //! ```
 //!
 //! The order makes no difference if no statement reads entries that other points write, and each
@@ -24,8 +25,9 @@ use sparsec_computation::{Key, Statement, StatementId, Update, Value, Window};
 use sparsec_loop::{BinaryOp, Expr, Stmt};
 use sparsec_relation::{Expression, Step, Variable};
 
-use super::emit::Emitter;
+use super::emit::{Emitter, Point};
 use super::groups::{Each, Group};
+use super::in_runs::without;
 use super::window::{Numbering, Visiting};
 
 impl Emitter<'_> {
@@ -151,24 +153,39 @@ impl Emitter<'_> {
         let n = self.builder.let_("n_points", n);
         let condition = self.fit_groups(n, *window, keys);
         let name = self.loops.name(variable);
+        let counts = self.counts_of_groups(number, keys, body);
+        let numbers: Vec<usize> = counts.iter().map(|(counted, _)| *counted).collect();
+        let rest = without(body, &numbers);
         let then = self.written(|this| {
             let is_apart = this.are_groups_apart(keys, body);
+            this.settle_below(number, n);
             let write = |this: &mut Self, group: &Group, members| {
                 this.sort_group(group, members);
                 this.for_each_at(group.lo, group.hi, |this, at| {
-                    let (rest, point) = this.member(members, at);
+                    let (other, point) = this.member(members, at);
                     let place = this.builder.let_(name, Expr::Var(lo).add(point));
                     this.variables.insert(variable, Expr::Var(place));
                     this.windows.insert((number, 0), Numbering::At(at));
-                    let found = found(number, keys, [&group.key, &rest], body);
+                    let found = found(number, keys, [&group.key, &other], body);
                     let is_open = |step: &&Step| match step {
                         Step::Let { variable, .. } => !found.contains_key(variable),
                         _ => true,
                     };
-                    let open: Vec<Step> = body.iter().filter(is_open).cloned().collect();
+                    let open: Vec<Step> = rest.iter().filter(is_open).cloned().collect();
                     this.variables.extend(found.clone());
                     this.steps(&open);
                 });
+                let stores = this.written(|this| {
+                    for (counted, (variable, tuple)) in &counts {
+                        this.variables.insert(*variable, group.key.clone());
+                        let target = &this.computation.statements[*counted].target;
+                        let target = target.rewritten(&Point(tuple));
+                        this.store_at(&target, group.hi.into(), Some(BinaryOp::Max));
+                    }
+                });
+                if !stores.is_empty() {
+                    this.branch(Expr::Var(group.lo).less(group.hi), stores, true);
+                }
             };
             let each = match is_apart {
                 true => Each::apart(write),
@@ -176,6 +193,7 @@ impl Emitter<'_> {
             };
             this.for_each_group((number, 0), (*window, keys), n, each);
         });
+        self.settled.remove(&number);
         let otherwise = self.written(|this| {
             let numbers = this.workspace("numbers");
             this.alloc(numbers, n);
@@ -190,6 +208,30 @@ impl Emitter<'_> {
             then,
             otherwise,
         });
+    }
+}
+
+type Counted = (usize, (Variable, Vec<Expression>));
+
+impl Emitter<'_> {
+    /// The statements that take a maximum of the number and one for each first key, which the end of
+    /// its group is: with the loop variable of the key and their points.
+    fn counts_of_groups(&self, number: usize, keys: &[Key], body: &[Step]) -> Vec<Counted> {
+        let visits = body.iter().filter_map(|step| match step {
+            Step::Visit { number, tuple } => Some((*number, tuple)),
+            _ => None,
+        });
+        let counted = visits.filter_map(|(visited, tuple)| {
+            let Expression::Variable(key) = keys[0].value else {
+                return None;
+            };
+            let Expression::Variable(variable) = tuple[key.index()] else {
+                return None;
+            };
+            let is_count = visited != number && self.counts_by_run((visited, number), keys);
+            is_count.then(|| (visited, (variable, tuple.clone())))
+        });
+        counted.collect()
     }
 }
 
