@@ -21,6 +21,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use super::Parser;
 use super::printed::FLOOR;
+use crate::conjunction::Conjunction;
 use crate::expression::{Comparison, Constraint, Expression};
 use crate::key;
 
@@ -124,6 +125,7 @@ impl Parser {
         };
         self.size = 0;
         let elements = self.list(end)?;
+        self.check_print(&elements, place)?;
         Ok(if self.keeps_keys {
             Operand::One(Expression::Call(key::LEX.to_owned(), elements), place)
         } else {
@@ -198,8 +200,30 @@ impl Parser {
     /// # Errors
     /// As [`Relation::parse`](crate::Relation::parse).
     pub fn expression(&mut self) -> Result<Expression> {
+        let place = self.tokens.peek().span;
         self.size = 0;
-        self.sum()
+        let e = self.sum()?;
+        self.check_print(std::slice::from_ref(&e), place)?;
+        Ok(e)
+    }
+
+    /// Refuses expressions whose print would be too large to be read back: it may have more
+    /// parentheses than the text.
+    fn check_print(&self, expressions: &[Expression], place: Span) -> Result<()> {
+        if self.size <= LARGEST_EXPRESSION / 4 {
+            return Ok(());
+        }
+        let names = Conjunction::new([""; 0], []);
+        let sizes = expressions.iter().map(|e| {
+            let text = names.text_of(e).to_string();
+            let symbols = text.bytes().filter(|byte| b"(+-*".contains(byte)).count();
+            let words = [" floordiv ", " mod "].map(|word| text.matches(word).count());
+            symbols + words.iter().sum::<usize>()
+        });
+        match sizes.sum::<usize>() <= LARGEST_EXPRESSION {
+            true => Ok(()),
+            false => Err(self.too_large(place)),
+        }
     }
 
     pub(super) fn sum(&mut self) -> Result<Expression> {
@@ -318,11 +342,15 @@ impl Parser {
         if self.size <= LARGEST_EXPRESSION {
             return Ok(());
         }
-        Err(Diagnostic::new(
+        Err(self.too_large(self.tokens.peek().span))
+    }
+
+    fn too_large(&self, place: Span) -> Diagnostic {
+        Diagnostic::new(
             code::UNEXPECTED_TOKEN,
             format!("an expression of more than {LARGEST_EXPRESSION} operators and parentheses"),
         )
-        .at(self.tokens.source(), self.tokens.peek().span, "too large")
-        .help("split it: name parts of it with variables of `exists`"))
+        .at(self.tokens.source(), place, "too large")
+        .help("split it: name parts of it with variables of `exists`")
     }
 }
