@@ -255,6 +255,27 @@ pub(crate) fn cost(node: &Node, extents: &[u64]) -> u64 {
     }
 }
 
+/// Raises extents to what variables have by the operands that they index: of one shape wherever
+/// these are used.
+pub(crate) fn raise(node: &Node, shapes: &BTreeMap<usize, Vec<u64>>, extents: &mut [u64]) {
+    match node {
+        Node::Literal(_) | Node::Index(_) | Node::Result(..) => {}
+        Node::Access(slot, indices) => {
+            for (index, extent) in indices.iter().zip(&shapes[slot]) {
+                if let Index::Var(var) = index {
+                    extents[*var] = extents[*var].max(*extent);
+                }
+            }
+        }
+        Node::Infix(_, left, right) => {
+            raise(left, shapes, extents);
+            raise(right, shapes, extents);
+        }
+        Node::Call(_, args) => args.iter().for_each(|arg| raise(arg, shapes, extents)),
+        Node::Reduce(_, _, body) => raise(body, shapes, extents),
+    }
+}
+
 /// The extents of every operand, from where it is first used.
 pub(crate) fn shapes(node: &Node, extents: &[u64], shapes: &mut BTreeMap<usize, Vec<u64>>) {
     match node {

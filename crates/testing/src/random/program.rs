@@ -170,11 +170,15 @@ impl Case {
     /// Whether the oracle, which visits every point, takes too long.
     pub(crate) fn is_large(&self) -> bool {
         let product = |extents: &[u64]| extents.iter().fold(1, |n: u64, e| n.saturating_mul(*e));
-        let points = product(&self.extents);
-        let work = |it: &Statement| points.saturating_mul(expression::cost(&it.rhs, &self.extents));
+        let shapes = self.shapes();
+        let mut extents = self.extents.clone();
+        for statement in &self.statements {
+            expression::raise(&statement.rhs, &shapes, &mut extents);
+        }
+        let points = product(&extents);
+        let work = |it: &Statement| points.saturating_mul(expression::cost(&it.rhs, &extents));
         !self.is_huge()
-            && (self
-                .shapes()
+            && (shapes
                 .values()
                 .any(|extents| product(extents) > MOST_COST / 4)
                 || self.statements.iter().any(|it| work(it) > MOST_COST * 10))
