@@ -180,6 +180,16 @@ fn conversions_of_outermost_runs_and_segments_are_those_of_unpacking_and_packing
     check(&of, DESTINATIONS, &MATRICES);
 }
 
+/// A sweep numbers blocks, and rows of blocks, and entries.
+#[test]
+fn conversions_into_lists_within_blocks_are_those_of_unpacking_and_packing() {
+    let lists = [
+        "(i, j) -> (i floordiv 2 : compressed, j floordiv 3 : compressed, i mod 2 : compressed, j mod 3 : compressed)",
+        "(i, j) -> (i floordiv 2 : dense, j floordiv 3 : compressed, i mod 2 : compressed, j mod 3 : dense)",
+    ];
+    check(&["csr", "scoo"], &lists, &MATRICES);
+}
+
 /// Blocks of few entries have no room for a table of all columns of blocks: entries are sorted.
 #[test]
 fn conversions_into_blocks_of_large_extents_are_those_of_unpacking_and_packing() {

@@ -67,8 +67,19 @@ impl Emitter<'_> {
         let is_ranked = window == Window::DenseRank && keys.len() > 1;
         let id = StatementId::from_index(number);
         let statement = &self.computation.statements[number];
+        let mut visits = Vec::new();
+        all_visits(&self.loops.body, &mut visits);
+        let is_visited_once = visits.iter().filter(|(it, _)| *it == number).count() == 1;
+        // A loop goes by the runs of one window.
+        let is_taken = || {
+            let mut steps = self.loops.body.iter();
+            let step = steps.find(|step| visited(std::slice::from_ref(step), number).is_some());
+            step.and_then(|step| self.window_of_runs(step)).is_some()
+        };
         is_ranked
             && matches!(self.visiting, Visiting::Assign)
+            && is_visited_once
+            && !is_taken()
             && self.first_key(number, &keys[0], &self.loops.body).is_some()
             && self.computation.keys_ascend(id, &keys[..1])
             && places(statement, self.known).is_some()
