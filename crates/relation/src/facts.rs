@@ -41,7 +41,7 @@ pub(crate) const MOST_ROUNDS: usize = 4;
 /// Proofs that may be tried, which bounds the time.
 pub(crate) const MOST_TRIALS: usize = 4000;
 /// Rows that may be held.
-pub(crate) const MOST_FACTS: usize = 160;
+pub(crate) const MOST_FACTS: usize = 400;
 
 /// The rows with their consequences.
 #[derive(Clone)]
