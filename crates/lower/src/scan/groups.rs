@@ -259,7 +259,7 @@ impl Emitter<'_> {
         self.alloc(first, n);
         self.alloc(rest, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys(which, vec![first, rest], place));
+        self.visit_all(number, Visiting::Keys((which, 0), vec![first, rest], place));
         let members = match window {
             Window::Rank => {
                 let words = self.workspace("words");

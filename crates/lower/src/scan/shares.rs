@@ -227,7 +227,9 @@ impl Emitter<'_> {
             self.run_shares(sweep, shares, &[]);
             return true;
         }
-        if self.grain.is_none() || !matches!(self.visiting, Visiting::Assign) {
+        // An entry that is held in a variable belongs to one thread.
+        let is_assigned = matches!(self.visiting, Visiting::Assign) && self.held.is_none();
+        if self.grain.is_none() || !is_assigned {
             return false;
         }
         if self.is_added_up(&sweep) {

@@ -9,6 +9,8 @@
 //! for at in 0..n { numbers[at] = next[key[at]]++ }   rank
 //! ```
 //!
+//! Upper words of a key along a curve are left out where all coordinates are small.
+//!
 //! Otherwise points are sorted by one word for each point, which holds all of its keys, if the product
 //! of their extents fits in one, and of a word for each key, the last key first, if not:
 //!
@@ -21,7 +23,7 @@
 use sparsec_base::ElementType;
 use sparsec_computation::{Key, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
-use sparsec_relation::Expression;
+use sparsec_relation::{Comparison, Constraint, Expression};
 
 use super::emit::Emitter;
 use super::window::Visiting;
@@ -60,7 +62,7 @@ impl Emitter<'_> {
         let word = self.narrow("keys");
         self.alloc(word, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys(which, vec![word], place));
+        self.visit_all(number, Visiting::Keys((which, 0), vec![word], place));
         let extent = self.expr(&key.extent);
         let extent = self.builder.let_("extent", extent);
         let is_rank = window == Window::Rank;
@@ -83,7 +85,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Sorts the points by their keys in one word if they fit, and numbers them.
+    /// Sorts the points by their keys, and numbers them.
     pub(super) fn sort_keys(
         &mut self,
         point: (usize, usize),
@@ -93,6 +95,83 @@ impl Emitter<'_> {
     ) {
         let points = self.workspace("points");
         self.alloc(points, n);
+        self.sort_points(point, keys, (n, points), &mut |this, words| {
+            this.number_groups(window, n, [points, numbers], words);
+        });
+    }
+
+    /// Lists the points in the order of their keys: of one word if they fit. Calls `then` wherever
+    /// they are sorted, with the words of the keys.
+    pub(super) fn sort_points(
+        &mut self,
+        point: (usize, usize),
+        keys: &[Key],
+        (n, points): (Var, Buffer),
+        then: &mut dyn FnMut(&mut Self, &[Buffer]),
+    ) {
+        let Some((n_upper, is_short)) = self.upper_words(point.0, keys) else {
+            return self.sort_all(point, keys, (n, points), then);
+        };
+        let short = self.written(|this| {
+            let lower = &keys[n_upper..];
+            let words = this.sort_words(point, (n, points), (n_upper, lower.len()));
+            then(this, &words);
+        });
+        let otherwise = self.written(|this| this.sort_all(point, keys, (n, points), then));
+        self.builder.push(Stmt::If {
+            condition: is_short,
+            then: short,
+            otherwise,
+        });
+    }
+
+    /// How many of the first keys are the upper words of a key along a curve, and whether all
+    /// coordinates are so small that these are 0.
+    fn upper_words(&mut self, number: usize, keys: &[Key]) -> Option<(usize, Expr)> {
+        let (_, coordinates) = shifted(&keys[0].value)?;
+        let Expression::Add(most, _) = &keys[0].extent else {
+            return None;
+        };
+        let (_, ends) = shifted(most)?;
+        let words = keys.iter().map_while(|key| shifted(&key.value));
+        let upper = words.take_while(|(shift, of)| *shift > 0 && *of == coordinates);
+        let shifts: Vec<u32> = upper.map(|(shift, _)| shift).collect();
+        let lowest = *shifts.iter().min()?;
+        let space = &self.computation.statements[number].space;
+        let is_below = |(coordinate, end): (&&Expression, &&Expression)| {
+            let (coordinate, end) = ((*coordinate).clone(), (*end).clone());
+            let below = Constraint::new(coordinate, Comparison::Less, end);
+            space.implies(&below, self.known)
+        };
+        let are_below = coordinates.len() == ends.len()
+            && coordinates.iter().zip(&ends).all(is_below)
+            && shifts.len() < keys.len();
+        if !are_below {
+            return None;
+        }
+        let are_small = ends.iter().map(|end| {
+            let end = self.expr(end);
+            end.binary(BinaryOp::Le, 1i64 << lowest)
+        });
+        let are_small = are_small
+            .collect::<Vec<_>>()
+            .into_iter()
+            .reduce(Expr::and)?;
+        Some((shifts.len(), are_small))
+    }
+
+    /// As [`sort_points`](Self::sort_points), by all keys.
+    fn sort_all(
+        &mut self,
+        point: (usize, usize),
+        keys: &[Key],
+        (n, points): (Var, Buffer),
+        then: &mut dyn FnMut(&mut Self, &[Buffer]),
+    ) {
+        let mut sorted = |this: &mut Self, n_words: usize| {
+            let words = this.sort_words(point, (n, points), (0, n_words));
+            then(this, &words);
+        };
         // Keys that are too large for one word whatever the tensor is.
         let known = keys.iter().map(|key| match key.extent {
             Expression::Integer(extent) => extent.max(1),
@@ -100,7 +179,10 @@ impl Emitter<'_> {
         });
         let room = known.fold(LARGEST_WORD, |room, extent| room / extent);
         if let (0, [_, _, ..]) = (room, keys) {
-            return self.number(point, window, n, [points, numbers], keys.len());
+            return sorted(self, keys.len());
+        }
+        if let [_] = keys {
+            return sorted(self, 1);
         }
         let room = self.builder.var_("room", LARGEST_WORD);
         for key in keys {
@@ -108,38 +190,29 @@ impl Emitter<'_> {
             let rest = Expr::Var(room).binary(BinaryOp::FloorDiv, extent);
             self.builder.assign(room, rest);
         }
-        if let [_] = keys {
-            return self.number(point, window, n, [points, numbers], 1);
-        }
-        self.builder.begin_block();
-        self.number(point, window, n, [points, numbers], 1);
-        let then = self.builder.end_block();
-        self.builder.begin_block();
-        self.number(point, window, n, [points, numbers], keys.len());
-        let otherwise = self.builder.end_block();
+        let one = self.written(|this| sorted(this, 1));
+        let otherwise = self.written(|this| sorted(this, keys.len()));
         self.builder.push(Stmt::If {
             condition: Expr::int(0).less(room),
-            then,
+            then: one,
             otherwise,
         });
     }
 
-    /// Sorts the points by words of keys, and numbers them.
-    fn number(
+    /// Sorts the points by words of the keys from `from` on.
+    fn sort_words(
         &mut self,
         (number, which): (usize, usize),
-        window: Window,
-        n: Var,
-        [points, numbers]: [Buffer; 2],
-        n_words: usize,
-    ) {
+        (n, points): (Var, Buffer),
+        (from, n_words): (usize, usize),
+    ) -> Vec<Buffer> {
         let words: Vec<Buffer> = (0..n_words).map(|_| self.workspace("keys")).collect();
         let sorted = self.workspace("sorted");
         for &buffer in words.iter().chain([&sorted]) {
             self.builder.alloc(buffer, n);
         }
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys(which, words.clone(), place));
+        self.visit_all(number, Visiting::Keys((which, from), words.clone(), place));
         let at = self.builder.fixed("at", ElementType::I64);
         self.builder.for_loop(at, 0, n, |b| b.store(points, at, at));
         for word in words.iter().rev() {
@@ -150,7 +223,7 @@ impl Emitter<'_> {
             self.builder
                 .sort(sorted, Some(points), Expr::int(0)..n.into());
         }
-        self.number_groups(window, n, [points, numbers], &words);
+        words
     }
 
     /// Numbers the points, which `points` lists in the order of their keys.
@@ -189,4 +262,31 @@ impl Emitter<'_> {
             b.store(numbers, point, value);
         });
     }
+}
+
+/// For a word of a key along a curve how many bits of each coordinate lie below it, and the
+/// coordinates.
+fn shifted(word: &Expression) -> Option<(u32, Vec<&Expression>)> {
+    let Expression::Call(name, arguments) = word else {
+        return None;
+    };
+    let parts = arguments.iter().map(|e| {
+        let e = match e {
+            Expression::Modulo(e, _) => e,
+            e => e,
+        };
+        match e {
+            Expression::FloorDivide(of, by) => match **by {
+                Expression::Integer(by) if by.count_ones() == 1 => (by.trailing_zeros(), &**of),
+                _ => (0, e),
+            },
+            _ => (0, e),
+        }
+    });
+    let (shifts, coordinates): (Vec<u32>, Vec<&Expression>) = parts.unzip();
+    let shift = *shifts.first().filter(|_| name == "MORTON")?;
+    shifts
+        .iter()
+        .all(|other| *other == shift)
+        .then_some((shift, coordinates))
 }

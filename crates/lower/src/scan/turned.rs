@@ -133,7 +133,8 @@ impl Emitter<'_> {
         })
     }
 
-    /// The loop in the order of the ranks if keys fit in words, and in its own order if not.
+    /// The loop in the order of the ranks, which words of each group give if keys fit in them, and one
+    /// sort of all points if not.
     pub(super) fn turn(
         &mut self,
         number: usize,
@@ -195,13 +196,16 @@ impl Emitter<'_> {
         });
         self.settled.remove(&number);
         let otherwise = self.written(|this| {
-            let numbers = this.workspace("numbers");
-            this.alloc(numbers, n);
-            this.sort_keys((number, 0), (*window, keys), n, numbers);
-            let next = this.builder.var_("point", 0);
-            let listed = Numbering::Listed(numbers, next);
-            this.windows.insert((number, 0), listed);
-            this.for_each(variable, lo.into(), hi, body);
+            let points = this.workspace("points");
+            this.alloc(points, n);
+            this.sort_points((number, 0), keys, (n, points), &mut |_, _| {});
+            this.for_each_at(Expr::int(0), n, |this, at| {
+                let place = Expr::Var(lo).add(Expr::load(points, at));
+                let place = this.builder.let_(name, place);
+                this.variables.insert(variable, Expr::Var(place));
+                this.windows.insert((number, 0), Numbering::At(at));
+                this.steps(body);
+            });
         });
         self.builder.push(Stmt::If {
             condition,

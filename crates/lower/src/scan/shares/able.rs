@@ -45,7 +45,10 @@ impl Emitter<'_> {
                 return None;
             }
             self.number_in_shares((*number, tuple), sweep, &mut shared)?;
-            if self.is_one_entry(statement) {
+            let target = &statement.target.space;
+            if self.locals.contains(target) || self.in_variables.contains(target) {
+                // Each point has a variable of its own.
+            } else if self.is_one_entry(statement) {
                 self.combines(*number, &visits).then_some(())?;
                 shared.combining.push(*number);
             } else if self.is_apart((*number, tuple), sweep, &visits) {
