@@ -288,7 +288,12 @@ impl Value {
                     Operator::Divide | Operator::Minimum | Operator::Maximum => return None,
                 }
             }
-            _ => return None,
+            Self::Float(_)
+            | Self::Cast(..)
+            | Self::Window(..)
+            | Self::PowerOfTwo(_)
+            | Self::Differs(..)
+            | Self::Conjugate(_) => return None,
         })
     }
 

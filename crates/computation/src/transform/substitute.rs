@@ -258,7 +258,7 @@ impl Computation {
         indices.extend(entries.iter().flat_map(|access| &access.indices));
         let mut names = BTreeSet::new();
         indices.iter().for_each(|e| self.add_names(e, &mut names));
-        if names.contains(name) && to_index(&written.value).is_none() {
+        if names.contains(name) && written.value.to_expression().is_none() {
             return Ok(Some("its value cannot stand in an index".to_owned()));
         }
         Ok(None)
@@ -359,7 +359,11 @@ impl Rewrite for Substitution<'_> {
         };
         let indices: Vec<Expression> = arguments.iter().map(|e| e.rewritten(self)).collect();
         (name == self.name).then(|| {
-            let value = to_index(&self.written.value).expect("reads in indices were checked");
+            let value = self
+                .written
+                .value
+                .to_expression()
+                .expect("reads in indices were checked");
             value.rewritten(&self.at(&indices))
         })
     }
@@ -394,37 +398,4 @@ fn shifted(index: &Expression) -> Option<(Variable, i64)> {
         },
         _ => None,
     }
-}
-
-/// A value as an index, if it can be one.
-fn to_index(value: &Value) -> Option<Expression> {
-    let boxed = |a: &Value| to_index(a).map(Box::new);
-    Some(match value {
-        Value::Integer(n) => Expression::Integer(*n),
-        Value::Variable(variable) => Expression::Variable(*variable),
-        Value::Parameter(name) => Expression::Constant(name.clone()),
-        Value::Entry(access) if access.indices.is_empty() => {
-            Expression::Constant(access.space.clone())
-        }
-        Value::Entry(access) => Expression::Call(access.space.clone(), access.indices.clone()),
-        Value::Negate(a) => Expression::Negate(boxed(a)?),
-        Value::Binary(operator, a, b) => {
-            let (a, b) = (boxed(a)?, boxed(b)?);
-            match operator {
-                Operator::Add => Expression::Add(a, b),
-                Operator::Subtract => Expression::Subtract(a, b),
-                Operator::Multiply => Expression::Multiply(a, b),
-                Operator::FloorDivide => Expression::FloorDivide(a, b),
-                Operator::Modulo => Expression::Modulo(a, b),
-                Operator::Divide | Operator::Minimum | Operator::Maximum => return None,
-            }
-        }
-        Value::Curve(name, coordinates) => Expression::Call(name.clone(), coordinates.clone()),
-        Value::Float(_)
-        | Value::Cast(..)
-        | Value::Window(..)
-        | Value::PowerOfTwo(_)
-        | Value::Differs(..)
-        | Value::Conjugate(_) => return None,
-    })
 }
