@@ -210,7 +210,11 @@ class ByHand:
     def prepare(self, source, wanted, block, matrices):
         np, sparse = self.numpy, self.scipy.sparse
         if wanted.startswith("mcoo"):
-            return self.morton(matrices[source])
+            # Tensors alone: matrices are SciPy's.
+            given = matrices[source]
+            if sparse.issparse(given):
+                raise KeyError(wanted)
+            return self.morton(given)
         matrix = matrices[source]
         n, columns = map(int, matrix.shape)
         nz = int(matrix.nnz)
