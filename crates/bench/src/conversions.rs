@@ -9,12 +9,14 @@
 //! bound              the bytes of source and result by the copy bandwidth of the same run
 //! ```
 //!
-//! Results are compared before anything is timed: ours with packing, array by array, or, where a
-//! format leaves the order of entries open, entry by entry; each
-//! other side's with SciPy's rows of the same entries; SciPy's `csr` and `csc` with ours.
-//! `convert/all` measures all ordered pairs of formats, those that no library converts beside
-//! packing alone. All sides run on one thread and take turns. Times are wall-clock times. A side that
-//! allocates its result is compared with our allocating run, others with our run into given arrays.
+//! Results are compared before anything is timed. Ours are compared with packing, array by array, or
+//! entry by entry if a format leaves their order open. Each other side's are compared with SciPy's
+//! rows of the same entries, and SciPy's `csr` and `csc` with ours.
+//!
+//! `convert/all` measures all ordered pairs of formats. Pairs that no library converts have packing
+//! beside them and nothing else. All sides run on one thread and take turns. Times are wall-clock
+//! times. Our allocating run stands beside sides that allocate their results, our run into given
+//! arrays beside the others.
 
 mod matrix;
 mod results;
@@ -35,7 +37,7 @@ use crate::peer::Peer;
 pub(crate) use matrix::GENERATED;
 use matrix::Matrix;
 pub use matrix::Scale;
-use results::{differs, read, unlike};
+use results::{differs, read, sorted, unlike};
 use row::heading;
 pub use row::{ConversionBar, ConversionRow, SideTime};
 
@@ -317,14 +319,6 @@ impl Turns {
             ratio: median(self.ratios, f64::total_cmp),
         }
     }
-}
-
-/// The entries of a tensor in the order of their coordinates.
-fn sorted(tensor: &Tensor) -> Vec<(Vec<u64>, String)> {
-    let entries = tensor.iter().map(|(at, value)| (at, value.to_string()));
-    let mut entries: Vec<_> = entries.collect();
-    entries.sort();
-    entries
 }
 
 impl Case<'_> {

@@ -61,8 +61,8 @@ fn bits(e: &Expression) -> (&Expression, u32, Option<u32>) {
     }
 }
 
-/// The bounds of coordinates within which a curve has a key for them. How many bits a key may have
-/// is checked when the computation runs.
+/// The bounds within which coordinates have a key on a curve. The computation checks the number of
+/// bits when it runs.
 pub(crate) fn needs<'a>(
     name: &str,
     arguments: &'a [Expression],
@@ -155,16 +155,16 @@ fn inverses(constraint: &Constraint) -> Option<Vec<(Expression, Expression)>> {
     })
 }
 
-/// Whether a constraint says that a coordinate is the one of a key, of which the entries' own
-/// constraints say that it is the key of this coordinate and others.
+/// Whether a constraint takes a coordinate out of a key, and the entries' own constraints make the
+/// key of this coordinate and others.
 pub(crate) fn is_of_key(entries: &Conjunction, constraint: &Constraint) -> bool {
     let own = entries.constraints().iter().flat_map(Constraint::split);
     let mut inverses = own.filter_map(|link| inverses(&link)).flatten();
     inverses.any(|(coordinate, of_key)| is_equation(constraint, &coordinate, &of_key))
 }
 
-/// Whether the points of a space have the key that a constraint asks for, where there is an entry
-/// with these elements: all of its coordinates are those of the key.
+/// Whether a space takes all coordinates of a key out of it, so that an entry with these elements
+/// has the key that a constraint asks for.
 pub(crate) fn has_key(space: &Conjunction, constraint: &Constraint) -> bool {
     let own: Vec<Constraint> = (space.constraints().iter())
         .flat_map(Constraint::split)

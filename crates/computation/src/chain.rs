@@ -380,7 +380,7 @@ fn speaks_of(e: &Expression, wanted: &mut dyn FnMut(&Expression) -> bool) -> boo
     found
 }
 
-/// What a space says beyond another, if it says all that the other does.
+/// The constraints of a space that another lacks; `None` if the space lacks one of the other.
 fn further_constraints<'a>(space: &'a Set, of: &Set) -> Option<Vec<&'a Constraint>> {
     if space == of {
         return Some(Vec::new());
@@ -401,14 +401,14 @@ fn further_constraints<'a>(space: &'a Set, of: &Set) -> Option<Vec<&'a Constrain
 }
 
 impl Statement {
-    /// Whether all that this statement follows of what `earlier` assigns is the entry at the
-    /// same point of the same space.
+    /// Whether this statement runs over the same space as `earlier`, and follows no entry that
+    /// `earlier` assigns but the one at the same point.
     pub fn is_at_point_of(&self, earlier: &Self) -> bool {
         self.space == earlier.space && self.is_within_points_of(earlier)
     }
 
-    /// Whether all that this statement follows of what `earlier` assigns is the entry at the
-    /// same point, where it may run at some of the points alone.
+    /// As [`is_at_point_of`](Self::is_at_point_of), for a statement that may run at some of the
+    /// points only.
     pub fn is_within_points_of(&self, earlier: &Self) -> bool {
         let name = &earlier.target.space;
         let Some(more) = further_constraints(&self.space, &earlier.space) else {

@@ -48,8 +48,8 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
     run_statement(program, number, inputs, MOST_POINTS, statement)
 }
 
-/// What may stop a statement although no entry of its result needs it: the error of a part that
-/// has fewer variables than the points around it, at some point of its own variables.
+/// An error that may stop a statement although no entry of its result needs the value: that of a
+/// part with fewer variables than the points around it, at some point of its own variables.
 ///
 /// A kernel computes such a part once for many points, before it knows whether one of them
 /// needs it.

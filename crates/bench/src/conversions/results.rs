@@ -21,6 +21,14 @@ pub(super) fn unlike(ours: &Array, theirs: &Array) -> Option<String> {
     }
 }
 
+/// The entries of a tensor in the order of their coordinates.
+pub(super) fn sorted(tensor: &Tensor) -> Vec<(Vec<u64>, String)> {
+    let entries = tensor.iter().map(|(at, value)| (at, value.to_string()));
+    let mut entries: Vec<_> = entries.collect();
+    entries.sort();
+    entries
+}
+
 /// A saved array as one like ours.
 pub(super) fn read(path: &Path, like: &Array) -> Result<Tensor> {
     let options = io::ReadOptions {

@@ -23,8 +23,8 @@ use crate::computation::{Computation, Role, Statement, StatementId};
 use crate::value::{Access, Key, Update, Window};
 
 impl Computation {
-    /// Finds cheap values again in each sweep that uses them at its points. Tables of keys may be
-    /// as long as extents of which `is_small` holds.
+    /// Finds cheap values again in each sweep that uses them at its points. `is_small` says which
+    /// extents tables of keys may have.
     ///
     /// ```
     /// use sparsec_computation::Computation;

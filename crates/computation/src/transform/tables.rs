@@ -6,7 +6,7 @@
 //! g_keys(k) = 1                  at [t, p, 0]       a mark for each key that there is
 //! g_ranks(x + 1) = g_ranks(x) + g_keys(x)           at [t + 1, x, 0]
 //! n max= g_ranks(K)              at [t + 2]         was `n max= g(p) + 1` over the same points
-//! s: g(p) = g_ranks(k)           at [t + 3, p, 0]   what was at t and behind goes on here
+//! s: g(p) = g_ranks(k)           at [t + 3, p, 0]   statements from t on move here
 //! ```
 //!
 //! The last entry of the table says how many keys there are: the greatest rank and one. No point is sorted, and the rank of a point is found again by one load. The tables are as

@@ -14,11 +14,11 @@ use crate::bisect::integer;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrays {
     pub(super) spaces: BTreeMap<String, Buffer>,
-    /// Of `inout` data, what is given.
+    /// The given arrays of `inout` data.
     pub(super) given: BTreeMap<String, Buffer>,
     /// Parameters, and integers without extents that are there.
     pub(super) constants: BTreeMap<String, Expr>,
-    /// What shares of sweeps counted, for the data to which it is added up.
+    /// The counts of shares, by the data to which they are added.
     pub(super) counts: BTreeMap<String, Counts>,
     /// The sums of counts whose starts are shifted ([`shifted`](super::shifted)).
     pub(super) totals_of_shifted: BTreeMap<String, Var>,

@@ -1,8 +1,8 @@
 //! Dense ranks in sweeps whose outermost loop ascends by the first key.
 //!
-//! Iterations of one first key are a run: its points have all numbers of the key, and those of
-//! other runs have others. So each run is visited twice, first to list its other keys, and then
-//! with their numbers in a table. No number and no key of a point is stored:
+//! Iterations with the same first key are a run. No other run has points with this key, so a run can
+//! be numbered by itself. It is visited twice: first to list its other keys, then with their numbers in
+//! a table. No number and no key of a point is stored:
 //!
 //! ```text
 //! while first < end {
@@ -17,7 +17,7 @@
 //!
 //! Statements that store the other key at its number do so as keys are numbered.
 //!
-//! A sweep that asks of numbers only how many there are neither lists keys nor comes back:
+//! A sweep that only counts the numbers visits each run once, and lists no keys:
 //!
 //! ```text
 //! n max= number + 1                  n max= before
@@ -41,7 +41,7 @@ use super::window::{Numbering, Visiting};
 /// A window by its statement and its place there.
 type Place = (usize, usize);
 
-/// What lists the other keys of a run.
+/// The arrays and counters that list the other keys of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
     /// For each key its number and one, of the last run that has it.

@@ -8,7 +8,7 @@
 //! | `ordinal` of a key  | a count for each value of the key                             |
 //! | `f(k) + ordinal(k of n)` | a copy of `f`, which counts on from where each group begins, or `f` itself ([`shifted`](super::shifted)) |
 //! | `slot`              | a mark for each place of all tables ([`table`](super::table)) |
-//! | `dense_rank`, the first key of which ascends with the outermost loop | lists of the other keys, for each run of the first ([`in_runs`](super::in_runs)) |
+//! | `dense_rank`, if the first key ascends with the outermost loop | lists of the other keys, for each run of the first ([`in_runs`](super::in_runs)) |
 //! | others, of one key  | counting or sorting the keys, before the first point ([`sorted`](super::sorted)) |
 //! | others, of several  | groups of the first key, sorted by the others ([`groups`](super::groups)) |
 

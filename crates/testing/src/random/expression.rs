@@ -255,8 +255,8 @@ pub(crate) fn cost(node: &Node, extents: &[u64]) -> u64 {
     }
 }
 
-/// Raises extents to what variables have by the operands that they index: of one shape wherever
-/// these are used.
+/// Raises extents of variables to those of the operands that they index. An operand has one shape
+/// wherever it is used.
 pub(crate) fn raise(node: &Node, shapes: &BTreeMap<usize, Vec<u64>>, extents: &mut [u64]) {
     match node {
         Node::Literal(_) | Node::Index(_) | Node::Result(..) => {}

@@ -30,7 +30,7 @@ impl Emitter<'_> {
         (shared.numbering.as_deref() == Some(starts)).then_some(counts.table)
     }
 
-    /// What the shares of a sweep do, if it can have shares.
+    /// How a sweep runs in shares; `None` if its points need one another.
     pub(super) fn shared(&self, sweep: &Sweep<'_>) -> Option<Shared> {
         self.grain?;
         let visits = sweep.visits();
@@ -109,8 +109,8 @@ impl Emitter<'_> {
         is_one
     }
 
-    /// Whether shares can combine what a statement writes to one entry: integers that the sweep
-    /// does not read.
+    /// Whether shares can combine the values that a statement writes to one entry: integers that
+    /// the sweep does not read.
     fn combines(&self, number: usize, visits: &[(usize, &[Expression])]) -> bool {
         let statement = &self.computation.statements[number];
         let target = &statement.target;
