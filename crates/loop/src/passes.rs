@@ -24,7 +24,8 @@
 //! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
 //! keeps rows that many entries add to in tiles, as wide as rows are likely to be; then
 //! [`polls`] has long loops ask whether anybody still waits.
-//! [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
+//! [`defer_failures`] ends the lowering of a statement: a temporary that nothing needs does not
+//! fail. [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
 //!
 //! ```
 //! use sparsec_base::Source;
@@ -41,6 +42,7 @@
 
 mod copy_propagation;
 mod dead_code;
+mod defer_failures;
 mod divide;
 mod hoist;
 mod lanes;
@@ -56,6 +58,7 @@ mod tile;
 
 pub use copy_propagation::copy_propagation;
 pub use dead_code::{dead_code, without_prefetch};
+pub use defer_failures::defer_failures;
 pub use divide::{Division, divide, identity};
 pub use hoist::hoist;
 pub use lanes::lanes;

@@ -5,9 +5,9 @@
 
 use std::collections::HashSet;
 
-use sparsec_base::Scalar;
+use sparsec_base::{Kind, Scalar};
 
-use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
+use crate::ir::{BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 
 impl Expr {
     /// Calls `visit` with each direct operand, left to right.
@@ -262,17 +262,31 @@ impl Function {
     /// Whether evaluating the expression may leave the function with an error.
     /// Loads do not count: in a valid run they succeed.
     pub fn can_fail(&self, expr: &Expr) -> bool {
-        expr.any(&mut |expr| match expr {
+        expr.any(&mut |part| self.own_failure(part).is_some())
+    }
+
+    /// How an operation may fail whose operands do not.
+    pub fn own_failure(&self, expr: &Expr) -> Option<Failure> {
+        match expr {
             Expr::Binary(BinaryOp::FloorDiv | BinaryOp::Mod, left, right) => {
-                self.type_of(left).is_integer()
-                    && !matches!(**right, Expr::Const(divisor) if !divisor.is_zero())
+                let divides = matches!(**right, Expr::Const(divisor) if !divisor.is_zero());
+                let fails = self.type_of(left).is_integer() && !divides;
+                fails.then_some(Failure::DivisionByZero)
             }
             Expr::Call(function, arguments) => {
-                function.takes_integers() && self.type_of(&arguments[0]).is_integer()
+                let is_signed = self.type_of(&arguments[0]).kind() == Kind::Signed;
+                let is_positive = |exponent: Scalar| exponent.to_integer() >= Some(0);
+                let is_known =
+                    matches!(arguments.last(), Some(Expr::Const(power)) if is_positive(*power));
+                let fails = function.takes_integers() && is_signed && !is_known;
+                fails.then_some(Failure::NegativePower)
             }
-            Expr::Cast(to, value) => to.is_integer() && self.type_of(value).is_float(),
-            _ => false,
-        })
+            Expr::Cast(to, value) => {
+                let fails = to.is_integer() && self.type_of(value).is_float();
+                fails.then_some(Failure::CastOutOfRange)
+            }
+            _ => None,
+        }
     }
 
     /// Whether an expression is the extent of an argument, which is not negative.

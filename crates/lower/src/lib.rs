@@ -77,7 +77,7 @@ pub use scan::{Units, lower_computation, lower_computation_for};
 use sparsec_base::Result;
 use sparsec_graph::{Formats, lowerable};
 use sparsec_index::Concrete;
-use sparsec_loop::Function;
+use sparsec_loop::{Function, passes};
 
 /// Lowers a planned statement to a kernel called `name`.
 ///
@@ -86,5 +86,7 @@ use sparsec_loop::Function;
 pub fn lower(name: &str, concrete: &Concrete, formats: &Formats) -> Result<Function> {
     lowerable(concrete, formats)?;
     let concrete = concrete.unfused();
-    Ok(statement::kernel(name, &concrete, formats))
+    let mut function = statement::kernel(name, &concrete, formats);
+    passes::defer_failures(&mut function);
+    Ok(function)
 }

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_index::Operator;
-use sparsec_tensor::Tensor;
+use sparsec_tensor::{Entries, Format, PackOptions, Tensor};
 
 use crate::point::{Entry, apply};
 use crate::rows::Rows;
+use crate::values::array_of;
 
 /// The entries that a tensor stores, whatever its format: a map from
 /// coordinates to values, in lexicographic order of the coordinates.
@@ -51,6 +52,36 @@ impl CoordinateMap {
             fill: tensor.fill(),
             rows: Arc::new(rows),
         }
+    }
+
+    /// The tensor that stores these entries in a format.
+    ///
+    /// ```
+    /// use sparsec_reference::CoordinateMap;
+    /// use sparsec_tensor::{Format, PackOptions, Tensor};
+    /// let a = Tensor::pack(&Format::csc(), &[2, 2], &[1, 0, 0, 1], &[5.0, 7.0])?;
+    /// let rows = CoordinateMap::of(&a).to_tensor(&Format::csr(), PackOptions::default())?;
+    /// assert_eq!(rows.values::<f64>(), Some(&[7.0, 5.0][..]));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Tensor::pack_entries`].
+    pub fn to_tensor(&self, format: &Format, options: PackOptions) -> Result<Tensor> {
+        let entries = Entries {
+            extents: self.extents.clone(),
+            coords: self
+                .iter()
+                .flat_map(|(coords, _)| coords.iter().copied())
+                .collect::<Vec<_>>()
+                .into(),
+            values: array_of(self.element(), self.iter().map(|(_, value)| value)),
+        };
+        let options = PackOptions {
+            fill: Some(self.fill),
+            ..options
+        };
+        Tensor::pack_entries(format, entries, options)
     }
 
     /// One extent a mode.

@@ -7,7 +7,7 @@
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 
-use sparsec_base::{Diagnostic, Result};
+use sparsec_base::Result;
 use sparsec_index::{Expr, IndexVar, Program};
 use sparsec_tensor::Tensor;
 
@@ -46,61 +46,6 @@ pub fn evaluate_statement<T: Borrow<Tensor>>(
     inputs: &BTreeMap<String, T>,
 ) -> Result<CoordinateMap> {
     run_statement(program, number, inputs, MOST_POINTS, statement)
-}
-
-/// An error that may stop a statement although no entry of its result needs the value: that of a
-/// part with fewer variables than the points around it, at some point of its own variables.
-///
-/// A kernel computes such a part once for many points, before it knows whether one of them
-/// needs it.
-///
-/// ```text
-/// Z(i,k) = B(i,k) * sum{j}(i64(A(i,j)))      the sum is computed for each i, and stops the program
-///                                            where `A` holds an infinity and `B` has no entry
-/// ```
-///
-/// # Errors
-/// As of [`evaluate`](crate::evaluate), but for those that it returns.
-///
-/// # Panics
-/// If the program has no statement of this number.
-pub fn stops_early<T: Borrow<Tensor>>(
-    program: &Program,
-    number: usize,
-    inputs: &BTreeMap<String, T>,
-) -> Result<Option<Diagnostic>> {
-    run_statement(program, number, inputs, MOST_POINTS, |context| {
-        let mut known = Known::new();
-        unstored(context, &context.statement.rhs, &mut known).ok();
-        let around = context.statement.lhs.vars();
-        let failure = early_failure(context, &known, &context.statement.rhs, &around);
-        Ok(failure.map(|failure| context.diagnose(failure)))
-    })
-}
-
-/// The first failure of a part with fewer variables than those `around` it.
-fn early_failure(
-    context: &Context<'_>,
-    known: &Known,
-    expr: &Expr,
-    around: &[IndexVar],
-) -> Option<Failure> {
-    let mut own = expr.vars();
-    own.retain(|var| around.contains(var));
-    let mut found = None;
-    if own.len() < around.len() {
-        for_each_point(&context.extents_of(&own), &mut |coords| {
-            let entry = entry_at(context, known, expr, &bind(&Point::new(), &own, coords));
-            found = found.or(entry.value.err().filter(|_| entry.stored));
-        });
-    }
-    let within = |body: &Expr, around: &[IndexVar]| early_failure(context, known, body, around);
-    found.or_else(|| match expr {
-        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => None,
-        Expr::Cast(_, body) => within(body, around),
-        Expr::Apply { args, .. } => args.iter().find_map(|arg| within(arg, around)),
-        Expr::Reduce { vars, body, .. } => within(body, &[around, &vars[..]].concat()),
-    })
 }
 
 fn statement(context: &Context<'_>) -> Result<CoordinateMap> {

@@ -24,6 +24,22 @@ macro_rules! values {
                 }
             }
         }
+
+        /// An array of these values, which all have this type.
+        pub(crate) fn array_of(
+            element: ElementType,
+            values: impl Iterator<Item = Scalar>,
+        ) -> Array {
+            match element {
+                $(ElementType::$kind => {
+                    let value = |value| match value {
+                        Scalar::$kind(value) => value.into(),
+                        other => unreachable!("{other} is not of the type {element}"),
+                    };
+                    Array::from_vec::<$ty>(values.map(value).collect())
+                })*
+            }
+        }
     };
 }
 

@@ -291,21 +291,3 @@ fn no_entries_are_found_however_far_apart_they_would_be() {
     let program = resolve("y(j) = A(i,j,k) * x(k)", &inputs).unwrap();
     assert_eq!(evaluate(&program, &inputs).unwrap()["y"].to_string(), "{}");
 }
-
-#[test]
-fn a_part_that_many_points_share_may_stop_a_program_that_does_not_need_it() {
-    let empty = Tensor::pack(&Format::csr(), &[1, 2], &[], &[]).unwrap();
-    let large = Tensor::pack(&Format::dense(2), &[1, 1], &[0, 0], &[f64::INFINITY]).unwrap();
-    let inputs = BTreeMap::from([("B".to_owned(), empty), ("A".to_owned(), large)]);
-    let early = |text: &str| {
-        let program = resolve(text, &inputs).unwrap_or_else(|error| panic!("{error}"));
-        let result = dense::evaluate(&program, &inputs).unwrap();
-        assert_eq!(result["Z"].to_string(), "{}", "for `{text}`");
-        let early = dense::stops_early(&program, 0, &inputs).unwrap();
-        early.map(|error| error.code())
-    };
-    let shared = "Z(i,k) = B(i,k) * sum{j}(i64(A(i,j)))";
-    assert_eq!(early(shared), Some(code::CAST_OUT_OF_RANGE));
-    let of_each_point = "Z(i,k) = B(i,k) * i64(A(i,i) * B(i,k))";
-    assert_eq!(early(of_each_point), None);
-}

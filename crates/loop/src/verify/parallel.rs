@@ -7,7 +7,8 @@
 //! A variable declared outside is assigned only where the loop's strategy
 //! combines values, only by an operator that takes them in any order, and is not
 //! read otherwise: then each unit can have its own, or combine atomically. That
-//! it becomes `true` is the same whoever says so, and counts as combining.
+//! it becomes `true` is the same whoever says so: it counts as combining, and every
+//! strategy allows it.
 //!
 //! With the strategy `Temporary`, one that is added to may be read: it counts what
 //! iterations append, one after another, until they are [divided](crate::passes::divide()).
@@ -33,7 +34,8 @@ impl Shared {
     /// Whether an iteration may assign `value` to `var`.
     pub(crate) fn allows(&self, var: Var, value: &Expr) -> bool {
         let combined = match self.races {
-            Races::NoRaces | Races::IgnoreRaces => false,
+            // A flag of a temporary whose entries are told apart.
+            Races::NoRaces | Races::IgnoreRaces => combined_by(var, value) == Some(BinaryOp::Or),
             Races::Atomics | Races::Temporary | Races::ParallelReduction => combines(var, value),
         };
         !self.vars.contains(&var) || combined

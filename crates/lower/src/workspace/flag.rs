@@ -3,7 +3,7 @@
 //! It matters where the result's pattern depends on it, and where a temporary that holds
 //! nothing annihilates: `t * x(i)` is 0 then, even where `x(i)` is `NaN`.
 
-use sparsec_base::Scalar;
+use sparsec_base::{ElementType, Scalar};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorVar};
 use sparsec_loop::{Builder, Expr, Var};
@@ -44,7 +44,8 @@ pub(super) fn flag(
     if !asks_for_flag(at, consumer, temporary) {
         return Flag::None;
     }
-    if !always_writes(at, producer, temporary) || at.kernel.searches(producer) {
+    let is_written = always_writes(at, producer, temporary) && !at.kernel.searches(producer);
+    if !is_written && !lacks_fill(at, producer, temporary) {
         return Flag::Raised;
     }
     // Loops over everything add something unless there is nothing.
@@ -53,6 +54,32 @@ pub(super) fn flag(
         .map(|var| Expr::int(0).less(at.extent(var)))
         .reduce(Expr::and)
         .map_or(Flag::None, Flag::Known)
+}
+
+/// Whether what is added to a temporary fails where nothing is stored, as an integer
+/// division by zero does. Then its value is looked at wherever it is read, and fails there.
+fn lacks_fill(at: &Context<'_>, producer: &Stmt, temporary: TensorVar) -> bool {
+    let concrete = at.kernel.concrete;
+    let inner = temporaries_within(producer);
+    let mut lacks = false;
+    producer.for_each_assign(&mut |lhs, _, rhs| {
+        if lhs.tensor == temporary && !lacks {
+            let rhs = rhs.map_parts(&mut |part| match part {
+                Value::Access(access) if inner.contains(&access.tensor) => {
+                    lacks_fill(at, producer, access.tensor).then(no_value)
+                }
+                _ => None,
+            });
+            lacks = rhs.fill(&concrete.tensors, &concrete.vars).is_none();
+        }
+    });
+    lacks
+}
+
+/// An expression that fails: no integer is near `NaN`.
+fn no_value() -> Value {
+    let nan = Value::Literal(Scalar::F64(f64::NAN));
+    Value::Cast(ElementType::I8, Box::new(nan))
 }
 
 /// What a temporary is where nothing that is stored was added to it: the

@@ -179,6 +179,10 @@ fn nested(earlier: usize) -> BoxedStrategy<Node> {
                 .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
             1 => (prop::sample::select(UNARY.to_vec()), inner.clone())
                 .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
+            // What fails where a divisor is 0 or a float has no integer near it.
+            1 => inner.clone().prop_map(|arg| Node::Call("i64", vec![arg])),
+            1 => (inner.clone(), inner.clone())
+                .prop_map(|(left, right)| Node::Call("//", vec![left, right])),
             1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
                 let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
                 Node::Call("select", vec![condition, a, c])
@@ -218,6 +222,10 @@ impl Scope<'_> {
             Node::Call("-", args) => format!("(-({}))", text(&args[0])),
             // Truth values have no signs.
             Node::Call("isstored", args) => format!("i64(isstored({}))", text(&args[0])),
+            // A divisor that is not stored is mostly not zero.
+            Node::Call("//", args) => {
+                format!("(i64({}) // (i64({}) + 3))", text(&args[0]), text(&args[1]))
+            }
             // Integers, whose powers are exact.
             Node::Call("pow", args) => {
                 format!("pow(i64({}), i64({}) % 4)", text(&args[0]), text(&args[1]))

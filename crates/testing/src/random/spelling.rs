@@ -21,6 +21,7 @@ use sparsec::reference::{self, CoordinateMap, implied};
 use sparsec::{Inputs, Request, Session, Source, Span, UserFunction, code, compile};
 use sparsec_base::Kind;
 
+use super::check::fail_alike;
 use super::expression::VARS;
 
 /// What each of [`VARS`] is renamed to, so that their order by name is another.
@@ -140,7 +141,7 @@ pub(super) fn check_respelled(
     let found: [sparsec::Result<_>; 2] = [run(request), run(&other)];
     let (compiled, one, respelled) = match found {
         [Ok((compiled, one)), Ok((_, other))] => (compiled, one, other),
-        [Err(one), Err(other)] if one.code() == other.code() => return Ok(()),
+        [Err(one), Err(other)] if fail_alike(&one, &other) => return Ok(()),
         // A variable that is only a number in its term is one by the other terms, and has
         // its extent from them.
         [Ok(_), Err(error)]

@@ -186,9 +186,26 @@ pub fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
 
 impl Combined {
     /// Nothing, but what is appended.
-    pub(super) fn appending(appended: Option<Appended>) -> Self {
+    pub(super) fn appending(appended: Appended) -> Self {
         Self {
-            appended,
+            appended: Some(appended),
+            ..Self::default()
+        }
+    }
+
+    /// The flags of outside that iterations raise which combine nothing else.
+    pub(super) fn flags(body: &Block) -> Self {
+        let mut inside = HashSet::new();
+        let mut vars = BTreeMap::new();
+        for_each_stmt(body, &mut |stmt| match stmt {
+            Stmt::Declare { var, .. } => _ = inside.insert(*var),
+            Stmt::Assign { var, .. } if !inside.contains(var) => {
+                vars.insert(*var, BinaryOp::Or);
+            }
+            _ => {}
+        });
+        Self {
+            vars,
             ..Self::default()
         }
     }

@@ -39,10 +39,10 @@ pub(super) fn divisible(function: &Function, body: &Block) -> BTreeMap<Var, Comb
                 }
                 _ => None,
             };
-            let is_apart = appended.is_some() || is_independent(found.mark);
-            let combined = match is_apart {
-                true => Some(Combined::appending(appended)),
-                false => combine::of(function, found.var, found.body, &own, &filled),
+            let combined = match appended {
+                Some(appended) => Some(Combined::appending(appended)),
+                None if is_independent(found.mark) => Some(Combined::flags(found.body)),
+                None => combine::of(function, found.var, found.body, &own, &filled),
             };
             let combined = combined
                 .filter(|combined| combined.appended.is_some() || !grows_others(found.body, &own));
