@@ -68,6 +68,8 @@ fn lacks_fill(at: &Context<'_>, producer: &Stmt, temporary: TensorVar) -> bool {
                 Value::Access(access) if inner.contains(&access.tensor) => {
                     lacks_fill(at, producer, access.tensor).then(no_value)
                 }
+                // A coordinate counts as stored wherever it is.
+                Value::Index(_) => Some(Value::Literal(Scalar::I64(1))),
                 _ => None,
             });
             lacks = rhs.fill(&concrete.tensors, &concrete.vars).is_none();
