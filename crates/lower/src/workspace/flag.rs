@@ -3,6 +3,8 @@
 //! It matters where the result's pattern depends on it, and where a temporary that holds
 //! nothing annihilates: `t * x(i)` is 0 then, even where `x(i)` is `NaN`.
 
+use std::collections::BTreeSet;
+
 use sparsec_base::{ElementType, Scalar};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr as Value, IndexVar, Operator, TensorVar};
@@ -50,7 +52,11 @@ pub(super) fn flag(
     }
     // Loops over everything add something unless there is nothing.
     let loops = producer.loops().into_iter();
-    loops
+    let originals: BTreeSet<IndexVar> = loops
+        .flat_map(|var| at.kernel.concrete.originals(var))
+        .collect();
+    originals
+        .into_iter()
         .map(|var| Expr::int(0).less(at.extent(var)))
         .reduce(Expr::and)
         .map_or(Flag::None, Flag::Known)
