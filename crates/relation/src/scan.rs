@@ -78,6 +78,7 @@ mod bounds;
 mod item;
 mod nest;
 mod print;
+mod proofs;
 mod run;
 mod shadow;
 
@@ -85,6 +86,7 @@ pub use run::{Data, Ended};
 
 use item::{Finish, Item, Refused};
 use nest::{Nest, Stuck, are_disjoint};
+use proofs::Proofs;
 
 /// A set whose points are visited, with the times of the visits.
 #[derive(Clone, Debug)]
@@ -183,6 +185,7 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
         .map(|visit| visit.time.len())
         .max()
         .unwrap_or(0);
+    let proofs = Proofs::new(declarations);
     let mut names = Names::default();
     let mut items: Vec<Item> = Vec::new();
     for (number, visit) in visits.iter().enumerate() {
@@ -193,7 +196,7 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
             let mut item = Item::new(number, part, &time, &mut names, declarations)
                 .map_err(|refused| refused.diagnose(visit))?;
             // Its variables may have no bounds that loops shared with others could use.
-            if item.is_empty(declarations) {
+            if item.is_empty(&proofs) {
                 continue;
             }
             item.order.extend(item.tuple.clone());
@@ -209,10 +212,7 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
     if items.is_empty() {
         return Ok(Loops::new(Names::default(), Vec::new()));
     }
-    let mut nest = Nest {
-        names,
-        declarations,
-    };
+    let mut nest = Nest { names, proofs };
     let body = nest
         .together(items, 0, n_times)
         .map_err(|stuck| stuck.diagnose(visits))?;

@@ -13,7 +13,7 @@ impl Nest<'_> {
     pub(super) fn alone(&mut self, mut item: Item, mut level: usize) -> Result<Vec<Step>, Stuck> {
         let mut steps = Vec::new();
         loop {
-            let conditions = item.enforce(self.declarations, true);
+            let conditions = item.enforce(&self.proofs, true);
             if !conditions.is_empty() {
                 let never = |row: &Row| row.sum.value().is_some();
                 if conditions.iter().any(never) {
@@ -26,7 +26,7 @@ impl Nest<'_> {
                 });
                 return Ok(steps);
             }
-            if let Some((variable, value)) = item.determined(self.declarations) {
+            if let Some((variable, value)) = item.determined(&self.proofs) {
                 steps.push(Step::Let {
                     variable,
                     value: value.to_expression(),
@@ -50,10 +50,10 @@ impl Nest<'_> {
             steps.extend(self.finish(item)?);
             return Ok(steps);
         };
-        let bounds = item.bounds(variable, self.declarations);
+        let bounds = item.bounds(variable, &self.proofs);
         self.check(&bounds, variable, item.number)?;
         if matches!(item.finish, Finish::Found)
-            || item.increases(variable, None, &mut self.names, self.declarations)
+            || item.increases(variable, None, &mut self.names, &self.proofs)
         {
             return self.looped(item, level, variable, &bounds, steps);
         }
@@ -71,7 +71,7 @@ impl Nest<'_> {
     /// The loop that comes next: over the next element of the order, or over
     /// another variable that gives it in the same order.
     fn choose(&mut self, item: &Item, next: Variable) -> Result<(Variable, Bounds), Stuck> {
-        let own = item.bounds(next, self.declarations);
+        let own = item.bounds(next, &self.proofs);
         let mut others: Vec<Variable> = Vec::new();
         for row in item.rows.iter().filter(|row| row.sign == Sign::Zero) {
             if let [a, b] = item.open(&row.sum)[..]
@@ -91,9 +91,9 @@ impl Nest<'_> {
             }
         }
         for other in others {
-            let bounds = item.direct(other, self.declarations);
+            let bounds = item.direct(other, &self.proofs);
             if bounds.is_closed()
-                && item.increases(other, Some(next), &mut self.names, self.declarations)
+                && item.increases(other, Some(next), &mut self.names, &self.proofs)
             {
                 return Ok((other, bounds));
             }

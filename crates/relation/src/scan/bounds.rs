@@ -14,11 +14,12 @@
 
 use std::collections::BTreeMap;
 
-use super::item::{Item, domain, holds};
+use super::item::{Item, domain};
+use super::proofs::Proofs;
 use super::shadow::{shadow, without};
-use crate::declarations::{Declarations, Monotone};
+use crate::declarations::Monotone;
 use crate::expression::Variable;
-use crate::facts::{Facts, atom};
+use crate::facts::atom;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::solve::solved;
 
@@ -71,18 +72,18 @@ impl Bounds {
 impl Item {
     /// The bounds from single comparisons, and from those of an unknown that an equality ties to
     /// the variable, as far as the others do not imply them.
-    pub(super) fn direct(&self, variable: Variable, declarations: &Declarations) -> Bounds {
+    pub(super) fn direct(&self, variable: Variable, proofs: &Proofs<'_>) -> Bounds {
         let mut found: Vec<Bound> = Vec::new();
-        let follows = self.followers(variable, declarations);
+        let follows = self.followers(variable, proofs);
         for of in 0..self.pending.len() {
-            for bound in self.sides(of, variable, &follows, declarations) {
+            for bound in self.sides(of, variable, &follows, proofs) {
                 let same = |b: &Bound| b.is_lower == bound.is_lower && b.value == bound.value;
                 if !found.iter().any(same) {
                     found.push(bound);
                 }
             }
         }
-        for bound in self.tied(variable, declarations) {
+        for bound in self.tied(variable, proofs) {
             let same = |b: &Bound| b.is_lower == bound.is_lower && b.value == bound.value;
             if !found.iter().any(same) {
                 found.push(bound);
@@ -91,8 +92,7 @@ impl Item {
         // A search costs more than a comparison, so it goes first.
         for is_searched in [true, false] {
             for at in (0..found.len()).rev() {
-                if found[at].is_searched == is_searched && self.is_implied(&found, at, declarations)
-                {
+                if found[at].is_searched == is_searched && self.is_implied(&found, at, proofs) {
                     found.remove(at);
                 }
             }
@@ -106,7 +106,7 @@ impl Item {
 
     /// The bounds of an unknown, of which an equality says what the variable is: a position among
     /// those of its parent, where the coordinate is not known yet.
-    fn tied(&self, variable: Variable, declarations: &Declarations) -> Vec<Bound> {
+    fn tied(&self, variable: Variable, proofs: &Proofs<'_>) -> Vec<Bound> {
         let own = atom(variable);
         let mut found = Vec::new();
         for tie in self.rows.iter().filter(|row| row.sign == Sign::Zero) {
@@ -131,11 +131,11 @@ impl Item {
             let comparisons = self.rows.iter().filter(compares);
             for row in comparisons.filter_map(|row| without(row, product, &value)) {
                 let is_own = self.open(&row.sum) == [variable];
-                let plain = is_own.then(|| self.plain(&row.sum, variable, declarations));
+                let plain = is_own.then(|| self.plain(&row.sum, variable, proofs));
                 let Some((is_lower, value)) = plain.flatten() else {
                     continue;
                 };
-                if self.has_values(&value, declarations) {
+                if self.has_values(&value, proofs) {
                     found.push(Bound {
                         is_lower,
                         value,
@@ -151,7 +151,7 @@ impl Item {
 
     /// Whether there is another bound on the side of this one, and all others together
     /// imply it.
-    fn is_implied(&self, bounds: &[Bound], at: usize, declarations: &Declarations) -> bool {
+    fn is_implied(&self, bounds: &[Bound], at: usize, proofs: &Proofs<'_>) -> bool {
         let bound = &bounds[at];
         let others = || bounds.iter().enumerate().filter(|(n, _)| *n != at);
         if !others().any(|(_, other)| other.is_lower == bound.is_lower) {
@@ -160,32 +160,31 @@ impl Item {
         let others = others().flat_map(|(_, other)| other.follow.clone());
         let context: Vec<Row> = self.context.iter().cloned().chain(others).collect();
         if !bound.is_searched {
-            return holds(&context, &bound.follow[0], declarations);
+            return proofs.holds(&context, &bound.follow[0]);
         }
         // The comparison itself, if its calls have values.
         let row = &self.pending[bound.of.expect("a search is for a comparison")].row;
-        let facts = Facts::of_rows(context.iter().cloned(), declarations);
-        let mut has_values = true;
-        row.sum
-            .visit(&mut |atom| has_values &= !atom.is_partial() || facts.has_value(atom));
-        has_values && holds(&context, row, declarations)
+        let has_values = proofs.of(&context, |facts| {
+            let mut has_values = true;
+            let sum = &row.sum;
+            sum.visit(&mut |atom| has_values &= !atom.is_partial() || facts.has_value(atom));
+            has_values
+        });
+        has_values && proofs.holds(&context, row)
     }
 
     /// The variables that are known as soon as this one is, with their values.
-    fn followers(
-        &self,
-        variable: Variable,
-        declarations: &Declarations,
-    ) -> BTreeMap<Variable, Polynomial> {
+    fn followers(&self, variable: Variable, proofs: &Proofs<'_>) -> BTreeMap<Variable, Polynomial> {
         let of_two = |row: &Row| row.sign == Sign::Zero && self.open(&row.sum).len() == 2;
         if !self.rows.iter().any(of_two) {
             return BTreeMap::new();
         }
-        let facts = Facts::of_rows(self.rows.iter().cloned(), declarations);
         let given = self.known.iter().copied().chain([variable]);
-        let mut follows = solved(&self.rows, &facts, given, declarations);
+        let mut follows = proofs.of(&self.rows, |facts| {
+            solved(&self.rows, facts, given, proofs.declarations)
+        });
         follows.retain(|v, value| {
-            !self.known.contains(v) && *v != variable && self.has_values(value, declarations)
+            !self.known.contains(v) && *v != variable && self.has_values(value, proofs)
         });
         follows
     }
@@ -197,7 +196,7 @@ impl Item {
         of: usize,
         variable: Variable,
         follows: &BTreeMap<Variable, Polynomial>,
-        declarations: &Declarations,
+        proofs: &Proofs<'_>,
     ) -> Vec<Bound> {
         let row = &self.pending[of].row;
         let put =
@@ -214,17 +213,17 @@ impl Item {
             rows.extend(Polynomial::default().plus(-1, &sum));
         }
         let sides = rows.into_iter().filter_map(|sum| {
-            let plain = self.plain(&sum, variable, declarations);
+            let plain = self.plain(&sum, variable, proofs);
             let is_searched = plain.is_none();
             let (is_lower, value, follow) = match plain {
                 Some((is_lower, value)) => {
                     let sign = Sign::NonNegative;
                     (is_lower, value, vec![Row { sum, sign }])
                 }
-                None if is_own => self.searched(&sum, variable, declarations)?,
+                None if is_own => self.searched(&sum, variable, proofs)?,
                 None => return None,
             };
-            self.has_values(&value, declarations).then_some(Bound {
+            self.has_values(&value, proofs).then_some(Bound {
                 is_lower,
                 value,
                 of: Some(of),
@@ -240,7 +239,7 @@ impl Item {
         &self,
         sum: &Polynomial,
         variable: Variable,
-        declarations: &Declarations,
+        proofs: &Proofs<'_>,
     ) -> Option<(bool, Polynomial)> {
         let zero = Polynomial::default();
         let rest = sum.substituted(variable, &zero)?;
@@ -256,7 +255,7 @@ impl Item {
                 let positive = |factor: &Polynomial| {
                     let sum = factor.plus(-1, &Polynomial::integer(1))?;
                     let sign = Sign::NonNegative;
-                    Some(holds(&self.context, &Row { sum, sign }, declarations))
+                    Some(proofs.holds(&self.context, &Row { sum, sign }))
                 };
                 if positive(&factor)? {
                     true
@@ -287,7 +286,7 @@ impl Item {
         &self,
         sum: &Polynomial,
         variable: Variable,
-        declarations: &Declarations,
+        proofs: &Proofs<'_>,
     ) -> Option<(bool, Polynomial, Vec<Row>)> {
         let (call, factor) = sum.terms().find_map(|(atoms, factor)| match atoms {
             [atom @ Atom::Call(..)] if mentions(atom, variable) => Some((atom, factor)),
@@ -296,7 +295,8 @@ impl Item {
         let Atom::Call(name, arguments) = call else {
             return None;
         };
-        let ([argument], Some(function)) = (&arguments[..], declarations.function(name)) else {
+        let ([argument], Some(function)) = (&arguments[..], proofs.declarations.function(name))
+        else {
             return None;
         };
         function.domain.as_box()?;
@@ -323,7 +323,7 @@ impl Item {
         ));
         // A found argument lies in the domain, or is its end.
         let alone = [atom(variable)];
-        let mut follow = domain(name, arguments, declarations).ok()?;
+        let mut follow = domain(name, arguments, proofs.declarations).ok()?;
         follow.retain(|row| {
             let factor = row.sum.factor(&alone);
             row.sign == Sign::NonNegative && (factor > 0) == is_lower && factor != 0
@@ -339,7 +339,7 @@ impl Item {
                     false => begin.plus(-1, &wanted)?.plus(-1, &one)?,
                 };
                 let sign = Sign::NonNegative;
-                if holds(&self.context, &Row { sum, sign }, declarations) {
+                if proofs.holds(&self.context, &Row { sum, sign }) {
                     row.sum = row.sum.plus(-1, &one)?;
                 }
             }
@@ -349,8 +349,7 @@ impl Item {
 
     /// Bounds that follow from all comparisons together, whatever the variables
     /// without values are: at most one on each side.
-    pub(super) fn derived(&self, variable: Variable, declarations: &Declarations) -> Bounds {
-        let facts = Facts::of_rows(self.rows.iter().cloned(), declarations);
+    pub(super) fn derived(&self, variable: Variable, proofs: &Proofs<'_>) -> Bounds {
         let alone = atom(variable);
         let keep = |atoms: &[Atom]| {
             let product = atoms.iter().cloned().map(Polynomial::atom);
@@ -359,12 +358,12 @@ impl Item {
             let mut atoms = atoms.iter();
             others == 0
                 && atoms.clone().all(|a| {
-                    !a.is_partial() || self.has_values(&Polynomial::atom(a.clone()), declarations)
+                    !a.is_partial() || self.has_values(&Polynomial::atom(a.clone()), proofs)
                 })
                 && atoms.all(|a| *a == alone || !mentions(a, variable))
         };
         let mut bounds = Bounds::default();
-        let mut rows = shadow(facts.rows(), &keep);
+        let mut rows = proofs.of(&self.rows, |facts| shadow(facts.rows(), &keep));
         rows.sort_by_key(|row| {
             let mut n_calls = 0;
             row.sum
@@ -372,10 +371,10 @@ impl Item {
             (n_calls, row.sum.terms().count())
         });
         for row in rows {
-            if !row.sum.has(variable) || !self.has_values(&row.sum, declarations) {
+            if !row.sum.has(variable) || !self.has_values(&row.sum, proofs) {
                 continue;
             }
-            let Some((is_lower, value)) = self.plain(&row.sum, variable, declarations) else {
+            let Some((is_lower, value)) = self.plain(&row.sum, variable, proofs) else {
                 continue;
             };
             let side = match is_lower {
@@ -396,10 +395,10 @@ impl Item {
     }
 
     /// The direct bounds, and derived ones on a side that has none.
-    pub(super) fn bounds(&self, variable: Variable, declarations: &Declarations) -> Bounds {
-        let mut bounds = self.direct(variable, declarations);
+    pub(super) fn bounds(&self, variable: Variable, proofs: &Proofs<'_>) -> Bounds {
+        let mut bounds = self.direct(variable, proofs);
         if !bounds.is_closed() {
-            let derived = self.derived(variable, declarations);
+            let derived = self.derived(variable, proofs);
             if bounds.lower.is_empty() {
                 bounds.lower = derived.lower;
             }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
 
+use super::proofs::Proofs;
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
 use crate::expression::{Comparison, Expression, Values, Variable};
@@ -202,8 +203,8 @@ impl Item {
     }
 
     /// Whether it is known to have no point.
-    pub(super) fn is_empty(&self, declarations: &Declarations) -> bool {
-        Facts::of_rows(self.rows.iter().cloned(), declarations).impossible()
+    pub(super) fn is_empty(&self, proofs: &Proofs<'_>) -> bool {
+        proofs.of(&self.rows, Facts::impossible)
     }
 
     /// The variables of `sum` without values.
@@ -213,10 +214,10 @@ impl Item {
     }
 
     /// Whether each call and division in `sum` has a value where the loops are.
-    pub(super) fn has_values(&self, sum: &Polynomial, declarations: &Declarations) -> bool {
+    pub(super) fn has_values(&self, sum: &Polynomial, proofs: &Proofs<'_>) -> bool {
         let mut every = Vec::new();
         sum.visit(&mut |atom| {
-            if atom.is_partial() && inverse_of(atom, declarations).is_none() {
+            if atom.is_partial() && inverse_of(atom, proofs.declarations).is_none() {
                 every.push(atom.clone());
             }
         });
@@ -224,8 +225,7 @@ impl Item {
             let of = Polynomial::atom(atom.clone());
             let stated = self.rows.iter().any(|row| has_atom(&row.sum, atom));
             let unmet = self.pending.iter().any(|p| p.of.as_ref() == Some(&of));
-            (stated && !unmet)
-                || Facts::of_rows(self.context.iter().cloned(), declarations).has_value(atom)
+            (stated && !unmet) || proofs.of(&self.context, |facts| facts.has_value(atom))
         })
     }
 
@@ -241,14 +241,14 @@ impl Item {
     /// Enforces comparisons that are known to hold at this place of the loops. With `test`, returns
     /// comparisons that can be tested now, in an order in which each has a value if the earlier
     /// ones hold.
-    pub(super) fn enforce(&mut self, declarations: &Declarations, test: bool) -> Vec<Row> {
+    pub(super) fn enforce(&mut self, proofs: &Proofs<'_>, test: bool) -> Vec<Row> {
         let mut tested = Vec::new();
         loop {
             let ready = || (0..self.pending.len()).filter(|&at| self.is_ready(&self.pending[at]));
             // A known comparison may imply the next one.
             let known = ready().find(|&at| {
                 let pending = &self.pending[at];
-                pending.is_met || holds(&self.context, &pending.row, declarations)
+                pending.is_met || proofs.holds(&self.context, &pending.row)
             });
             let Some(at) = known.or_else(|| ready().next().filter(|_| test)) else {
                 return tested;
@@ -262,15 +262,16 @@ impl Item {
     }
 
     /// A variable that the others determine, and its value.
-    pub(super) fn determined(&self, declarations: &Declarations) -> Option<(Variable, Polynomial)> {
+    pub(super) fn determined(&self, proofs: &Proofs<'_>) -> Option<(Variable, Polynomial)> {
         if self.rows.iter().all(|row| self.open(&row.sum).is_empty()) {
             return None;
         }
-        let facts = Facts::of_rows(self.rows.iter().cloned(), declarations);
         let given = self.known.iter().copied();
-        let all = solved(&self.rows, &facts, given, declarations);
+        let all = proofs.of(&self.rows, |facts| {
+            solved(&self.rows, facts, given, proofs.declarations)
+        });
         let mut new = all.into_iter().filter(|(v, _)| !self.known.contains(v));
-        new.find(|(_, value)| self.has_values(value, declarations))
+        new.find(|(_, value)| self.has_values(value, proofs))
     }
 
     /// Gives a variable a value.
@@ -291,7 +292,7 @@ impl Item {
         first: Variable,
         then: Option<Variable>,
         names: &mut Names,
-        declarations: &Declarations,
+        proofs: &Proofs<'_>,
     ) -> bool {
         let mut rows = self.rows.clone();
         let mut other = rows.clone();
@@ -326,7 +327,7 @@ impl Item {
             let Some(after) = of(then) else { return false };
             compare(then, Comparison::GreaterEqual, after);
         }
-        Facts::of_rows(rows, declarations).impossible()
+        Facts::of_rows(rows, proofs.declarations).impossible()
     }
 }
 
@@ -392,31 +393,4 @@ pub(super) fn domain(
         Row::of(&link.first, *comparison, right).ok_or(Refused::TooLarge)
     });
     rows.collect()
-}
-
-/// Whether a row is known to hold where a context does. Its calls have values.
-pub(super) fn holds(context: &[Row], row: &Row, declarations: &Declarations) -> bool {
-    if let Some(value) = row.sum.value() {
-        return match row.sign {
-            Sign::Zero => value == 0,
-            Sign::NonNegative => value >= 0,
-            Sign::NonZero => value != 0,
-        };
-    }
-    let refuted = |sum: Option<Polynomial>, sign| {
-        sum.is_some_and(|sum| {
-            let rows = context.iter().cloned().chain([Row { sum, sign }]);
-            Facts::of_rows(rows, declarations).impossible()
-        })
-    };
-    let below = || Polynomial::integer(-1).plus(-1, &row.sum);
-    let above = || Polynomial::integer(-1).plus(1, &row.sum);
-    if context.contains(row) {
-        return true;
-    }
-    match row.sign {
-        Sign::NonNegative => refuted(below(), Sign::NonNegative),
-        Sign::Zero => refuted(below(), Sign::NonNegative) && refuted(above(), Sign::NonNegative),
-        Sign::NonZero => refuted(Some(row.sum.clone()), Sign::Zero),
-    }
 }

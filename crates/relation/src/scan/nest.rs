@@ -2,7 +2,8 @@
 
 use super::Step;
 use super::bounds::{Bound, Bounds};
-use super::item::{Item, holds};
+use super::item::Item;
+use super::proofs::Proofs;
 use crate::declarations::Declarations;
 use crate::expression::Variable;
 use crate::facts::{Facts, atom, to_constraint};
@@ -12,7 +13,7 @@ use crate::polynomial::{Atom, Polynomial, Row, Sign};
 /// Makes loops; the names of variables grow on the way.
 pub(super) struct Nest<'a> {
     pub(super) names: Names,
-    pub(super) declarations: &'a Declarations,
+    pub(super) proofs: Proofs<'a>,
 }
 
 /// Why there are no loops.
@@ -131,12 +132,12 @@ impl Nest<'_> {
     /// Tests that all items make at this place. Known comparisons need none.
     fn common_conditions(&self, items: &mut [Item]) -> Option<Vec<Row>> {
         for item in items.iter_mut() {
-            item.enforce(self.declarations, false);
+            item.enforce(&self.proofs, false);
         }
         let mut tested = items.to_vec();
         let conditions: Vec<Vec<Row>> = tested
             .iter_mut()
-            .map(|item| item.enforce(self.declarations, true))
+            .map(|item| item.enforce(&self.proofs, true))
             .collect();
         let first = conditions[0].clone();
         if first.is_empty() || conditions.iter().any(|other| *other != first) {
@@ -152,14 +153,14 @@ impl Nest<'_> {
         let mut tested = items.to_vec();
         let mut n_tests = 0;
         for item in &mut tested {
-            n_tests += usize::from(!item.enforce(self.declarations, true).is_empty());
+            n_tests += usize::from(!item.enforce(&self.proofs, true).is_empty());
         }
         if n_tests < 2 {
             return None;
         }
         let may_meet = |a: &Item, b: &Item| {
             let rows = a.context.iter().chain(&b.context).cloned();
-            !Facts::of_rows(rows, self.declarations).impossible()
+            !Facts::of_rows(rows, self.proofs.declarations).impossible()
         };
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for (at, item) in tested.iter().enumerate() {
@@ -178,7 +179,7 @@ impl Nest<'_> {
     fn common_value(&mut self, items: &mut [Item], steps: &mut Vec<Step>) -> Result<bool, Stuck> {
         let found: Vec<_> = items
             .iter()
-            .map(|item| item.determined(self.declarations))
+            .map(|item| item.determined(&self.proofs))
             .collect();
         let Some((at, (variable, value))) = found
             .iter()
@@ -236,7 +237,7 @@ impl Nest<'_> {
         }
         let bounds: Vec<Bounds> = items
             .iter()
-            .map(|item| item.bounds(first, self.declarations))
+            .map(|item| item.bounds(first, &self.proofs))
             .collect();
         for (bounds, (item, own)) in bounds.iter().zip(items.iter().zip(&variables)) {
             self.check(bounds, *own, item.number)?;
@@ -310,7 +311,7 @@ impl Nest<'_> {
                     let sum = sum.and_then(|sum| sum.plus(-sign, outer));
                     sum.is_some_and(|sum| {
                         let sign = Sign::NonNegative;
-                        holds(context, &Row { sum, sign }, self.declarations)
+                        self.proofs.holds(context, &Row { sum, sign })
                     })
                 })
             })
@@ -334,7 +335,7 @@ impl Nest<'_> {
                 bounds[b].lower.iter().any(|lower| {
                     lower.value.plus(-1, &upper.value).is_some_and(|sum| {
                         let sign = Sign::NonNegative;
-                        holds(&context, &Row { sum, sign }, self.declarations)
+                        self.proofs.holds(&context, &Row { sum, sign })
                     })
                 })
             })
