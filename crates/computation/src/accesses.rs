@@ -107,6 +107,20 @@ impl Computation {
         found
     }
 
+    /// The data that a statement reads and writes.
+    pub(crate) fn spaces_of(&self, id: StatementId) -> BTreeSet<String> {
+        let statement = self.statement(id);
+        let mut names = self.index_arrays(id);
+        for access in [&statement.target]
+            .into_iter()
+            .chain(statement.value.entries())
+        {
+            names.insert(access.space.clone());
+            names.extend(self.inner(&access.indices).into_iter().map(|it| it.space));
+        }
+        names
+    }
+
     /// The data that the iteration space, the schedule and the keys of a statement
     /// speak of, and the extents of what it touches.
     pub(crate) fn index_arrays(&self, id: StatementId) -> BTreeSet<String> {

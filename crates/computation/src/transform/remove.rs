@@ -57,6 +57,11 @@ impl Computation {
 
     /// Whether nothing that is live out depends on what a statement writes.
     pub(super) fn is_dead(&self, id: StatementId) -> bool {
+        !self.live().contains(&self.statement(id).target.space)
+    }
+
+    /// The data on which live-out data and assumptions depend, themselves included.
+    fn live(&self) -> BTreeSet<String> {
         let live_out = self.spaces.iter().filter(|space| space.role.is_live_out());
         let mut live: BTreeSet<String> = BTreeSet::new();
         for space in live_out {
@@ -80,11 +85,11 @@ impl Computation {
             }
             for id in self.ids() {
                 if live.contains(&self.statement(id).target.space) {
-                    live.extend(self.references(id).into_iter().map(|r| r.space));
+                    live.extend(self.spaces_of(id));
                 }
             }
             if live.len() == before {
-                return !live.contains(&self.statement(id).target.space);
+                return live;
             }
         }
     }
@@ -92,9 +97,9 @@ impl Computation {
     /// Removes the dead statements, on which no data that outlive the computation depend, and the
     /// temporary data that nothing touches without them.
     pub fn remove_dead(&mut self) {
-        let dead = self.ids().map(|id| self.is_dead(id));
-        let mut dead = dead.collect::<Vec<bool>>().into_iter();
-        self.statements.retain(|_| !dead.next().expect("one each"));
+        let live = self.live();
+        self.statements
+            .retain(|statement| live.contains(&statement.target.space));
         self.forget_unused();
     }
 

@@ -158,6 +158,8 @@ impl Item {
             return false;
         }
         let others = others().flat_map(|(_, other)| other.follow.clone());
+        // All bounds share the consequences of the context.
+        proofs.of(&self.context, |_| ());
         let context: Vec<Row> = self.context.iter().cloned().chain(others).collect();
         if !bound.is_searched {
             return proofs.holds(&context, &bound.follow[0]);

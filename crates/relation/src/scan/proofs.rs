@@ -28,9 +28,6 @@ struct Known<'a> {
     answers: RefCell<BTreeMap<Row, bool>>,
 }
 
-/// More rows than these have consequences of their own, rather than beside those before them.
-const MOST_NEW: usize = 3;
-
 impl<'a> Proofs<'a> {
     pub(super) fn new(declarations: &'a Declarations) -> Self {
         Self {
@@ -48,14 +45,17 @@ impl<'a> Proofs<'a> {
         if let Some(known) = self.known.borrow().get(rows) {
             return Rc::clone(known);
         }
-        let prefixes = (1..rows.len()).rev().map(|n| rows.split_at(n));
-        let mut prefixes = prefixes.take(MOST_NEW);
-        let facts = prefixes.find_map(|(before, new)| {
+        // What follows from fewer rows follows from these.
+        let before = (1..rows.len()).rev().find_map(|n| {
             let known = self.known.borrow();
-            Some(known.get(before)?.facts.under(new))
+            Some((Rc::clone(known.get(&rows[..n])?), n))
         });
+        let facts = match before {
+            Some((known, n)) => known.facts.under(&rows[n..]),
+            None => Facts::of_rows(rows.iter().cloned(), self.declarations),
+        };
         let known = Rc::new(Known {
-            facts: facts.unwrap_or_else(|| Facts::of_rows(rows.iter().cloned(), self.declarations)),
+            facts,
             answers: RefCell::default(),
         });
         let mut all = self.known.borrow_mut();
