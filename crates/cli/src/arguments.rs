@@ -388,7 +388,7 @@ pub(crate) struct ConvertArguments {
     pub(crate) structure: String,
 
     /// How many bytes the new tensor may take, as in 64G; if not given, each of its arrays may take
-    /// 16 times the bytes of the entries, and 1G in any case
+    /// 1G, or 16 times the bytes of the entries if that is more
     #[arg(long, value_name = "SIZE", conflicts_with = "emit")]
     pub(crate) memory: Option<String>,
 

@@ -242,6 +242,9 @@ fn of_option(
         return line;
     }
     let first = takers.first()?;
+    if command.get_name() == "convert" && matches!(option, "-f" | "--format") {
+        return Some("`--to FORMAT` says how the new file stores the tensor".to_owned());
+    }
     Some(format!(
         "an option of `{}`, which `sparsec help {first}` describes",
         takers.join("`, `")

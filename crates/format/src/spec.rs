@@ -282,7 +282,7 @@ impl FormatSpec {
             } => (
                 format!(
                     "`{}` stores tensors of order {own}, not of order {order}",
-                    preset.name
+                    with_arguments(preset.name, arguments)
                 ),
                 match (order, preset.parameters) {
                     (0, _) => "for order 0 use `dense`".to_owned(),

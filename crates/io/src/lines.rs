@@ -394,7 +394,7 @@ impl Lines<'_> {
         };
         let last = self.text.bytes()[place.end..].iter().all(|&b| b != b'\n');
         match missing && last {
-            true => diagnostic.note("the file ends in this line; it may have been cut off"),
+            true => diagnostic.note("the file ends in this line: copy it again if it was cut off"),
             false => diagnostic,
         }
     }

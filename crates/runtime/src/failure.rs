@@ -127,16 +127,21 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
         ..
     }) = shortage
     {
-        let what = growing.map_or("it".to_owned(), |array| format!("`{array}`"));
+        let what = growing.map_or("it".to_owned(), |array| format!("its array `{array}`"));
         let limit = most.map_or(String::new(), |most| {
-            format!(", and {most} are the limit: 16 times the bytes of the entries, and 1 GiB in any case")
+            format!(
+                ", and may have {}: 1 GiB, or 16 times the bytes of the entries if that is more",
+                bytes_text(most.into())
+            )
         });
         diagnostic = diagnostic.note(format!("{what} was to have {}{limit}", bytes_text(bytes)));
     }
-    // What grows is what stores entries: no format would hold fewer of them.
-    diagnostic.help(
-        "compute a window of the result, or allow more with `--memory` (`Options::memory` in Rust)",
-    )
+    let is_limited = shortage.is_some_and(|shortage| shortage.most.is_some());
+    diagnostic.help(match is_limited {
+        true => "store it as `coo`, `csr` or `csf`, which have a place for each entry, or allow more with `--memory` (`Options::memory` in Rust)",
+        // What grows is what stores entries: no format would hold fewer of them.
+        false => "compute a window of the result, or allow more with `--memory` (`Options::memory` in Rust)",
+    })
 }
 
 /// The failure that a status of a compiled kernel stands for.

@@ -21,13 +21,12 @@ pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
     let message = format!("an array of the tensor would take {bytes}, and {most} are the limit");
     let error = Diagnostic::new(code::TENSOR_TOO_LARGE, message);
     let error = match limit {
-        MemoryLimit::Array(_) => {
-            error.note("arrays may take 16 times the bytes of the entries, and 1 GiB in any case")
-        }
+        MemoryLimit::Array(_) => error
+            .note("an array may take 1 GiB, or 16 times the bytes of the entries if that is more"),
         _ => error,
     };
     Err(error.help(
-        "store it in a format with fewer places, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)",
+        "store it as `coo`, `csr` or `csf`, which have a place for each entry, or allow more with `--memory` (`Options::memory`, `PackOptions::memory` in Rust)",
     ))
 }
 
