@@ -184,6 +184,9 @@ impl<'a> Run<'a> {
         parts: &Parts,
         results: &[Tensor],
     ) -> Result<Tensor> {
+        if let Some(settled) = self.settled(number) {
+            return Ok(settled);
+        }
         let result = self.assembled(number, parts, results);
         result.map_err(|error| self.placed(number, error))
     }
@@ -224,24 +227,36 @@ impl<'a> Run<'a> {
         results: &[Tensor],
         result: &mut Tensor,
     ) -> Result<bool> {
+        if let Some(settled) = self.settled(number) {
+            return Ok(replaced(result, settled));
+        }
         let plan = &self.compiled.statements[number].plan;
         let is_converted = plan.converts_result.is_some() || plan.levels_of_result.is_some();
         let kernel = match parts {
             Parts::Apart { compute, .. } if !is_converted => compute,
             Parts::Whole(kernel) if !is_converted && result.format().is_all_dense() => kernel,
-            _ => {
-                let mut timings = Timings::default();
-                let again = self.evaluate(number, parts, results, 1, &mut timings)?;
-                let same = has_structure_of(&again, result);
-                *result = again;
-                return Ok(same);
-            }
+            _ => return self.compute_anew(number, parts, results, result),
         };
         let converted = self.conversions(number, results)?;
-        let result = KernelArgument::Values(result);
-        self.launch(number, kernel, results, &converted, result)
-            .map_err(|error| self.placed(number, error))?;
-        Ok(true)
+        let values = KernelArgument::Values(result);
+        let computed = self.launch(number, kernel, results, &converted, values);
+        let settled = self.settle_values(number, computed, result, results);
+        match settled.map_err(|error| self.placed(number, error))? {
+            Some(settled) => Ok(replaced(result, settled)),
+            None => Ok(true),
+        }
+    }
+
+    /// As [`compute`](Self::compute), for a result that was not assembled.
+    pub(crate) fn compute_anew(
+        &self,
+        number: usize,
+        parts: &Parts,
+        results: &[Tensor],
+        result: &mut Tensor,
+    ) -> Result<bool> {
+        let again = self.evaluate(number, parts, results, 1, &mut Timings::default())?;
+        Ok(replaced(result, again))
     }
 
     /// The tensor that a kernel of statement `number` has made.
@@ -427,6 +442,13 @@ impl<'a> Run<'a> {
     pub(crate) fn n_converted(&self) -> usize {
         self.kept.n_made() + self.of_results.n_made()
     }
+}
+
+/// Puts another result in the place of one; whether its structure is the same.
+fn replaced(result: &mut Tensor, by: Tensor) -> bool {
+    let is_same = has_structure_of(&by, result);
+    *result = by;
+    is_same
 }
 
 /// Whether two tensors store entries at the same places of the same arrays.

@@ -35,6 +35,12 @@ impl Run<'_> {
         settled.map(|settled| settled.tensor.clone())
     }
 
+    /// Whether some results are no tensors that later kernels could compute values of.
+    pub(crate) fn is_settled(&self) -> bool {
+        let settled = self.settled.lock().unwrap_or_else(PoisonError::into_inner);
+        settled.is_some()
+    }
+
     /// The result of a kernel, unless the reference evaluator has to decide.
     pub(super) fn settle(
         &self,
@@ -42,12 +48,40 @@ impl Run<'_> {
         result: Result<Tensor>,
         results: &[Tensor],
     ) -> Result<Tensor> {
-        let error = match result {
-            Ok(tensor) if !self.lacks_entries(number, &tensor) => return Ok(tensor),
-            Ok(_) => None,
-            Err(error) if !is_of_value(&error) || self.is_written(number) => return Err(error),
-            Err(error) => Some(error),
-        };
+        match result {
+            Ok(tensor) if !self.lacks_entries(number, &tensor) => Ok(tensor),
+            Ok(_) => self.decide(number, None, results),
+            Err(error) => self.decide(number, Some(error), results),
+        }
+    }
+
+    /// The result in place of the one whose values a kernel `computed`, if there is another.
+    pub(super) fn settle_values(
+        &self,
+        number: usize,
+        computed: Result<()>,
+        result: &Tensor,
+        results: &[Tensor],
+    ) -> Result<Option<Tensor>> {
+        match computed {
+            Ok(()) if !self.lacks_entries(number, result) => Ok(None),
+            Ok(()) => self.decide(number, None, results).map(Some),
+            Err(error) => self.decide(number, Some(error), results).map(Some),
+        }
+    }
+
+    /// What the reference evaluator computes in place of a result that lacks entries, or of an
+    /// error that may be that of a value which nothing needs.
+    fn decide(
+        &self,
+        number: usize,
+        error: Option<Diagnostic>,
+        results: &[Tensor],
+    ) -> Result<Tensor> {
+        let is_due = |error: &Diagnostic| !is_of_value(error) || self.is_written(number);
+        if let Some(error) = error.clone().filter(is_due) {
+            return Err(error);
+        }
         match (self.decided(number, results), error) {
             (Ok(settled), _) => {
                 let tensor = settled.tensor.clone();

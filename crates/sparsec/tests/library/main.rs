@@ -6,6 +6,7 @@ mod conversions;
 mod costs;
 mod definitions;
 mod einsums;
+mod failures;
 mod fitting;
 mod functions;
 mod kernels;
