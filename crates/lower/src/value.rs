@@ -144,6 +144,7 @@ pub(crate) fn combine(
 ) -> Expr {
     let Operator::Defined(function) = op else {
         let op = binary(op, element).expect("reductions of the language are binary");
+        let new = evaluated(builder, op, new);
         return old.binary(op, new);
     };
     let body = function.body(&[element; 2]).expect("calls are typed");
@@ -153,6 +154,17 @@ pub(crate) fn combine(
         value => Expr::Var(builder.let_(name, value)),
     });
     inline(&body, &body.expr, &values)
+}
+
+/// A value to combine with another. A reduction needs all of its values: one that may fail is
+/// computed whatever the others decide.
+fn evaluated(b: &mut Builder, op: BinaryOp, value: Expr) -> Expr {
+    match op {
+        BinaryOp::And | BinaryOp::Or if b.function().can_fail(&value) => {
+            Expr::Var(b.let_("added", value))
+        }
+        _ => value,
+    }
 }
 
 /// A part of a body whose parameters have these values.
@@ -193,6 +205,10 @@ impl Update<'_> {
             }
             _ => {
                 let combine = reduce.map(|op| binary(op, computed).expect("reductions are binary"));
+                let value = match combine {
+                    Some(op) => evaluated(b, op, value),
+                    None => value,
+                };
                 b.store_reduce(buffer, at, value, combine);
             }
         }

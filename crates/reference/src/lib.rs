@@ -26,7 +26,7 @@
 //! So what is *not* stored has one value everywhere, the fill of the part. An
 //! integer division by zero, or a cast of a float that no integer is near, is
 //! an error where the entry of a result that needs it is stored; `select`, `and`
-//! and `or` need only what decides them.
+//! and `or` need only what decides them, a reduction all of its values.
 //!
 //! | module            | holds                                                       |
 //! |-------------------|-------------------------------------------------------------|

@@ -226,7 +226,11 @@ impl Fold {
             }
             return;
         }
-        let value = binary(op, self.value, entry.value, true);
+        // All values are needed, whatever those before decide.
+        let value = match entry.value {
+            Ok(_) => binary(op, self.value, entry.value, true),
+            Err(failure) => self.value.and(Err(failure)),
+        };
         self.slack = match (op, entry.value) {
             // A sum in any order is as far off as its terms are large.
             (Operator::Add, Ok(term)) if term.element() != ElementType::Bool => {

@@ -84,15 +84,16 @@ value where the exponent is negative.
 
 Compute with floats, `pow(f64(n(i)), k(i))`, or choose: `select(k(i) < 0, 0, pow(n(i), abs(k(i))))`.";
     DIVISION_BY_ZERO = "E0511", "an integer is divided by zero",
-    "A kernel divided an integer by zero with `//` or `%` and stopped; its result is not used.
-Division of floating-point numbers by zero is no error: it gives an infinity or `NaN`.
+    "A stored entry of a result needs the quotient or remainder (`//`, `%`) of an integer and zero. The
+kernel stopped, and its result is not used. Where no entry needs the value, there is no error. Division
+of floating-point numbers by zero gives an infinity or `NaN`.
 
     q(i) = a(i) // b(i)        where some b(i) is 0, or is not stored
 
 An entry that a sparse tensor does not store is zero. Divide by a tensor without zeros, or
 choose with `select(b(i) == 0, 0, a(i) // b(i))`.";
     CAST_OUT_OF_RANGE = "E0512", "a number does not fit the integer type",
-    "A kernel converted a floating-point number to an integer type that has no integer near it:
+    "A stored entry of a result needs an integer near a floating-point number, and the type has none:
 the number is too large, or infinite, or `NaN`. Conversion truncates toward zero, so `i32(2.9)` is
 2 and `i32(3e9)` is an error.
 

@@ -52,6 +52,7 @@ pub fn defer_failures(function: &mut Function) {
         kinds: kinds(function),
         shadows: Shadows::of(function, &carriers),
         function,
+        target: None,
         declared: HashSet::new(),
         outside: None,
     };
@@ -165,6 +166,8 @@ struct Pass<'f> {
     function: &'f mut Function,
     kinds: Vec<Failure>,
     shadows: Shadows,
+    /// The temporary that the value being checked is for.
+    target: Option<Expr>,
     /// The temporaries that are declared so far.
     declared: HashSet<Var>,
     /// In a parallel loop, those that were declared before the innermost.
@@ -281,7 +284,9 @@ impl Pass<'_> {
         let failure = status(self.function, "failure");
         let mut checks = Block::new();
         let combined = is_combined.then_some(temporary);
+        self.target = Some(temporary.clone());
         self.check(value, failure, combined, &mut checks);
+        self.target = None;
         if checks.is_empty() {
             if !is_combined {
                 out.push(write(&shadow, constant(0)));

@@ -101,7 +101,9 @@ fn stencil() -> impl Strategy<Value = Node> {
 }
 
 /// Operators that reduce, with those that reduce stored entries alone.
-const REDUCTIONS: [&str; 13] = [
+const REDUCTIONS: [&str; 15] = [
+    "and",
+    "or",
     "sum",
     "sum",
     "sum",
@@ -237,6 +239,9 @@ impl Scope<'_> {
             // Remainders of sums that wrap would depend on the order.
             Node::Reduce(name @ ("modsum" | "stored_modsum"), var, body) => {
                 format!("{name}{{{}}}(i64({}))", VARS[*var], text(body))
+            }
+            Node::Reduce(name @ ("and" | "or"), var, body) => {
+                format!("i64({name}{{{}}}({} > 0))", VARS[*var], text(body))
             }
             Node::Reduce(name, var, body) => format!("{name}{{{}}}({})", VARS[*var], text(body)),
         }

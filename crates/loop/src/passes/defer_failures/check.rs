@@ -39,6 +39,11 @@ impl Pass<'_> {
                 otherwise,
             } => {
                 self.check(condition, failure, combined, out);
+                if self.reads_target(condition) {
+                    self.check(then, failure, combined, out);
+                    self.check(otherwise, failure, combined, out);
+                    return;
+                }
                 let branches = [then, otherwise].map(|branch| {
                     let mut block = Block::new();
                     self.check(branch, failure, combined, &mut block);
@@ -48,11 +53,11 @@ impl Pass<'_> {
             }
             Expr::Binary(op @ (BinaryOp::And | BinaryOp::Or), left, right) => {
                 self.check(left, failure, combined, out);
+                if self.reads_target(left) {
+                    return self.check(right, failure, combined, out);
+                }
                 let mut block = Block::new();
                 self.check(right, failure, combined, &mut block);
-                if combined == Some(left) && self.is_shared(left) {
-                    return guarded(failure, block, out);
-                }
                 let branches = match op {
                     BinaryOp::And => [block, Block::new()],
                     _ => [Block::new(), block],
@@ -65,6 +70,12 @@ impl Pass<'_> {
                 guarded(failure, itself, out);
             }
         }
+    }
+
+    /// Whether an expression reads the temporary that it is reduced into. A reduction needs all of
+    /// its values, whatever it is so far.
+    fn reads_target(&self, expr: &Expr) -> bool {
+        expr.any(&mut |part| self.target.as_ref() == Some(part))
     }
 
     /// Whether iterations that may run at once combine a temporary, so that none reads it.
