@@ -13,10 +13,10 @@
 //! entry by entry if a format leaves their order open. Each other side's are compared with SciPy's
 //! rows of the same entries, and SciPy's `csr` and `csc` with ours.
 //!
-//! `convert/all` measures all ordered pairs of formats. Pairs that no library converts have packing
-//! beside them and nothing else. All sides run on one thread and take turns. Times are wall-clock
-//! times. Our allocating run stands beside sides that allocate their results, our run into given
-//! arrays beside the others.
+//! `convert/all` measures all ordered pairs of formats. If no library converts a pair, only packing
+//! is measured beside our conversion. All sides use one thread and run in turns, timed by the wall
+//! clock. Our allocating run is compared with sides that allocate their results, our run into given
+//! arrays with the others.
 
 mod matrix;
 mod results;

@@ -11,8 +11,8 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
-use crate::walk::for_each_stmt;
+use crate::ir::{Access, Block, Buffer, Function, Stmt, Var};
+use crate::walk::{Read, for_each_stmt};
 
 /// What a body uses that is declared around it, each in the function's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,13 +42,11 @@ pub fn captured(function: &Function, var: Var, body: &Block) -> Captured {
             _ => {}
         }
         stmt.for_each_expr(&mut |expr| {
-            expr.any(&mut |part| {
-                match part {
-                    Expr::Var(var) => _ = vars.insert(*var),
-                    Expr::Load { buffer, .. } => _ = buffers.insert(*buffer),
-                    _ => {}
+            expr.for_each_read(&mut |read| {
+                _ = match read {
+                    Read::Var(var) => vars.insert(var),
+                    Read::Buffer(buffer) => buffers.insert(buffer),
                 }
-                false
             });
         });
     });

@@ -9,6 +9,15 @@ use sparsec_base::{Kind, Scalar};
 
 use crate::ir::{BinaryOp, Block, Buffer, Expr, Failure, Function, Stmt, Var};
 
+/// Where an expression reads a value from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// A variable.
+    Var(Var),
+    /// An entry of a buffer.
+    Buffer(Buffer),
+}
+
 impl Expr {
     /// Calls `visit` with each direct operand, left to right.
     pub fn for_each_operand<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
@@ -84,6 +93,18 @@ impl Expr {
         };
         let ((base, first), (same, second)) = (parts(self), parts(other));
         base == same && first.checked_add(1) == Some(second)
+    }
+
+    /// Calls `visit` with each variable and each load in this expression.
+    pub fn for_each_read(&self, visit: &mut dyn FnMut(Read)) {
+        self.any(&mut |part| {
+            match part {
+                Self::Var(var) => visit(Read::Var(*var)),
+                Self::Load { buffer, .. } => visit(Read::Buffer(*buffer)),
+                _ => {}
+            }
+            false
+        });
     }
 
     /// Whether this expression reads the variable.

@@ -1,35 +1,14 @@
 //! Failures of temporaries, which wait until a result needs the value.
 
-use sparsec_base::Source;
-use sparsec_loop::{Function, passes, verify};
+mod body;
 
-const HEAD: &str = r#"fn f(
-  out y "(i) -> (i : dense)" { extent n, write y: f64, write z: i64 },
-  in a "(i) -> (i : compressed)" { read pos: i64, read crd: i64, read x: f64 }) "#;
-
-fn parse(text: &str) -> Function {
-    Function::parse(&Source::new("test", text)).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Defers the failures of `body` and compares the body that comes out with `expect`.
-fn check(body: &str, expect: &str) {
-    let mut function = parse(&format!("{HEAD}{{{body}}}"));
-    passes::defer_failures(&mut function);
-    verify(&function).unwrap_or_else(|error| panic!("{error}"));
-    let printed = function.to_string();
-    let head = parse(&format!("{HEAD}{{}}")).to_string();
-    let n_head = head.lines().count() - 1;
-    let lines: Vec<&str> = printed.lines().skip(n_head).collect();
-    let body: Vec<&str> = lines[..lines.len() - 1]
-        .iter()
-        .map(|line| line.strip_prefix("  ").unwrap_or(line))
-        .collect();
-    assert_eq!(body.join("\n"), expect.trim_matches('\n'));
-}
+use body::check;
+use sparsec_loop::passes;
 
 #[test]
 fn failures_of_temporaries_wait_until_a_result_needs_them() {
     check(
+        passes::defer_failures,
         "for i in 0..n {
            var t: i64 = 0
            for p in pos[i]..pos[i + 1] { t += i64(x[p]) }
@@ -64,6 +43,7 @@ for i in 0..n {
 #[test]
 fn failures_of_entries_are_kept_in_an_array() {
     check(
+        passes::defer_failures,
         "alloc w: i64[n]
          for p in 0..n { w[crd[p]] += 6 // z[p] }
          for i in 0..n { z[i] = select(y[i] > 0.0, w[i], 0) }",
@@ -101,12 +81,13 @@ for i in 0..n {
   let q: i64 = i // pos[i]
   z[q] = crd[q]
 }";
-    check(unchanged, unchanged);
+    check(passes::defer_failures, unchanged, unchanged);
 }
 
 #[test]
 fn iterations_that_run_at_once_keep_the_largest_failure() {
     check(
+        passes::defer_failures,
         "var t: i64 = 0
          for i in 0..n parallel(CPUThread, ParallelReduction) { t += 6 // crd[i] }
          z[0] = t",

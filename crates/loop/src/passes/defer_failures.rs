@@ -202,29 +202,7 @@ impl Pass<'_> {
                 let (value, is_combined) = (stored(&stmt), reduce.is_some());
                 return self.keep(&temporary, (&value, is_combined), stmt, out);
             }
-            Stmt::Fill { buffer, lo, hi, .. } => {
-                if let Some(shadow) = self.shadows.buffers.get(buffer) {
-                    out.push(Stmt::Fill {
-                        buffer: *shadow,
-                        lo: lo.clone(),
-                        hi: hi.clone(),
-                        value: constant(0),
-                    });
-                }
-            }
-            Stmt::Alloc { buffer, len } => {
-                if let Some(shadow) = self.shadows.buffers.get(buffer) {
-                    let (buffer, len) = (*shadow, len.clone());
-                    out.push(Stmt::Alloc { buffer, len });
-                }
-            }
-            Stmt::Grow { buffer, len } => {
-                if let Some(shadow) = self.shadows.buffers.get(buffer) {
-                    let (buffer, len) = (*shadow, len.clone());
-                    out.push(Stmt::Grow { buffer, len });
-                }
-            }
-            _ => {}
+            _ => out.extend(self.beside(&stmt)),
         }
         let mut used = Vec::new();
         stmt.for_each_expr(&mut |expr| {
@@ -246,6 +224,21 @@ impl Pass<'_> {
         }
         self.outside = around;
         out.push(stmt);
+    }
+
+    /// What is done to the array of failures where a statement makes or fills an array.
+    fn beside(&self, stmt: &Stmt) -> Option<Stmt> {
+        let mut beside = stmt.clone();
+        let buffer = match &mut beside {
+            Stmt::Fill { buffer, value, .. } => {
+                *value = constant(0);
+                buffer
+            }
+            Stmt::Alloc { buffer, .. } | Stmt::Grow { buffer, .. } => buffer,
+            _ => return None,
+        };
+        *buffer = *self.shadows.buffers.get(buffer)?;
+        Some(beside)
     }
 
     /// A temporary's first value, and whether computing it failed.
@@ -271,8 +264,8 @@ impl Pass<'_> {
         out.push(Stmt::Declare { var, value });
     }
 
-    /// A statement that leaves `value` in a temporary, unless computing it fails. What the
-    /// value is `combined` with has its failure there already.
+    /// A statement that leaves `value` in a temporary, unless computing it fails. A value that is
+    /// combined with the one so far adds to the failure so far.
     fn keep(
         &mut self,
         temporary: &Expr,

@@ -14,7 +14,8 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Block, Buffer, Expr, Function, Stmt, Var};
+use crate::ir::{Block, Buffer, Function, Stmt, Var};
+use crate::walk::Read;
 
 /// Which statements are needed for themselves.
 pub(super) struct Roots<'a> {
@@ -74,13 +75,11 @@ impl Needed<'_> {
                 }
             }
             stmt.for_each_expr(&mut |expr| {
-                expr.any(&mut |part| {
-                    match part {
-                        Expr::Var(var) => _ = self.vars.insert(*var),
-                        Expr::Load { buffer, .. } => _ = self.buffers.insert(*buffer),
-                        _ => {}
+                expr.for_each_read(&mut |read| {
+                    _ = match read {
+                        Read::Var(var) => self.vars.insert(var),
+                        Read::Buffer(buffer) => self.buffers.insert(buffer),
                     }
-                    false
                 });
             });
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::stored;
 use crate::ir::{Block, Buffer, Expr, Function, Stmt, Var};
-use crate::walk::for_each_stmt;
+use crate::walk::{Read, for_each_stmt};
 
 /// Temporaries whose values may come from operations that failed.
 pub(super) struct Carriers {
@@ -78,13 +78,11 @@ fn is_of_extents(function: &Function, expr: &Expr) -> bool {
 fn places(body: &Block) -> (HashSet<Var>, HashSet<Buffer>) {
     let (mut vars, mut buffers) = (HashSet::new(), HashSet::new());
     let mut read = |expr: &Expr| {
-        expr.any(&mut |part| {
-            match part {
-                Expr::Var(var) => _ = vars.insert(*var),
-                Expr::Load { buffer, .. } => _ = buffers.insert(*buffer),
-                _ => {}
+        expr.for_each_read(&mut |read| {
+            _ = match read {
+                Read::Var(var) => vars.insert(var),
+                Read::Buffer(buffer) => buffers.insert(buffer),
             }
-            false
         });
     };
     let mut sorted = Vec::new();
