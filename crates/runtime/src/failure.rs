@@ -138,7 +138,7 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
     }
     let is_limited = shortage.is_some_and(|shortage| shortage.most.is_some());
     diagnostic.help(match is_limited {
-        true => "store it as `coo`, `csr` or `csf`, which have a place for each entry, or allow more with `--memory` (`Options::memory` in Rust)",
+        true => "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `--memory` (`Options::memory` in Rust)",
         // What grows is what stores entries: no format would hold fewer of them.
         false => "compute a window of the result, or allow more with `--memory` (`Options::memory` in Rust)",
     })
