@@ -17,6 +17,8 @@ use sparsec_index::{
 
 use crate::account::Account;
 use crate::copies::arranged;
+use crate::cost::Cost;
+use crate::estimate::machine::Machine;
 use crate::estimate::{Converting, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
 
@@ -34,10 +36,8 @@ pub(crate) struct Draft<'a> {
     /// The formats of all tensors but workspaces.
     pub(crate) formats: Formats,
     conversions: Vec<Conversion>,
-    /// Bytes that conversions and workspaces of several modes move.
-    pub(crate) traffic: f64,
-    /// Bytes that conversions of what kernels do not walk move.
-    pub(crate) foreign: f64,
+    /// Bytes that conversions move.
+    pub(crate) moved: f64,
     converts_result: Option<Format>,
     levels_of_result: Option<Format>,
 }
@@ -48,8 +48,7 @@ impl<'a> Draft<'a> {
             given,
             facts,
             size: Size::Any,
-            traffic: 0.0,
-            foreign: 0.0,
+            moved: 0.0,
             schedule: Schedule::default(),
             concrete,
             formats: given.clone(),
@@ -272,7 +271,7 @@ impl<'a> Draft<'a> {
         });
         for (tensor, access) in reads {
             let nearest = self.nearest(tensor, Formats::walked);
-            self.foreign += self.converting(&access, &nearest);
+            self.moved += self.converting(&access, &nearest);
             let name = &self.concrete.tensors[tensor].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
@@ -288,7 +287,7 @@ impl<'a> Draft<'a> {
         {
             let nearest = self.nearest(result, Formats::assembled);
             let format = self.format(result).expect("just looked at");
-            self.foreign += self.converting_result(&nearest, format, self.computed_entries());
+            self.moved += self.converting_result(&nearest, format, self.computed_entries());
             let name = &self.concrete.tensors[result].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
@@ -324,7 +323,7 @@ impl<'a> Draft<'a> {
         let written = entries * (self.concrete.tensors[result].element.size() as f64);
         let TensorData { name, extents, .. } = &self.concrete.tensors[result];
         let turned = arranged(format, &lhs, extents, order)?;
-        self.traffic += self.converting_result(&turned, format, entries) + written;
+        self.moved += self.converting_result(&turned, format, entries) + written;
         self.say(format!("convert({name}, {turned})"))
     }
 
@@ -366,7 +365,7 @@ impl<'a> Draft<'a> {
 
     /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
-        self.traffic += self.converting(access, &format);
+        self.moved += self.converting(access, &format);
         let access = self.concrete.expr_text(&Expr::Access(access.clone()));
         self.say(format!("convert({access}, {format})"))?;
         if format.is_plain() {
@@ -430,6 +429,14 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn format(&self, tensor: TensorVar) -> Option<&Format> {
         self.formats.get(tensor)
+    }
+
+    /// What conversions cost.
+    pub(crate) fn converted(&self) -> Cost {
+        Cost {
+            conversions: self.moved * Machine::MIDDLING.byte,
+            ..Cost::default()
+        }
     }
 
     /// The plan, if it can be lowered.

@@ -15,20 +15,19 @@
 //! ([`UNKNOWN_EXTENT`], [`UNKNOWN_FIBER`]). A wrong estimate costs time, never a
 //! wrong result.
 //!
-//! Costs are in bytes moved. What a conversion moves follows from formulas of entries and extents that
-//! the caller has ([`Facts::conversion`]). Other costs have these constants:
-//!
-//! | constant          | is what                                               |
-//! |-------------------|-------------------------------------------------------|
-//! | [`PROBE_BYTES`]   | finding an entry by hashing costs, in the cache       |
-//! | [`SORT_BYTES`]    | sorting one entry of a workspace costs                |
-//! | [`LINE_BYTES`]    | a miss of the cache moves, there and back             |
-//! | [`PAGE_BYTES`]    | the first write to a page of fresh memory costs       |
-//! | [`CACHE_BYTES`]   | stays in the cache                                    |
+//! [`work`] adds up what a statement takes from these numbers and from the figures of a
+//! [`machine`]; what a conversion moves follows from formulas of entries and extents that
+//! the caller has ([`Facts::conversion`]).
+
+pub(crate) mod machine;
+pub(crate) mod work;
+pub(crate) mod workspace;
 
 use sparsec_format::Format;
 use sparsec_graph::Formats;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, WorkspaceKind};
+use sparsec_graph::operand::for_each_nested;
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar};
 
 use crate::search::{Conversion, Facts, Plan};
 
@@ -37,18 +36,6 @@ pub(crate) const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// How many entries an operand of which nothing is known stores for each
 /// coordinate of its first mode.
 pub(crate) const UNKNOWN_FIBER: f64 = 10.0;
-/// What finding an entry by hashing costs where the table is in the cache.
-const PROBE_BYTES: f64 = 64.0;
-/// What sorting one entry of a workspace costs.
-const SORT_BYTES: f64 = 64.0;
-/// What a miss of the cache moves.
-const LINE_BYTES: f64 = 128.0;
-/// What the first write to a page of fresh memory costs.
-const PAGE_BYTES: f64 = 4096.0;
-/// What stays in the cache.
-const CACHE_BYTES: f64 = (16u64 << 20) as f64;
-/// Arrays larger than this are not asked for, however cheap they seem.
-const MOST_BYTES: f64 = (16u64 << 30) as f64;
 
 /// How many entries a tensor stores that a statement reads, where that is known.
 pub type Counts<'a> = &'a dyn Fn(&TensorData) -> Option<u64>;
@@ -79,19 +66,6 @@ pub(crate) struct Estimate<'a> {
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// Which tensors are others, seen by their levels.
     pub conversions: &'a [Conversion],
-}
-
-/// What is asked of a workspace.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Use {
-    /// How many coordinates its modes have together.
-    pub positions: f64,
-    /// Bytes of one value.
-    pub value_bytes: f64,
-    /// How often an entry is written or combined into.
-    pub writes: f64,
-    /// How often it begins anew.
-    pub runs: f64,
 }
 
 impl<'a> Estimate<'a> {
@@ -153,6 +127,9 @@ impl Estimate<'_> {
     pub(crate) fn n_stored(&self, access: &Access) -> f64 {
         let extents = self.extents(access);
         let all = product(extents.iter().copied());
+        if self.concrete.tensors[access.tensor].role == TensorRole::Workspace {
+            return self.n_collected(access.tensor).min(all);
+        }
         let is_full = self
             .formats
             .get(access.tensor)
@@ -171,6 +148,29 @@ impl Estimate<'_> {
             None => UNKNOWN_FIBER * first,
         };
         stored.min(all)
+    }
+
+    /// How many entries a workspace holds where it is read, those of one run of what writes
+    /// it: values that come together are one entry.
+    fn n_collected(&self, workspace: TensorVar) -> f64 {
+        let mut n = 0.0;
+        self.concrete.stmt.for_each(&mut |stmt| {
+            let Stmt::Where { producer, .. } = stmt else {
+                return;
+            };
+            for_each_nested(producer, &mut |nested| {
+                if nested.lhs.tensor != workspace {
+                    return;
+                }
+                let bound = self.concrete.bound_in(nested.loops);
+                let mut reduced = nested.rhs.vars();
+                reduced.retain(|var| bound.contains(var) && !nested.lhs.uses(*var));
+                let share = self.fraction(nested.rhs).min(1.0);
+                let is_hit = -(self.points(&reduced) * (-share).ln_1p()).exp_m1();
+                n += is_hit * self.points(&nested.lhs.vars());
+            });
+        });
+        n.max(1.0)
     }
 
     fn fraction(&self, expr: &Expr) -> f64 {
@@ -215,73 +215,92 @@ impl Estimate<'_> {
     }
 }
 
+impl Estimate<'_> {
+    /// How many coordinates an operand holds in the modes that these variables say.
+    pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
+        let extents = self.extents(access);
+        let (all, is_full) = self.places(access, vars, &extents);
+        if is_full {
+            return all;
+        }
+        // Those below which there is an entry, of so many in so many places.
+        let (points, _) = self.places(access, &access.vars(), &extents);
+        let share = (self.n_stored(access) / points).min(1.0);
+        let is_hit = -(points / all * (-share).ln_1p()).exp_m1();
+        (all * is_hit).max(1.0)
+    }
+
+    /// How many coordinates there are in the modes that these variables say, of such
+    /// extents, and whether levels of those hold all.
+    fn places(&self, access: &Access, vars: &[IndexVar], extents: &[Option<u64>]) -> (f64, bool) {
+        let (mut all, mut is_full) = (1.0, true);
+        for level in self.formats.of(access.tensor).levels() {
+            let mode = level.mode();
+            if access.indices[mode]
+                .vars()
+                .iter()
+                .all(|var| vars.contains(var))
+            {
+                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
+                is_full &= level.is_full();
+            }
+        }
+        (all, is_full)
+    }
+
+    /// At how many points of these loops those inside of them are run.
+    pub(crate) fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+        self.share(expr, vars) * self.points(vars)
+    }
+
+    /// The fraction of the points of some loops at which an expression may have a
+    /// value further in.
+    fn share(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+        match expr {
+            Expr::Literal(_) => 0.0,
+            Expr::Index(_) => 1.0,
+            Expr::Access(access) => {
+                let (all, _) = self.places(access, vars, &self.reached(access));
+                self.prefixes(access, vars) / all
+            }
+            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
+            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
+        }
+    }
+}
+
+/// Whether the entries of all operands of the statement are counted, and the extents known.
+pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
+    let (tensors, result) = (&plan.concrete.tensors, plan.concrete.result);
+    let is_counted = |tensor: TensorVar| {
+        let data = &tensors[tensor];
+        // Results of statements before are counted if the operands of those were.
+        tensor == result
+            || data.role == TensorRole::Workspace
+            || plan.conversions.iter().any(|it| it.to == tensor)
+            || (facts.counts)(data).is_some()
+            || formats
+                .get(tensor)
+                .is_some_and(|format| !format.has_sparse())
+    };
+    let converted = plan.conversions.iter().map(|it| it.from);
+    let mut used = plan.concrete.used_tensors().into_iter().chain(converted);
+    used.all(is_counted) && has_extents(plan, facts)
+}
+
+/// Whether it is known how far every mode goes that is read or written.
+fn has_extents(plan: &Plan, facts: Facts<'_>) -> bool {
+    let estimate = Estimate::of(plan, facts);
+    let is_known = |access: &Access| estimate.extents(access).iter().all(Option::is_some);
+    let mut all = true;
+    plan.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        all &= is_known(lhs) && rhs.accesses().into_iter().all(is_known);
+    });
+    all
+}
+
 /// How many coordinates modes of these extents have together; at least one.
 fn product(extents: impl Iterator<Item = Option<u64>>) -> f64 {
     let known = |extent: Option<u64>| extent.map_or(UNKNOWN_EXTENT, |known| known.max(1) as f64);
     extents.map(known).product()
-}
-
-/// The kind that serves best where a list of what was written is needed, with
-/// what it moves.
-pub(crate) fn best_with_list(used: Use) -> (WorkspaceKind, f64) {
-    let (listed, hashed) = (listed(used), hashed(used));
-    match listed <= hashed {
-        true => (WorkspaceKind::Listed, listed),
-        false => (WorkspaceKind::Hashed, hashed),
-    }
-}
-
-fn listed(used: Use) -> f64 {
-    // A value, a bit and an entry of the list.
-    let all = used.positions * (used.value_bytes + 9.0);
-    if all > MOST_BYTES {
-        return f64::INFINITY;
-    }
-    let first = all.min(used.writes * PAGE_BYTES);
-    first + used.writes * miss(all) + entries(used) * SORT_BYTES
-}
-
-fn hashed(used: Use) -> f64 {
-    let entries = entries(used);
-    // A key, an entry of the list, and two slots of the table.
-    let one_run = entries / used.runs.max(1.0) * (used.value_bytes + 32.0);
-    used.writes * (PROBE_BYTES + miss(one_run)) + entries * 2.0 * SORT_BYTES
-}
-
-/// How many entries all runs have together, at most.
-fn entries(used: Use) -> f64 {
-    used.writes.min(used.positions * used.runs.max(1.0))
-}
-
-/// What going anywhere in an array of so many bytes moves.
-fn miss(bytes: f64) -> f64 {
-    LINE_BYTES * (1.0 - CACHE_BYTES / bytes.max(CACHE_BYTES))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(positions: f64, writes: f64, runs: f64) -> WorkspaceKind {
-        let used = Use {
-            positions,
-            value_bytes: 8.0,
-            writes,
-            runs,
-        };
-        best_with_list(used).0
-    }
-
-    #[test]
-    fn small_and_well_filled_workspaces_are_listed() {
-        // Rows of a product of matrices of a million rows.
-        assert_eq!(kind(1e6, 1e8, 1e6), WorkspaceKind::Listed);
-        assert_eq!(kind(100.0, 1e3, 10.0), WorkspaceKind::Listed);
-    }
-
-    #[test]
-    fn huge_or_nearly_empty_workspaces_are_hashed() {
-        assert_eq!(kind(1e12, 1e6, 1.0), WorkspaceKind::Hashed);
-        assert_eq!(kind(1e9, 1e3, 1.0), WorkspaceKind::Hashed);
-    }
 }

@@ -51,10 +51,9 @@ use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, is_known};
 use crate::search::{Facts, Plan, View};
 use crate::threads::extended;
-use crate::waste::is_known;
 
 /// How many times the coordinates of another an operand has over which it is worth
 /// leaping.

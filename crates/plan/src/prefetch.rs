@@ -27,10 +27,9 @@ use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, TensorRole};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, is_known};
 use crate::search::{Facts, Plan};
 use crate::threads::extended;
-use crate::waste::is_known;
 
 /// How far ahead arrays are fetched, in bytes of values.
 const STREAM: usize = 4096;

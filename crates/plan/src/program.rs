@@ -199,10 +199,13 @@ fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Resu
         let small = |conversions| plan(&program, number, &formats, conversions, Size::Small, facts);
         let cost = |plan: &Plan| plan.account.considered.first().map(|it| it.cost);
         let planned = match small(conversions) {
-            // Unless loops go a long way for nothing.
-            Ok(kept) if cost(&kept).is_some_and(|cost| cost.traffic > 0) => {
+            Ok(kept) if conversions == Conversions::None => {
                 let converted = small(Conversions::Any);
-                let better = converted.ok().filter(|it| cost(it) < cost(&kept));
+                let is_less = |it: &Plan| {
+                    let costs = cost(it).zip(cost(&kept));
+                    costs.is_some_and(|(it, kept)| it.is_less_than(&kept))
+                };
+                let better = converted.ok().filter(is_less);
                 better.unwrap_or(kept)
             }
             Ok(plan) => plan,

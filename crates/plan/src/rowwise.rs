@@ -17,7 +17,8 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, WorkspaceKind};
 
 use crate::draft::Draft;
-use crate::estimate;
+use crate::estimate::machine::Machine;
+use crate::estimate::workspace::best_with_list;
 
 /// The statement with the innermost loop around a temporary in two, inside of another
 /// loop; `None` where there is none, or where a list of what the temporary then holds
@@ -37,7 +38,7 @@ pub(crate) fn divided<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
     let all: Vec<_> = loops.iter().copied().chain(producer.loops()).collect();
     producer.for_each_assign(&mut |_, _, rhs| {
         let used = naive.use_of(&result, rhs, &all, &[*inner]);
-        is_listed &= estimate::best_with_list(used).0 == WorkspaceKind::Listed;
+        is_listed &= best_with_list(used, &Machine::MIDDLING) == WorkspaceKind::Listed;
     });
     let mut draft = naive.clone();
     let fission = format!("fission({})", naive.name(*inner));

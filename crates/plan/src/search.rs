@@ -15,9 +15,10 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize};
 
 use crate::account::{Account, Considered};
-use crate::cost::{Cost, cost};
+use crate::cost::Cost;
 use crate::draft::Draft;
-use crate::estimate::{Converting, Counts};
+use crate::estimate::work::work;
+use crate::estimate::{Converting, Counts, Estimate};
 use crate::levels;
 use crate::merges::Merge;
 use crate::pieces;
@@ -184,10 +185,10 @@ pub fn complete(
     }
     let mut whole = scheduled.clone();
     whole.convert_foreign()?;
-    let traffic = (whole.traffic + whole.foreign) as u64;
+    let converted = whole.converted();
     let error = match whole.finish() {
         Ok(mut plan) => {
-            let cost = cost(&plan.concrete, &plan.formats, traffic);
+            let cost = converted + work(Estimate::of(&plan, facts));
             plan.account.add(considered(&plan, cost));
             return Ok(plan);
         }
@@ -266,7 +267,7 @@ fn in_turn(
     for number in 0..nests(&whole.concrete.stmt).len() {
         let nest = nests(&whole.concrete.stmt).swap_remove(number);
         let mut alone = whole.nest(nest);
-        (alone.traffic, alone.foreign) = (0.0, 0.0);
+        alone.moved = 0.0;
         let (of_nest, plan) = best_nest(&alone, conversions, of_nests.clone())?;
         cost = cost + of_nest;
         looked.add_search(&plan.account);
@@ -275,7 +276,7 @@ fn in_turn(
     }
     // What is read outside of the nests.
     whole.convert_foreign()?;
-    cost.traffic += (whole.traffic + whole.foreign) as u64;
+    cost += whole.converted();
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
     // Commands may ask for what kernels cannot read.
@@ -309,7 +310,7 @@ fn least<A>(
         match plan(alternative) {
             Ok((cost, mut plan)) => {
                 account.merge(std::mem::take(&mut plan.account));
-                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                if best.as_ref().is_none_or(|(least, _)| cost.is_less_than(least)) {
                     best = Some((cost, plan));
                 }
             }

@@ -32,10 +32,9 @@ use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
 
 use crate::draft::with_workspaces;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, is_known};
 use crate::merges::held;
 use crate::search::{Facts, Plan};
-use crate::waste::is_known;
 
 /// So many chunks of work are worth several threads.
 const WORTH: f64 = 16.0;

@@ -16,11 +16,10 @@ use sparsec_graph::{Operands, Scope};
 use sparsec_index::TensorRole;
 use sparsec_index::concrete::Stmt;
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, is_known};
 use crate::prefetch::walked_alone;
 use crate::search::{Facts, Plan};
 use crate::threads::extended;
-use crate::waste::is_known;
 
 /// How many turns are written out.
 const TURNS: u32 = 4;

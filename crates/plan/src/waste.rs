@@ -20,11 +20,11 @@
 
 use sparsec_format::Format;
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
-use sparsec_graph::{Formats, Lattice, Operands, Scope, space};
+use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, IndexExpr, IndexVar, TensorRole};
 
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, is_known};
 use crate::search::{Facts, Plan};
 
 /// What a step costs that comes to nothing: a coordinate, and a comparison that
@@ -71,36 +71,6 @@ pub(crate) fn wasted_bytes(plan: &Plan, facts: Facts<'_>) -> u64 {
         }
     });
     (wasted * STEP_BYTES) as u64
-}
-
-/// Whether the entries of all operands of the statement are counted, and the extents known.
-pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
-    let (tensors, result) = (&plan.concrete.tensors, plan.concrete.result);
-    let is_counted = |tensor: TensorVar| {
-        let data = &tensors[tensor];
-        // Results of statements before are counted if the operands of those were.
-        tensor == result
-            || data.role == TensorRole::Workspace
-            || plan.conversions.iter().any(|it| it.to == tensor)
-            || (facts.counts)(data).is_some()
-            || formats
-                .get(tensor)
-                .is_some_and(|format| !format.has_sparse())
-    };
-    let converted = plan.conversions.iter().map(|it| it.from);
-    let mut used = plan.concrete.used_tensors().into_iter().chain(converted);
-    used.all(is_counted) && has_extents(plan, facts)
-}
-
-/// Whether it is known how far every mode goes that is read or written.
-fn has_extents(plan: &Plan, facts: Facts<'_>) -> bool {
-    let estimate = Estimate::of(plan, facts);
-    let is_known = |access: &Access| estimate.extents(access).iter().all(Option::is_some);
-    let mut all = true;
-    plan.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-        all &= is_known(lhs) && rhs.accesses().into_iter().all(is_known);
-    });
-    all
 }
 
 /// The steps of some loops that come to nothing, if they are most.
@@ -162,58 +132,4 @@ fn is_over_everything(
         rhs: nested.rhs.clone(),
     };
     Lattice::of(&space(scope, &assign, var)).everything
-}
-
-impl Estimate<'_> {
-    /// How many coordinates an operand holds in the modes that these variables say.
-    pub(crate) fn prefixes(&self, access: &Access, vars: &[IndexVar]) -> f64 {
-        let extents = self.extents(access);
-        let (all, is_full) = self.places(access, vars, &extents);
-        if is_full {
-            return all;
-        }
-        // Those below which there is an entry, of so many in so many places.
-        let (points, _) = self.places(access, &access.vars(), &extents);
-        let share = (self.n_stored(access) / points).min(1.0);
-        let is_hit = -(points / all * (-share).ln_1p()).exp_m1();
-        (all * is_hit).max(1.0)
-    }
-
-    /// How many coordinates there are in the modes that these variables say, of such
-    /// extents, and whether levels of those hold all.
-    fn places(&self, access: &Access, vars: &[IndexVar], extents: &[Option<u64>]) -> (f64, bool) {
-        let (mut all, mut is_full) = (1.0, true);
-        for level in self.formats.of(access.tensor).levels() {
-            let mode = level.mode();
-            if access.indices[mode]
-                .vars()
-                .iter()
-                .all(|var| vars.contains(var))
-            {
-                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
-                is_full &= level.is_full();
-            }
-        }
-        (all, is_full)
-    }
-
-    /// At how many points of these loops those inside of them are run.
-    pub(crate) fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
-        self.share(expr, vars) * self.points(vars)
-    }
-
-    /// The fraction of the points of some loops at which an expression may have a
-    /// value further in.
-    fn share(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
-        match expr {
-            Expr::Literal(_) => 0.0,
-            Expr::Index(_) => 1.0,
-            Expr::Access(access) => {
-                let (all, _) = self.places(access, vars, &self.reached(access));
-                self.prefixes(access, vars) / all
-            }
-            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
-            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
-        }
-    }
 }

@@ -71,10 +71,10 @@ pub(super) fn value(compiled: &Compiled, outcome: &Outcome) -> Value {
                 .map(|chosen| candidate.against(chosen));
             json!({
                 "commands": candidate.schedule.to_string(),
-                "moves": candidate.cost.traffic,
-                "repeated_walks": candidate.cost.repeated_walks,
-                "workspace_modes": candidate.cost.workspace_modes,
-                "strided": candidate.cost.strided,
+                "nanoseconds": candidate.cost.nanoseconds(),
+                "steps": candidate.cost.steps,
+                "traffic": candidate.cost.traffic,
+                "conversions": candidate.cost.conversions,
                 "rejected": against,
             })
         });

@@ -11,7 +11,8 @@ use sparsec_index::schedule::factors;
 use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
 
 use super::Draft;
-use crate::estimate::{self, Use};
+use crate::estimate::machine::Machine;
+use crate::estimate::workspace::{Use, best_with_list};
 
 impl Draft<'_> {
     /// Where a reduction comes back to entries of its result: a workspace that
@@ -95,10 +96,7 @@ impl Draft<'_> {
             format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
         };
         let (said, hashed) = (text(""), text(" : hashed"));
-        let (kind, traffic) = estimate::best_with_list(used);
-        if modes.len() > 1 {
-            self.traffic += traffic;
-        }
+        let kind = best_with_list(used, &Machine::MIDDLING);
         let before = (self.concrete.clone(), self.schedule.clone());
         self.say(said)?;
         let added = self.concrete.tensor(&workspace);

@@ -25,10 +25,11 @@ use sparsec_index::{Access, Concrete, IndexVar};
 use super::{Asked, Conversions, Plan, considered};
 use crate::account::Account;
 use crate::copies::arranged;
-use crate::cost::{Cost, cost};
+use crate::cost::Cost;
 use crate::draft::{Draft, walked};
+use crate::estimate::Estimate;
+use crate::estimate::work::work;
 use crate::order::orders;
-use crate::waste::wasted_bytes;
 
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
@@ -68,7 +69,7 @@ impl<'a> Search<'a> {
         let mut found = Found::default();
         self.look(conversions, Assembly::Stored, &mut found)?;
         let may_turn = self.asked.may_turn_result && self.start.is_result_as_stored();
-        if found.is_wanting() && conversions == Conversions::Any && may_turn {
+        if conversions == Conversions::Any && may_turn {
             self.look(conversions, Assembly::Turned, &mut found)?;
         }
         let Found {
@@ -78,12 +79,11 @@ impl<'a> Search<'a> {
             ..
         } = found;
         match (best, error) {
-            (Some((cost, beside, plan)), _) => Ok((beside.added(cost), Plan { account, ..plan })),
+            (Some((cost, plan)), _) => Ok((cost, Plan { account, ..plan })),
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
             (None, None) => {
-                let (cost, beside, plan) = self.candidate(&self.vars, &[], Assembly::Stored)?;
-                let cost = beside.added(cost);
+                let (cost, plan) = self.candidate(&self.vars, &[], Assembly::Stored)?;
                 account.add(considered(&plan, cost));
                 Ok((cost, Plan { account, ..plan }))
             }
@@ -116,14 +116,6 @@ impl<'a> Search<'a> {
                         found.add(self.candidate(&order, &converted, assembly))?;
                     }
                 }
-            }
-            // Converting more may still spare steps in vain.
-            let is_best = |(cost, beside, _): &(Cost, Beside, Plan)| match n_converted {
-                0 => cost.traffic == 0,
-                _ => beside.wasted == 0,
-            };
-            if found.best.as_ref().is_some_and(is_best) {
-                break;
             }
         }
         Ok(())
@@ -177,7 +169,7 @@ impl<'a> Search<'a> {
         order: &[IndexVar],
         converted: &[usize],
         assembly: Assembly,
-    ) -> Result<(Cost, Beside, Plan)> {
+    ) -> Result<(Cost, Plan)> {
         let mut draft = self.start.clone();
         if assembly == Assembly::Turned {
             draft.turn_result(order)?;
@@ -195,13 +187,10 @@ impl<'a> Search<'a> {
         draft.commands(self.asked.last)?;
         // Commands may ask for what kernels cannot read.
         draft.convert_foreign()?;
+        let converted = draft.converted();
         let facts = draft.facts();
-        let (traffic, foreign) = (draft.traffic as u64, draft.foreign as u64);
         let plan = draft.finish()?;
-        let wasted = wasted_bytes(&plan, facts);
-        let traffic = traffic.saturating_add(wasted);
-        let cost = cost(&plan.concrete, &plan.formats, traffic);
-        Ok((cost, Beside { foreign, wasted }, plan))
+        Ok((converted + work(Estimate::of(&plan, facts)), plan))
     }
 }
 
@@ -218,7 +207,7 @@ enum Assembly {
 #[derive(Default)]
 struct Found {
     /// The cheapest of those that can be lowered, the first of equals.
-    best: Option<(Cost, Beside, Plan)>,
+    best: Option<(Cost, Plan)>,
     /// Why the first one that cannot be lowered cannot.
     error: Option<Diagnostic>,
     /// How many have been looked at.
@@ -229,43 +218,21 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, candidate: Result<(Cost, Beside, Plan)>) -> Result<()> {
+    fn add(&mut self, candidate: Result<(Cost, Plan)>) -> Result<()> {
         self.n_looked += 1;
         self.account.n_looked += 1;
         match candidate {
-            Ok((cost, beside, plan)) => {
-                self.account.add(considered(&plan, beside.added(cost)));
-                if self.best.as_ref().is_none_or(|(least, _, _)| cost < *least) {
-                    self.best = Some((cost, beside, plan));
+            Ok((cost, plan)) => {
+                self.account.add(considered(&plan, cost));
+                let best = self.best.as_ref();
+                if best.is_none_or(|(least, _)| cost.is_less_than(least)) {
+                    self.best = Some((cost, plan));
                 }
             }
             Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
             Err(error) => _ = self.error.get_or_insert(error),
         }
         Ok(())
-    }
-
-    /// Whether there is none yet but such as take steps in vain.
-    fn is_wanting(&self) -> bool {
-        let best = self.best.as_ref();
-        best.is_none_or(|(_, beside, _)| beside.wasted > 0)
-    }
-}
-
-/// Bytes that a candidate moves, beside its cost.
-#[derive(Clone, Copy)]
-struct Beside {
-    /// In conversions that kernels cannot do without: not counted.
-    foreign: u64,
-    /// In steps that come to nothing: counted already.
-    wasted: u64,
-}
-
-impl Beside {
-    /// A cost with what is not counted in it.
-    fn added(self, cost: Cost) -> Cost {
-        let traffic = cost.traffic.saturating_add(self.foreign);
-        Cost { traffic, ..cost }
     }
 }
 

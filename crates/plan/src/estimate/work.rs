@@ -1,0 +1,295 @@
+//! What a statement takes: the steps of its loops, and what these wait for.
+//!
+//! Loops are gone through from the outside. Each begins as often as the loops around come to
+//! something ([`Estimate::visited`]), and takes as many steps as the operands that it walks
+//! hold there, or as the extent has:
+//!
+//! ```text
+//! forall i: forall k: forall j: C(i,j) += A(i,k) * B(k,j)      10^3 rows of 10 entries
+//!
+//! i    1      · 10^3 rows          every row of a dense level
+//! k    10^3   · 10 entries of A    a loop begins for each row
+//! j    10^4   · 10 entries of B    a loop begins for each entry of A
+//! ```
+//!
+//! An array is moved from memory as often as loops come back to it when caches have lost it.
+//! The outermost loop in which a cache holds all that is touched of the array moves that, for
+//! each of its turns; what the loops inside touch again is there.
+
+use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
+use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_index::{Access, IndexVar, TensorRole, WorkspaceKind};
+
+use super::Estimate;
+use super::machine::{Cache, Machine};
+use super::workspace::{Use, of_kind};
+use crate::cost::Cost;
+
+/// The bytes of a coordinate beside a value.
+const COORDINATE: f64 = 4.0;
+
+/// The cost of a statement, without that of conversions.
+pub(crate) fn work(estimate: Estimate<'_>) -> Cost {
+    let operands = Operands::of(estimate.concrete);
+    let loops = Loops {
+        work: Work {
+            estimate,
+            operands: &operands,
+            machine: Machine::MIDDLING,
+        },
+        vars: Vec::new(),
+        turns: vec![1.0],
+    };
+    loops.stmt(&estimate.concrete.stmt)
+}
+
+#[derive(Clone, Copy)]
+struct Work<'a> {
+    estimate: Estimate<'a>,
+    operands: &'a Operands,
+    machine: Machine,
+}
+
+/// The loops around a statement.
+#[derive(Clone)]
+struct Loops<'a> {
+    work: Work<'a>,
+    /// Their variables, the outermost first.
+    vars: Vec<IndexVar>,
+    /// How often the inside of so many of them is run; one more than there are loops.
+    turns: Vec<f64>,
+}
+
+impl Loops<'_> {
+    fn stmt(&self, stmt: &Stmt) -> Cost {
+        match stmt {
+            Stmt::Forall { var, body } => self.forall(*var, body),
+            Stmt::Where { consumer, producer } => {
+                self.stmt(producer) + self.stmt(consumer) + self.workspaces(producer)
+            }
+            Stmt::Sequence(stmts) => {
+                let costs = stmts.iter().map(|stmt| self.stmt(stmt));
+                costs.fold(Cost::default(), |all, one| all + one)
+            }
+            Stmt::Assign { lhs, rhs, .. } => {
+                let accesses = rhs.accesses().into_iter().chain([lhs]);
+                let costs = accesses.map(|access| self.access(access));
+                costs.fold(Cost::default(), |all, one| all + one)
+            }
+        }
+    }
+
+    /// How often what is inside of all the loops is run.
+    fn runs(&self) -> f64 {
+        *self.turns.last().expect("there is one more than loops")
+    }
+
+    fn forall(&self, var: IndexVar, body: &Stmt) -> Cost {
+        let Work {
+            estimate,
+            operands,
+            machine,
+        } = self.work;
+        let scope = Scope {
+            concrete: estimate.concrete,
+            formats: estimate.formats,
+            operands,
+        };
+        let lead = Lead::of(scope, Lattice::of(&space(scope, body, var)), var);
+        let mut inner = self.clone();
+        inner.vars.push(var);
+        let (outer, within) = (self.bound(), inner.bound());
+        let led = lead.lattice.operands();
+        let held: Vec<f64> = led
+            .iter()
+            .map(|operand| {
+                let access = operands.access(*operand);
+                estimate.prefixes(access, &within) / estimate.prefixes(access, &outer)
+            })
+            .collect();
+        let walked: f64 = held.iter().sum();
+        let extent = estimate.points(&[var]);
+        let runs = self.runs();
+        let (steps, inside) = match lead.lattice.everything {
+            true => {
+                let step = match is_along_arrays(&inner, body) && walked == 0.0 {
+                    true => machine.dense_step,
+                    false => machine.step,
+                };
+                (extent * step + walked * machine.merge_step, extent * runs)
+            }
+            false => {
+                let steps = match estimate.concrete.merges_by(var) {
+                    MergeStrategy::Gallop => leaps(&held) * machine.merge_step,
+                    _ if held.len() > 1 => walked * machine.merge_step,
+                    _ => walked * machine.step,
+                };
+                let mut visited: f64 = 0.0;
+                body.for_each_assign(&mut |_, _, rhs| {
+                    visited = visited.max(estimate.visited(rhs, &within));
+                });
+                (steps, visited.min(walked * runs))
+            }
+        };
+        let looked_up = lead.located.iter().map(|operand| {
+            let access = operands.access(*operand);
+            let format = estimate.formats.of(access.tensor);
+            match format.levels().iter().any(|level| level.kind.capabilities().probing_insert) {
+                true => machine.probe,
+                false => machine.step,
+            }
+        });
+        let each = machine.loop_entry + steps;
+        let found = inside * looked_up.sum::<f64>();
+        inner.turns.push(inside);
+        Cost::of_steps(runs * each + found) + inner.stmt(body)
+    }
+
+    fn bound(&self) -> Vec<IndexVar> {
+        self.work.estimate.concrete.bound_in(&self.vars)
+    }
+
+    /// The cost of the workspaces that a producer writes, but for the arrays of its loops.
+    fn workspaces(&self, producer: &Stmt) -> Cost {
+        let Estimate {
+            concrete, formats, ..
+        } = self.work.estimate;
+        let mut cost = Cost::default();
+        let mut known = Vec::new();
+        producer.for_each_assign(&mut |lhs, _, rhs| {
+            let data = &concrete.tensors[lhs.tensor];
+            if data.role != TensorRole::Workspace
+                || lhs.indices.is_empty()
+                || known.contains(&lhs.tensor)
+            {
+                return;
+            }
+            known.push(lhs.tensor);
+            let mut loops = self.vars.clone();
+            loops.extend(producer.loops());
+            let loops = concrete.bound_in(&loops);
+            let used = Use {
+                positions: self.work.estimate.points(&lhs.vars()),
+                value_bytes: data.element.size() as f64,
+                writes: self.work.estimate.visited(rhs, &loops),
+                runs: self.runs(),
+            };
+            let kind = workspace_kind(concrete, formats, lhs.tensor);
+            cost += of_kind(kind, used, &self.work.machine);
+        });
+        cost
+    }
+
+    /// The cost of reaching an operand or the result at each turn of the innermost loop that
+    /// moves it: a search, where levels are searched, and what caches do not hold.
+    fn access(&self, access: &Access) -> Cost {
+        let Work {
+            estimate,
+            operands,
+            machine,
+        } = self.work;
+        let concrete = estimate.concrete;
+        let is_workspace = concrete.tensors[access.tensor].role == TensorRole::Workspace;
+        let is_array =
+            || workspace_kind(concrete, estimate.formats, access.tensor) == WorkspaceKind::Dense;
+        let Some(moving) = self.moving(access).filter(|_| !is_workspace || is_array()) else {
+            return Cost::default();
+        };
+        let touches = self.turns[moving].max(1.0);
+        let mut steps = 0.0;
+        let format = estimate.formats.of(access.tensor);
+        if !is_workspace && access.tensor != concrete.result && format.has_sparse() {
+            let n = operands.n_searched(access, concrete, estimate.formats);
+            let each = estimate.n_stored(access).max(2.0).log2() * machine.merge_step;
+            steps = touches * n as f64 * each;
+        }
+        let value = concrete.tensors[access.tensor].element.size() as f64;
+        let coordinates = format.levels().iter().filter(|level| !level.is_full());
+        let entry = value + COORDINATE * coordinates.count() as f64;
+        let unit = match self.is_contiguous(access, moving) {
+            true => entry,
+            false => entry.max(Machine::LINE),
+        };
+        let traffic = machine.caches.iter().map(|cache| {
+            cache.miss * machine.byte * self.moved(access, *cache, moving, entry, unit)
+        });
+        Cost {
+            steps,
+            traffic: traffic.sum(),
+            conversions: 0.0,
+        }
+    }
+
+    /// How many loops there are down to the innermost one that moves an access.
+    fn moving(&self, access: &Access) -> Option<usize> {
+        let concrete = self.work.estimate.concrete;
+        (1..=self.vars.len()).rev().find(|n| {
+            let new = concrete.newly_bound(&self.vars[..n - 1], self.vars[n - 1]);
+            new.iter().any(|var| access.uses(*var))
+        })
+    }
+
+    /// How many bytes of an access come into a cache.
+    fn moved(&self, access: &Access, cache: Cache, moving: usize, entry: f64, unit: f64) -> f64 {
+        let Work { estimate, .. } = self.work;
+        let touches = self.turns[moving].max(1.0);
+        let stored = estimate.n_stored(access);
+        // What is touched in one turn of so many loops.
+        let footprint = |depth: usize| {
+            let bound = estimate.concrete.bound_in(&self.vars[..depth]);
+            let below = (stored / estimate.prefixes(access, &bound)).max(1.0);
+            (below * entry).min(touches / self.turns[depth].max(1.0) * unit)
+        };
+        let mut outside = footprint(0);
+        if outside <= cache.bytes {
+            return outside;
+        }
+        for depth in 1..=moving {
+            let inside = footprint(depth);
+            if inside <= cache.bytes || depth == moving {
+                let again = self.turns[depth].max(1.0) * inside;
+                return again * cache.missed(outside);
+            }
+            outside = inside;
+        }
+        touches * unit
+    }
+
+    /// Whether turns of the loop that moves an access go along its values.
+    fn is_contiguous(&self, access: &Access, moving: usize) -> bool {
+        let Estimate {
+            concrete, formats, ..
+        } = self.work.estimate;
+        let Some(last) = formats.of(access.tensor).levels().last() else {
+            return true;
+        };
+        let index = &access.indices[last.mode()];
+        let new = concrete.newly_bound(&self.vars[..moving - 1], self.vars[moving - 1]);
+        new.iter().any(|var| {
+            let linear = index.linear_in(*var);
+            linear.is_some_and(|(factor, _)| factor.abs() == 1)
+        })
+    }
+}
+
+/// Whether a loop computes along arrays, so that several turns are computed at once: it is
+/// innermost, and all that it moves is contiguous.
+fn is_along_arrays(loops: &Loops<'_>, body: &Stmt) -> bool {
+    let Stmt::Assign { lhs, rhs, .. } = body else {
+        return false;
+    };
+    let depth = loops.vars.len();
+    let mut accesses = rhs.accesses().into_iter().chain([lhs]);
+    accesses.all(|access| {
+        let is_moved = loops.moving(access) == Some(depth);
+        !is_moved || loops.is_contiguous(access, depth)
+    })
+}
+
+/// How many steps it takes to leap from one entry of the operand with the fewest to the next
+/// in those with more.
+fn leaps(held: &[f64]) -> f64 {
+    let least = held.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+    let each = held.iter().map(|of| 2.0 * (of / least).max(1.0).log2() + 1.0);
+    least * each.sum::<f64>()
+}

@@ -1,0 +1,109 @@
+//! What workspaces cost, by their kind.
+
+use sparsec_index::WorkspaceKind;
+
+use super::machine::Machine;
+use crate::cost::Cost;
+
+/// What is asked of a workspace.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Use {
+    /// How many coordinates its modes have together.
+    pub positions: f64,
+    /// Bytes of one value.
+    pub value_bytes: f64,
+    /// How often an entry is written or combined into.
+    pub writes: f64,
+    /// How often it begins anew.
+    pub runs: f64,
+}
+
+/// The kind that serves best where a list of what was written is needed.
+pub(crate) fn best_with_list(used: Use, machine: &Machine) -> WorkspaceKind {
+    let listed = of_kind(WorkspaceKind::Listed, used, machine).nanoseconds();
+    let hashed = of_kind(WorkspaceKind::Hashed, used, machine).nanoseconds();
+    match listed <= hashed {
+        true => WorkspaceKind::Listed,
+        false => WorkspaceKind::Hashed,
+    }
+}
+
+/// The cost of keeping a workspace so. That of a dense one is the cost of clearing it: loops
+/// go through it as through any other array.
+pub(crate) fn of_kind(kind: WorkspaceKind, used: Use, machine: &Machine) -> Cost {
+    let entries = used.entries();
+    match kind {
+        WorkspaceKind::Dense => {
+            Cost::of_steps(used.runs * used.positions * machine.dense_step) + first(used, machine)
+        }
+        WorkspaceKind::Listed => {
+            let all = used.positions * used.slot_bytes();
+            let steps = used.writes * machine.step + entries * machine.sort;
+            let traffic = used.writes * machine.anywhere(all);
+            first(used, machine) + Cost { steps, traffic, ..Cost::default() }
+        }
+        WorkspaceKind::Hashed => {
+            // A key, an entry of the list, and two slots of the table.
+            let one_run = entries / used.runs.max(1.0) * (used.value_bytes + 32.0);
+            Cost {
+                steps: used.writes * machine.probe + 2.0 * entries * machine.sort,
+                traffic: used.writes * machine.anywhere(one_run),
+                ..Cost::default()
+            }
+        }
+        WorkspaceKind::Appended => Cost::of_steps(used.writes * machine.step),
+    }
+}
+
+/// The cost of memory that is written for the first time.
+fn first(used: Use, machine: &Machine) -> Cost {
+    let all = used.positions * used.slot_bytes();
+    if all > machine.most_bytes {
+        return Cost::of_steps(f64::INFINITY);
+    }
+    let pages = (all / Machine::PAGE).min(used.writes);
+    Cost {
+        traffic: pages * machine.page,
+        ..Cost::default()
+    }
+}
+
+impl Use {
+    /// A value, a bit and an entry of the list.
+    fn slot_bytes(&self) -> f64 {
+        self.value_bytes + 9.0
+    }
+
+    /// How many entries all runs have together, at most.
+    fn entries(&self) -> f64 {
+        self.writes.min(self.positions * self.runs.max(1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(positions: f64, writes: f64, runs: f64) -> WorkspaceKind {
+        let used = Use {
+            positions,
+            value_bytes: 8.0,
+            writes,
+            runs,
+        };
+        best_with_list(used, &Machine::MIDDLING)
+    }
+
+    #[test]
+    fn small_and_well_filled_workspaces_are_listed() {
+        // Rows of a product of matrices of a million rows.
+        assert_eq!(kind(1e6, 1e8, 1e6), WorkspaceKind::Listed);
+        assert_eq!(kind(100.0, 1e3, 10.0), WorkspaceKind::Listed);
+    }
+
+    #[test]
+    fn huge_or_nearly_empty_workspaces_are_hashed() {
+        assert_eq!(kind(1e12, 1e6, 1.0), WorkspaceKind::Hashed);
+        assert_eq!(kind(1e9, 1e3, 1.0), WorkspaceKind::Hashed);
+    }
+}
