@@ -16,8 +16,8 @@ pub struct Cost {
     pub conversions: f64,
 }
 
-/// Costs that differ by less than this share are the same.
-const SAME: f64 = 1e-6;
+/// Costs that differ by less than this share are the same: estimates are no better.
+const SAME: f64 = 0.01;
 
 impl Cost {
     /// The cost of steps alone.
@@ -33,7 +33,7 @@ impl Cost {
         self.steps + self.traffic + self.conversions
     }
 
-    /// Whether this costs less, by more than rounding.
+    /// Whether this costs less, by more than estimates may be wrong in any case.
     pub fn is_less_than(&self, other: &Self) -> bool {
         self.nanoseconds() < other.nanoseconds() * (1.0 - SAME)
     }

@@ -36,8 +36,8 @@ pub(crate) struct Draft<'a> {
     /// The formats of all tensors but workspaces.
     pub(crate) formats: Formats,
     conversions: Vec<Conversion>,
-    /// Bytes that conversions move.
-    pub(crate) moved: f64,
+    /// What conversions cost.
+    pub(crate) converted: Cost,
     converts_result: Option<Format>,
     levels_of_result: Option<Format>,
 }
@@ -48,7 +48,7 @@ impl<'a> Draft<'a> {
             given,
             facts,
             size: Size::Any,
-            moved: 0.0,
+            converted: Cost::default(),
             schedule: Schedule::default(),
             concrete,
             formats: given.clone(),
@@ -271,7 +271,7 @@ impl<'a> Draft<'a> {
         });
         for (tensor, access) in reads {
             let nearest = self.nearest(tensor, Formats::walked);
-            self.moved += self.converting(&access, &nearest);
+            self.converted += self.converting(&access, &nearest);
             let name = &self.concrete.tensors[tensor].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
@@ -287,7 +287,7 @@ impl<'a> Draft<'a> {
         {
             let nearest = self.nearest(result, Formats::assembled);
             let format = self.format(result).expect("just looked at");
-            self.moved += self.converting_result(&nearest, format, self.computed_entries());
+            self.converted += self.converting_result(&nearest, format, self.computed_entries());
             let name = &self.concrete.tensors[result].name;
             self.say(format!("convert({name}, {nearest})"))?;
         }
@@ -320,10 +320,9 @@ impl<'a> Draft<'a> {
             return Ok(());
         };
         let entries = self.computed_entries();
-        let written = entries * (self.concrete.tensors[result].element.size() as f64);
         let TensorData { name, extents, .. } = &self.concrete.tensors[result];
         let turned = arranged(format, &lhs, extents, order)?;
-        self.moved += self.converting_result(&turned, format, entries) + written;
+        self.converted += self.converting_result(&turned, format, entries);
         self.say(format!("convert({name}, {turned})"))
     }
 
@@ -365,7 +364,7 @@ impl<'a> Draft<'a> {
 
     /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
-        self.moved += self.converting(access, &format);
+        self.converted += self.converting(access, &format);
         let access = self.concrete.expr_text(&Expr::Access(access.clone()));
         self.say(format!("convert({access}, {format})"))?;
         if format.is_plain() {
@@ -391,10 +390,10 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The bytes that converting an operand moves.
-    fn converting(&self, access: &Access, to: &Format) -> f64 {
+    /// What converting an operand costs.
+    fn converting(&self, access: &Access, to: &Format) -> Cost {
         let estimate = self.estimate();
-        (self.facts.conversion)(&Converting {
+        self.cost_of(&Converting {
             from: self.format(access.tensor).unwrap_or(to),
             to,
             extents: &estimate.extents(access),
@@ -402,15 +401,24 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// The bytes that converting a result of so many entries moves.
-    fn converting_result(&self, from: &Format, to: &Format, n_stored: f64) -> f64 {
+    /// What converting a result of so many entries costs.
+    fn converting_result(&self, from: &Format, to: &Format, n_stored: f64) -> Cost {
         let extents = &self.concrete.tensors[self.concrete.result].extents;
-        (self.facts.conversion)(&Converting {
+        self.cost_of(&Converting {
             from,
             to,
             extents,
             n_stored,
         })
+    }
+
+    fn cost_of(&self, conversion: &Converting<'_>) -> Cost {
+        let machine = Machine::MIDDLING;
+        let moved = (self.facts.conversion)(conversion);
+        Cost {
+            conversions: machine.launch + moved * machine.byte,
+            ..Cost::default()
+        }
     }
 
     fn estimate(&self) -> Estimate<'_> {
@@ -429,14 +437,6 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn format(&self, tensor: TensorVar) -> Option<&Format> {
         self.formats.get(tensor)
-    }
-
-    /// What conversions cost.
-    pub(crate) fn converted(&self) -> Cost {
-        Cost {
-            conversions: self.moved * Machine::MIDDLING.byte,
-            ..Cost::default()
-        }
     }
 
     /// The plan, if it can be lowered.

@@ -23,19 +23,22 @@ pub(crate) mod machine;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
-use sparsec_format::Format;
+use sparsec_format::{Coordinate, Format};
 use sparsec_graph::Formats;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar};
 
-use crate::search::{Conversion, Facts, Plan};
+use crate::search::{Conversion, Facts, Plan, View};
 
 /// The extent of a mode of which nothing is known.
 pub(crate) const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// How many entries an operand of which nothing is known stores for each
 /// coordinate of its first mode.
 pub(crate) const UNKNOWN_FIBER: f64 = 10.0;
+
+/// How many times as long as an average row the longest one is taken to be.
+const LONGEST: f64 = 1.5;
 
 /// How many entries a tensor stores that a statement reads, where that is known.
 pub type Counts<'a> = &'a dyn Fn(&TensorData) -> Option<u64>;
@@ -90,8 +93,47 @@ impl Estimate<'_> {
     /// How far a variable runs, where that is known.
     pub(crate) fn extent(&self, var: IndexVar) -> Option<u64> {
         let vars = &self.concrete.vars;
-        let of = |var: IndexVar| vars[var].extent.or_else(|| (self.extents)(&vars[var].name));
+        let of = |var: IndexVar| {
+            let said = vars[var].extent.or_else(|| (self.extents)(&vars[var].name));
+            said.or_else(|| self.n_ranks(var))
+        };
         self.concrete.extent_by(var, &of)
+    }
+
+    /// How many entries some row may have whose ranks a variable runs over; rows differ.
+    fn n_ranks(&self, var: IndexVar) -> Option<u64> {
+        let of_levels = self.conversions.iter();
+        let mut of_levels = of_levels.filter(|it| it.view == Some(View::Levels));
+        of_levels.find_map(|view| {
+            let format = self.formats.get(view.from)?;
+            let mut ranks = format.levels().iter().enumerate();
+            ranks.find_map(|(number, level)| {
+                let Coordinate::Rank { of, below } = &level.coordinate else {
+                    return None;
+                };
+                let mut is_over = false;
+                self.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+                    rhs.for_each_access(&mut |access| {
+                        is_over |= access.tensor == view.to && access.var(number) == Some(var);
+                    });
+                });
+                let extents = &self.concrete.tensors[view.from].extents;
+                let rows = product(of.iter().map(|mode| extents[*mode]));
+                let stored = self.count(view.from);
+                let row = stored.map_or(UNKNOWN_FIBER, |stored| stored as f64 / rows);
+                let most = (LONGEST * row).ceil().max(1.0) as u64;
+                is_over.then_some(below.map_or(most, |below| below.min(most)))
+            })
+        })
+    }
+
+    /// How many entries a tensor stores, or the one that it is a copy or a view of.
+    fn count(&self, tensor: TensorVar) -> Option<u64> {
+        let mut counted = tensor;
+        while let Some(made) = self.conversions.iter().find(|it| it.to == counted) {
+            counted = made.from;
+        }
+        (self.counts)(&self.concrete.tensors[counted])
     }
 
     /// The extents of the modes that an access reads or writes, where they are known.
@@ -138,12 +180,7 @@ impl Estimate<'_> {
             return all;
         }
         let first = product(extents.iter().copied().take(1));
-        let mut counted = access.tensor;
-        // A copy and a view store what they are copies and views of.
-        while let Some(made) = self.conversions.iter().find(|it| it.to == counted) {
-            counted = made.from;
-        }
-        let stored = match (self.counts)(&self.concrete.tensors[counted]) {
+        let stored = match self.count(access.tensor) {
             Some(count) => count as f64,
             None => UNKNOWN_FIBER * first,
         };

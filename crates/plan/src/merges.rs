@@ -51,13 +51,12 @@ use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole};
 
-use crate::estimate::{Estimate, is_known};
+use crate::estimate::Estimate;
+use crate::estimate::machine::Machine;
+use crate::estimate::work::{leaps, merged};
 use crate::search::{Facts, Plan, View};
 use crate::threads::extended;
 
-/// How many times the coordinates of another an operand has over which it is worth
-/// leaping.
-const WORTH: f64 = 32.0;
 /// Where at least this share of the steps is guessed wrong, for each operand, it is worth
 /// waiting for their comparisons.
 const WRONG: f64 = 0.14;
@@ -91,17 +90,14 @@ pub fn merges(plan: &Plan) -> Vec<Merge> {
 
 /// The plan with leaps where they are worth it.
 pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
-    if !is_known(&plan, &plan.formats, facts) {
-        return plan;
-    }
     let estimate = Estimate::of(&plan, facts);
+    let machine = Machine::MIDDLING;
     let mut found = Vec::new();
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         for (depth, &var) in nested.loops.iter().enumerate() {
-            let below = held(&plan, estimate, nested, depth);
-            let most = below.iter().copied().fold(0.0, f64::max);
-            let least = below.iter().copied().fold(f64::INFINITY, f64::min);
-            if most >= WORTH * least.max(1.0) && !found.contains(&var) {
+            let held = held(&plan, estimate, nested, depth);
+            let pays = held.len() > 1 && leaps(&held, &machine) < merged(&held, &machine);
+            if pays && !found.contains(&var) {
                 found.push(var);
             }
         }
@@ -238,12 +234,12 @@ fn merge(plan: &Plan, var: IndexVar, body: &Stmt) -> Option<Merge> {
     }
     let mut known: Vec<IndexVar> = Vec::new();
     let walked = lattice.operands().into_iter();
-    let merged = walked.map(|operand| merged(plan, operands.access(operand), var, &mut known));
+    let merged = walked.map(|operand| operand_of(plan, operands.access(operand), var, &mut known));
     merged.collect::<Option<Vec<Merged>>>().map(Merge)
 }
 
 /// An operand of a merge over `var`, if it is stored; variables are numbered as they come.
-fn merged(
+fn operand_of(
     plan: &Plan,
     access: &Access,
     var: IndexVar,

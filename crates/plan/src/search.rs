@@ -185,7 +185,7 @@ pub fn complete(
     }
     let mut whole = scheduled.clone();
     whole.convert_foreign()?;
-    let converted = whole.converted();
+    let converted = whole.converted;
     let error = match whole.finish() {
         Ok(mut plan) => {
             let cost = converted + work(Estimate::of(&plan, facts));
@@ -267,7 +267,7 @@ fn in_turn(
     for number in 0..nests(&whole.concrete.stmt).len() {
         let nest = nests(&whole.concrete.stmt).swap_remove(number);
         let mut alone = whole.nest(nest);
-        alone.moved = 0.0;
+        alone.converted = Cost::default();
         let (of_nest, plan) = best_nest(&alone, conversions, of_nests.clone())?;
         cost = cost + of_nest;
         looked.add_search(&plan.account);
@@ -276,7 +276,7 @@ fn in_turn(
     }
     // What is read outside of the nests.
     whole.convert_foreign()?;
-    cost += whole.converted();
+    cost += whole.converted;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
     // Commands may ask for what kernels cannot read.

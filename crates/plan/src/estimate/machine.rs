@@ -6,57 +6,64 @@
 
 /// How long single steps take, and how large the caches are.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// A step along stored coordinates, or a turn of a loop that does not run along an
     /// array: a load that a multiplication waits for.
-    pub step: f64,
+    pub(crate) step: f64,
     /// A turn of an innermost loop along arrays, several of which are computed at once.
-    pub dense_step: f64,
+    pub(crate) dense_step: f64,
     /// A step of a merge of several operands: a step, and a comparison that processors
     /// guess wrong now and then.
-    pub merge_step: f64,
+    pub(crate) merge_step: f64,
+    /// A comparison of a leap ahead, which nothing predicts.
+    pub(crate) leap: f64,
     /// Beginning a loop: its bounds are loaded, and its end is guessed wrong once.
-    pub loop_entry: f64,
+    pub(crate) loop_entry: f64,
     /// Finding an entry in a hash table that lies in the cache.
-    pub probe: f64,
-    /// Sorting one entry of a list of coordinates.
-    pub sort: f64,
+    pub(crate) probe: f64,
+    /// Sorting an entry of a list, for each time that the list would have to be halved to
+    /// come to one entry.
+    pub(crate) sort: f64,
     /// The first write to a page of fresh memory.
-    pub page: f64,
+    pub(crate) page: f64,
     /// Moving a byte between memory and the last cache (10 GB/s).
-    pub byte: f64,
+    pub(crate) byte: f64,
+    /// Launching a kernel and allocating what it fills.
+    pub(crate) launch: f64,
     /// The caches, the nearest first.
-    pub caches: [Cache; 2],
+    pub(crate) caches: [Cache; 2],
     /// Arrays of more bytes than this are not asked for, however cheap they seem.
-    pub most_bytes: f64,
+    pub(crate) most_bytes: f64,
 }
 
 /// A cache.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Cache {
+pub(crate) struct Cache {
     /// How many bytes stay in it.
-    pub bytes: f64,
+    pub(crate) bytes: f64,
     /// The part of [`Machine::byte`] that a byte takes that is not in it, for the way from
     /// the next cache, or from memory.
-    pub miss: f64,
+    pub(crate) miss: f64,
 }
 
 impl Machine {
     /// Bytes of a line of a cache: no less is moved.
-    pub const LINE: f64 = 64.0;
+    pub(crate) const LINE: f64 = 64.0;
     /// Bytes of a page of memory.
-    pub const PAGE: f64 = 4096.0;
+    pub(crate) const PAGE: f64 = 4096.0;
 
     /// A processor of middling size.
-    pub const MIDDLING: Self = Self {
+    pub(crate) const MIDDLING: Self = Self {
         step: 0.8,
         dense_step: 0.25,
         merge_step: 2.0,
+        leap: 5.0,
         loop_entry: 2.0,
         probe: 6.4,
-        sort: 6.4,
+        sort: 1.0,
         page: 410.0,
         byte: 0.1,
+        launch: 5e3,
         caches: [
             Cache {
                 bytes: (1u64 << 20) as f64,
@@ -72,7 +79,7 @@ impl Machine {
 
     /// How long it takes to reach anywhere in an array of so many bytes: a line comes, and
     /// another has to go.
-    pub fn anywhere(&self, bytes: f64) -> f64 {
+    pub(crate) fn anywhere(&self, bytes: f64) -> f64 {
         let [.., last] = self.caches;
         2.0 * Self::LINE * self.byte * last.missed(bytes)
     }
@@ -80,7 +87,7 @@ impl Machine {
 
 impl Cache {
     /// What share of accesses anywhere in so many bytes the cache does not hold.
-    pub fn missed(&self, bytes: f64) -> f64 {
+    pub(crate) fn missed(&self, bytes: f64) -> f64 {
         1.0 - self.bytes / bytes.max(self.bytes)
     }
 }

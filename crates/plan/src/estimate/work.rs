@@ -16,6 +16,7 @@
 //! The outermost loop in which a cache holds all that is touched of the array moves that, for
 //! each of its turns; what the loops inside touch again is there.
 
+use sparsec_format::Level;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, IndexVar, TensorRole, WorkspaceKind};
@@ -120,9 +121,11 @@ impl Loops<'_> {
             }
             false => {
                 let steps = match estimate.concrete.merges_by(var) {
-                    MergeStrategy::Gallop => leaps(&held) * machine.merge_step,
-                    _ if held.len() > 1 => walked * machine.merge_step,
-                    _ => walked * machine.step,
+                    MergeStrategy::Gallop => leaps(&held, &machine),
+                    _ if lead.lattice.points.len() == 1 => {
+                        merged(&held, &machine).min(leaps(&held, &machine))
+                    }
+                    _ => merged(&held, &machine),
                 };
                 let mut visited: f64 = 0.0;
                 body.for_each_assign(&mut |_, _, rhs| {
@@ -206,10 +209,8 @@ impl Loops<'_> {
         let value = concrete.tensors[access.tensor].element.size() as f64;
         let coordinates = format.levels().iter().filter(|level| !level.is_full());
         let entry = value + COORDINATE * coordinates.count() as f64;
-        let unit = match self.is_contiguous(access, moving) {
-            true => entry,
-            false => entry.max(Machine::LINE),
-        };
+        let run = self.in_a_row(access, moving) * entry;
+        let unit = entry.max(entry * Machine::LINE / run);
         let traffic = machine.caches.iter().map(|cache| {
             cache.miss * machine.byte * self.moved(access, *cache, moving, entry, unit)
         });
@@ -255,16 +256,26 @@ impl Loops<'_> {
         touches * unit
     }
 
-    /// Whether turns of the loop that moves an access go along its values.
-    fn is_contiguous(&self, access: &Access, moving: usize) -> bool {
-        let Estimate {
-            concrete, formats, ..
-        } = self.work.estimate;
-        let Some(last) = formats.of(access.tensor).levels().last() else {
-            return true;
-        };
-        let index = &access.indices[last.mode()];
-        let new = concrete.newly_bound(&self.vars[..moving - 1], self.vars[moving - 1]);
+    /// How many entries of an access, stored one behind the other, so many loops go along
+    /// before they leap.
+    fn in_a_row(&self, access: &Access, moving: usize) -> f64 {
+        let levels = self.work.estimate.formats.of(access.tensor).levels();
+        let mut in_a_row = 1.0;
+        for (depth, level) in (1..=moving).rev().zip(levels.iter().rev()) {
+            // Between turns of a loop that does not move it, an array begins anew.
+            if !self.goes_along(access, level, depth) {
+                break;
+            }
+            in_a_row *= (self.turns[depth] / self.turns[depth - 1].max(1.0)).max(1.0);
+        }
+        in_a_row
+    }
+
+    /// Whether the innermost of so many loops goes along the coordinates of a level.
+    fn goes_along(&self, access: &Access, level: &Level, depth: usize) -> bool {
+        let concrete = self.work.estimate.concrete;
+        let index = &access.indices[level.mode()];
+        let new = concrete.newly_bound(&self.vars[..depth - 1], self.vars[depth - 1]);
         new.iter().any(|var| {
             let linear = index.linear_in(*var);
             linear.is_some_and(|(factor, _)| factor.abs() == 1)
@@ -282,14 +293,24 @@ fn is_along_arrays(loops: &Loops<'_>, body: &Stmt) -> bool {
     let mut accesses = rhs.accesses().into_iter().chain([lhs]);
     accesses.all(|access| {
         let is_moved = loops.moving(access) == Some(depth);
-        !is_moved || loops.is_contiguous(access, depth)
+        let last = loops.work.estimate.formats.of(access.tensor).levels().last();
+        !is_moved || last.is_none_or(|level| loops.goes_along(access, level, depth))
     })
 }
 
-/// How many steps it takes to leap from one entry of the operand with the fewest to the next
-/// in those with more.
-fn leaps(held: &[f64]) -> f64 {
+/// What it takes to go through so many coordinates of each operand, side by side.
+pub(crate) fn merged(held: &[f64], machine: &Machine) -> f64 {
+    let step = match held.len() > 1 {
+        true => machine.merge_step,
+        false => machine.step,
+    };
+    held.iter().sum::<f64>() * step
+}
+
+/// What it takes to leap from one entry of the operand with the fewest to the next in those
+/// with more.
+pub(crate) fn leaps(held: &[f64], machine: &Machine) -> f64 {
     let least = held.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
     let each = held.iter().map(|of| 2.0 * (of / least).max(1.0).log2() + 1.0);
-    least * each.sum::<f64>()
+    least * each.sum::<f64>() * machine.leap
 }

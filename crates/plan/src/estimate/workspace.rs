@@ -38,7 +38,7 @@ pub(crate) fn of_kind(kind: WorkspaceKind, used: Use, machine: &Machine) -> Cost
         }
         WorkspaceKind::Listed => {
             let all = used.positions * used.slot_bytes();
-            let steps = used.writes * machine.step + entries * machine.sort;
+            let steps = used.writes * machine.step + used.sorting(machine);
             let traffic = used.writes * machine.anywhere(all);
             first(used, machine) + Cost { steps, traffic, ..Cost::default() }
         }
@@ -46,7 +46,7 @@ pub(crate) fn of_kind(kind: WorkspaceKind, used: Use, machine: &Machine) -> Cost
             // A key, an entry of the list, and two slots of the table.
             let one_run = entries / used.runs.max(1.0) * (used.value_bytes + 32.0);
             Cost {
-                steps: used.writes * machine.probe + 2.0 * entries * machine.sort,
+                steps: used.writes * machine.probe + 2.0 * used.sorting(machine),
                 traffic: used.writes * machine.anywhere(one_run),
                 ..Cost::default()
             }
@@ -72,6 +72,12 @@ impl Use {
     /// A value, a bit and an entry of the list.
     fn slot_bytes(&self) -> f64 {
         self.value_bytes + 9.0
+    }
+
+    /// Sorting the entries of each run.
+    fn sorting(&self, machine: &Machine) -> f64 {
+        let one_run = self.entries() / self.runs.max(1.0);
+        self.entries() * one_run.max(2.0).log2() * machine.sort
     }
 
     /// How many entries all runs have together, at most.

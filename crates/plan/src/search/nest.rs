@@ -187,10 +187,11 @@ impl<'a> Search<'a> {
         draft.commands(self.asked.last)?;
         // Commands may ask for what kernels cannot read.
         draft.convert_foreign()?;
-        let converted = draft.converted();
+        let converted = draft.converted;
         let facts = draft.facts();
         let plan = draft.finish()?;
-        Ok((converted + work(Estimate::of(&plan, facts)), plan))
+        let w = work(Estimate::of(&plan, facts));
+        Ok((converted + w, plan))
     }
 }
 
