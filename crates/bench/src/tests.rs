@@ -133,3 +133,36 @@ fn files_take_the_place_of_what_is_generated() {
     let error = run(&options, &mut Vec::new()).expect_err("no matrix is given");
     assert_eq!(error.code(), code::BAD_OPTION_VALUE);
 }
+
+#[test]
+fn plans_are_kept() {
+    let sizes = Sizes {
+        rows: 20_000,
+        product_rows: 20_000,
+        tensor_extents: [1_200, 900, 2_800],
+        tensor_stored: 100_000,
+        ..tiny()
+    };
+    let mut plans = String::new();
+    for (case, pattern) in all_kernels() {
+        let data = data::Data::generated(&sizes, pattern);
+        let inputs = case.inputs(&data).unwrap_or_else(|e| panic!("{e}"));
+        let request = case.request().unwrap_or_else(|e| panic!("{e}"));
+        let compiled = sparsec::compile(&request, &inputs).unwrap_or_else(|e| panic!("{e}"));
+        plans += &format!("{}: {}\n", case.full_name(pattern), case.expression);
+        for statement in compiled.statements() {
+            // How many threads there are is up to the machine.
+            let schedule = statement.plan.schedule.to_string();
+            let is_of_threads = |line: &&str| line.contains("Thread") || line.starts_with("divide");
+            for line in schedule.lines().filter(|line| !is_of_threads(line)) {
+                plans += &format!("  {line}\n");
+            }
+        }
+    }
+    let expect = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("plans.txt");
+    if std::env::var_os("SPARSEC_BLESS").is_some() {
+        std::fs::write(&expect, &plans).unwrap_or_else(|e| panic!("{e}"));
+    }
+    let kept = std::fs::read_to_string(&expect).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(plans, kept, "set SPARSEC_BLESS=1 where the new plans are better");
+}

@@ -421,7 +421,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn estimate(&self) -> Estimate<'_> {
+    /// What is known of what the statement computes.
+    pub(crate) fn estimate(&self) -> Estimate<'_> {
         Estimate {
             concrete: &self.concrete,
             formats: &self.formats,

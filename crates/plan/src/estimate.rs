@@ -23,11 +23,13 @@ pub(crate) mod machine;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
-use sparsec_format::{Coordinate, Format};
+use sparsec_format::{Coordinate, Format, Level};
 use sparsec_graph::Formats;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar};
+use sparsec_index::{
+    Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar,
+};
 
 use crate::search::{Conversion, Facts, Plan, View};
 
@@ -271,16 +273,16 @@ impl Estimate<'_> {
     /// extents, and whether levels of those hold all.
     fn places(&self, access: &Access, vars: &[IndexVar], extents: &[Option<u64>]) -> (f64, bool) {
         let (mut all, mut is_full) = (1.0, true);
-        for level in self.formats.of(access.tensor).levels() {
-            let mode = level.mode();
-            if access.indices[mode]
-                .vars()
-                .iter()
-                .all(|var| vars.contains(var))
-            {
-                all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
-                is_full &= level.is_full();
+        let levels = self.formats.of(access.tensor).levels();
+        for (mode, index) in access.indices.iter().enumerate() {
+            if !index.vars().iter().all(|var| vars.contains(var)) {
+                continue;
             }
+            all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
+            // Levels of expressions, blocks and diagonals, hold some.
+            let mut of_mode = levels.iter();
+            let of_mode = of_mode.find(|level| level.coordinate.mode() == Some(mode));
+            is_full &= of_mode.is_some_and(Level::is_full);
         }
         (all, is_full)
     }

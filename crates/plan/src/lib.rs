@@ -10,13 +10,13 @@
 //! The commands are printed by `--emit schedule` and can be given back with
 //! `-s`. What a plan comes to is judged, not derived: candidates are made by
 //! applying commands, `sparsec_graph::lowerable` says which of them fit, and
-//! [`cost`] which is best.
+//! the [`estimate`] which is best.
 //!
 //! | module     | holds                                                       |
 //! |------------|-------------------------------------------------------------|
 //! | [`formats`](mod@formats) | formats of results that nobody gave one       |
 //! | `merges`   | which merges choose values without branches                  |
-//! | [`order`]  | candidate orders of the loops                               |
+//! | `order`    | orders of loops, searched by branch and bound               |
 //! | [`search`] | from a statement to its best schedule                       |
 //! | [`program`] | all statements of a program, split where that is needed     |
 //! | `levels`   | loops over what levels store, where that is computed from modes |
@@ -47,7 +47,7 @@ pub mod formats;
 mod lanes;
 mod levels;
 mod merges;
-pub mod order;
+mod order;
 mod pieces;
 mod prefetch;
 pub mod program;

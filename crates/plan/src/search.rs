@@ -310,7 +310,10 @@ fn least<A>(
         match plan(alternative) {
             Ok((cost, mut plan)) => {
                 account.merge(std::mem::take(&mut plan.account));
-                if best.as_ref().is_none_or(|(least, _)| cost.is_less_than(least)) {
+                if best
+                    .as_ref()
+                    .is_none_or(|(least, _)| cost.is_less_than(least))
+                {
                     best = Some((cost, plan));
                 }
             }

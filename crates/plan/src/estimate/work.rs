@@ -137,7 +137,11 @@ impl Loops<'_> {
         let looked_up = lead.located.iter().map(|operand| {
             let access = operands.access(*operand);
             let format = estimate.formats.of(access.tensor);
-            match format.levels().iter().any(|level| level.kind.capabilities().probing_insert) {
+            match format
+                .levels()
+                .iter()
+                .any(|level| level.kind.capabilities().probing_insert)
+            {
                 true => machine.probe,
                 false => machine.step,
             }
@@ -293,7 +297,13 @@ fn is_along_arrays(loops: &Loops<'_>, body: &Stmt) -> bool {
     let mut accesses = rhs.accesses().into_iter().chain([lhs]);
     accesses.all(|access| {
         let is_moved = loops.moving(access) == Some(depth);
-        let last = loops.work.estimate.formats.of(access.tensor).levels().last();
+        let last = loops
+            .work
+            .estimate
+            .formats
+            .of(access.tensor)
+            .levels()
+            .last();
         !is_moved || last.is_none_or(|level| loops.goes_along(access, level, depth))
     })
 }
@@ -311,6 +321,8 @@ pub(crate) fn merged(held: &[f64], machine: &Machine) -> f64 {
 /// with more.
 pub(crate) fn leaps(held: &[f64], machine: &Machine) -> f64 {
     let least = held.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
-    let each = held.iter().map(|of| 2.0 * (of / least).max(1.0).log2() + 1.0);
+    let each = held
+        .iter()
+        .map(|of| 2.0 * (of / least).max(1.0).log2() + 1.0);
     least * each.sum::<f64>() * machine.leap
 }

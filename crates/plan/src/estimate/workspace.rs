@@ -40,7 +40,12 @@ pub(crate) fn of_kind(kind: WorkspaceKind, used: Use, machine: &Machine) -> Cost
             let all = used.positions * used.slot_bytes();
             let steps = used.writes * machine.step + used.sorting(machine);
             let traffic = used.writes * machine.anywhere(all);
-            first(used, machine) + Cost { steps, traffic, ..Cost::default() }
+            first(used, machine)
+                + Cost {
+                    steps,
+                    traffic,
+                    ..Cost::default()
+                }
         }
         WorkspaceKind::Hashed => {
             // A key, an entry of the list, and two slots of the table.

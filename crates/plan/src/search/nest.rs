@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
+use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar};
 
 use super::{Asked, Conversions, Plan, considered};
@@ -28,8 +29,9 @@ use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::draft::{Draft, walked};
 use crate::estimate::Estimate;
+use crate::estimate::machine::Machine;
 use crate::estimate::work::work;
-use crate::order::orders;
+use crate::order::{Orders, Searched};
 
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
@@ -83,7 +85,8 @@ impl<'a> Search<'a> {
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
             (None, None) => {
-                let (cost, plan) = self.candidate(&self.vars, &[], Assembly::Stored)?;
+                let naive = self.candidate(&self.vars, &[], Assembly::Stored, f64::INFINITY)?;
+                let (cost, plan) = naive.expect("nothing costs less than infinity");
                 account.add(considered(&plan, cost));
                 Ok((cost, Plan { account, ..plan }))
             }
@@ -108,14 +111,20 @@ impl<'a> Search<'a> {
                     break;
                 }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
-                let all = orders(&self.vars, &self.edges(&converted));
-                found.account.ran_out |= !all.is_all;
-                let orders = all.orders.into_iter();
-                for order in orders.filter(|order| self.assembles(order, assembly)) {
-                    if self.follows(&order, found) {
-                        found.add(self.candidate(&order, &converted, assembly))?;
+                let orders = Orders {
+                    vars: &self.vars,
+                    edges: &self.edges(&converted),
+                    bound: &|begun| self.bound(begun),
+                };
+                let least = found.least();
+                let searched = orders.search(least, &mut |order| {
+                    if self.assembles(order, assembly) && self.follows(order, found) {
+                        let least = found.least();
+                        found.add(self.candidate(order, &converted, assembly, least))?;
                     }
-                }
+                    Ok(found.least())
+                })?;
+                found.account.ran_out |= searched == Searched::Some;
             }
         }
         Ok(())
@@ -163,13 +172,25 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// A plan with its cost, and what there is beside that.
+    /// What loops cost at least that begin so: something is done at each point that they
+    /// come to.
+    fn bound(&self, begun: &[IndexVar]) -> f64 {
+        let (_, Stmt::Assign { rhs, .. }) = self.start.concrete.stmt.nest() else {
+            return 0.0;
+        };
+        let estimate = self.start.estimate();
+        let prefixes = (1..=begun.len()).map(|n| estimate.visited(rhs, &begun[..n]));
+        prefixes.sum::<f64>() * Machine::MIDDLING.dense_step
+    }
+
+    /// A plan with its cost; `None` where conversions alone cost no less than `least`.
     fn candidate(
         &self,
         order: &[IndexVar],
         converted: &[usize],
         assembly: Assembly,
-    ) -> Result<(Cost, Plan)> {
+        least: f64,
+    ) -> Result<Option<(Cost, Plan)>> {
         let mut draft = self.start.clone();
         if assembly == Assembly::Turned {
             draft.turn_result(order)?;
@@ -181,6 +202,9 @@ impl<'a> Search<'a> {
             draft.convert(access, arranged(format, access, extents, order)?)?;
         }
         draft.convert_foreign()?;
+        if draft.converted.nanoseconds() >= least {
+            return Ok(None);
+        }
         draft.reorder(order)?;
         draft.commands(self.asked.amid)?;
         draft.add_temporaries()?;
@@ -190,8 +214,7 @@ impl<'a> Search<'a> {
         let converted = draft.converted;
         let facts = draft.facts();
         let plan = draft.finish()?;
-        let w = work(Estimate::of(&plan, facts));
-        Ok((converted + w, plan))
+        Ok(Some((converted + work(Estimate::of(&plan, facts)), plan)))
     }
 }
 
@@ -219,18 +242,31 @@ struct Found {
 }
 
 impl Found {
-    fn add(&mut self, candidate: Result<(Cost, Plan)>) -> Result<()> {
+    /// The least cost so far.
+    fn least(&self) -> f64 {
+        let best = self.best.as_ref();
+        best.map_or(f64::INFINITY, |(cost, _)| cost.nanoseconds())
+    }
+
+    /// Takes in a candidate.
+    ///
+    /// # Errors
+    /// `E0305`, where there is no other so far: others mostly merge as much.
+    fn add(&mut self, candidate: Result<Option<(Cost, Plan)>>) -> Result<()> {
         self.n_looked += 1;
         self.account.n_looked += 1;
         match candidate {
-            Ok((cost, plan)) => {
+            Ok(None) => {}
+            Ok(Some((cost, plan))) => {
                 self.account.add(considered(&plan, cost));
                 let best = self.best.as_ref();
                 if best.is_none_or(|(least, _)| cost.is_less_than(least)) {
                     self.best = Some((cost, plan));
                 }
             }
-            Err(error) if error.code() == code::MERGE_TOO_LARGE => return Err(error),
+            Err(error) if error.code() == code::MERGE_TOO_LARGE && self.best.is_none() => {
+                return Err(error);
+            }
             Err(error) => _ = self.error.get_or_insert(error),
         }
         Ok(())
