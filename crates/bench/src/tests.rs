@@ -164,5 +164,8 @@ fn plans_are_kept() {
         std::fs::write(&expect, &plans).unwrap_or_else(|e| panic!("{e}"));
     }
     let kept = std::fs::read_to_string(&expect).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(plans, kept, "set SPARSEC_BLESS=1 where the new plans are better");
+    assert_eq!(
+        plans, kept,
+        "set SPARSEC_BLESS=1 where the new plans are better"
+    );
 }

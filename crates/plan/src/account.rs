@@ -180,8 +180,7 @@ impl Plan {
         };
         let mut entries = 0.0;
         for_each_nested(&naive.stmt, &mut |nested| {
-            let computed = estimate.computed(nested.rhs, nested.loops);
-            entries += computed.min(estimate.points(&nested.lhs.vars()));
+            entries += estimate.written(nested);
         });
         let assumed = assumed(&estimate, facts);
         self.account.points = points;

@@ -25,7 +25,7 @@ pub(crate) mod workspace;
 
 use sparsec_format::{Coordinate, Format, Level};
 use sparsec_graph::Formats;
-use sparsec_graph::operand::for_each_nested;
+use sparsec_graph::operand::{Nested, for_each_nested};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{
     Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar,
@@ -160,6 +160,27 @@ impl Estimate<'_> {
             .zip(self.extents(access))
             .map(|(reached, bound)| reached.or(bound))
             .collect()
+    }
+
+    /// How many entries the operands and the result of a naive statement store.
+    pub(crate) fn entries(&self, naive: &Concrete) -> f64 {
+        let estimate = Estimate {
+            concrete: naive,
+            ..*self
+        };
+        let mut entries = 0.0;
+        for_each_nested(&naive.stmt, &mut |nested| {
+            let read = nested.rhs.accesses().into_iter();
+            entries += read.map(|access| estimate.n_stored(access)).sum::<f64>();
+            entries += estimate.written(nested);
+        });
+        entries
+    }
+
+    /// How many entries an assignment writes at most.
+    pub(crate) fn written(&self, nested: Nested<'_, '_>) -> f64 {
+        let computed = self.computed(nested.rhs, nested.loops);
+        computed.min(self.points(&nested.lhs.vars()))
     }
 
     /// At how many points of these loops an expression is computed.

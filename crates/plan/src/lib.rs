@@ -33,7 +33,6 @@
 //! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
 //! | `unroll`   | which loops are written out several times                    |
-//! | `waste`    | steps of loops that come to nothing                         |
 //! | `ways`     | statements as they may be written, planned by commands      |
 //! | `wishes`   | what a user says of statements, while these are split       |
 
@@ -57,7 +56,6 @@ pub mod search;
 pub mod split;
 mod threads;
 mod unroll;
-mod waste;
 mod ways;
 mod wishes;
 
@@ -66,4 +64,4 @@ pub use estimate::{Converting, Counts};
 pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};
 pub use program::{Asked, ProgramPlan, plan_program};
-pub use search::{Conversion, Conversions, Facts, Plan, Size, View, complete, plan};
+pub use search::{Conversion, Facts, Plan, Size, View, complete, plan};

@@ -6,23 +6,30 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
+use sparsec_index::schedule::Section;
 use sparsec_index::{
     Expr, Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
 };
 
+use crate::cost::Cost;
+use crate::estimate::Estimate;
+use crate::estimate::machine::Machine;
 use crate::fills::Fills;
 use crate::formats::default_result_format;
 use crate::lanes::lanes;
 use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
 use crate::refused;
-use crate::search::{Conversions, Facts, Plan, Size, plan};
-use crate::split::{first_reduction, split};
+use crate::search::{Facts, Plan, Size, plan};
+use crate::split::split;
 use crate::threads::parallelize;
 use crate::unroll::unroll;
-use crate::waste::is_wasteful;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
+
+/// A statement whose plan takes more than so many steps for each entry that is read or
+/// written is planned in parts as well: entries that meet take one or two.
+const MOST: f64 = 4.0;
 
 /// A program with a plan for each of its statements.
 #[derive(Clone, Debug)]
@@ -74,35 +81,82 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
 }
 
 /// As [`plan_program`], with errors as the statement that cannot be lowered has them.
-fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
-    let Asked {
-        schedule,
-        widths,
-        facts,
-    } = asked;
-    let said = schedule.map(|schedule| schedule.deal(&program));
-    let mut wishes = Wishes::new(&program, said.transpose()?);
+fn planned(mut program: Program, formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
+    let said = asked.schedule.map(|schedule| schedule.deal(&program));
+    let wishes = Wishes::new(&program, said.transpose()?);
     // Those to come, apart: a statement that is split moves none of them.
     let mut to_come = std::mem::take(&mut program.statements).into_iter();
-    let mut plans = Vec::new();
-    let given = facts;
-    // How many entries results are thought to store, where operands are counted.
-    let mut stored: BTreeMap<String, u64> = BTreeMap::new();
-    // The right side whose sum was taken apart when it could not be planned, and of
-    // which statement.
-    let mut is_apart: Option<(usize, Expr)> = None;
-    loop {
-        let number = plans.len();
-        if number == program.statements.len() {
-            let Some(next) = to_come.next() else { break };
-            program.statements.push(next);
-            wishes.begin_next();
+    let mut state = State {
+        asked,
+        program,
+        formats,
+        wishes,
+        plans: Vec::new(),
+        stored: BTreeMap::new(),
+        apart: None,
+    };
+    for next in to_come.by_ref() {
+        state.program.statements.push(next);
+        state.wishes.begin_next();
+        if let Err(error) = state.plan_all() {
+            state.program.statements.extend(to_come);
+            return Err(match error {
+                Refused::Part(part) => part.unknown(&state.program),
+                Refused::Because(error) => *error,
+            });
         }
-        if let Some(plan) = plans.last().filter(|plan: &&Plan| plan.account.is_counted) {
-            let result = program.statements[number - 1].lhs.tensor;
-            let name = program.tensors[result].name.clone();
-            stored.insert(name, plan.account.entries.ceil() as u64);
+    }
+    state.wishes.all_fulfilled()?;
+    Ok(ProgramPlan {
+        program: state.program,
+        formats: state.formats,
+        plans: state.plans,
+    })
+}
+
+/// Where planning is: the statements that it has come to, and what it has chosen for those
+/// before.
+#[derive(Clone)]
+struct State<'a> {
+    asked: Asked<'a>,
+    program: Program,
+    formats: Formats,
+    wishes: Wishes,
+    plans: Vec<Plan>,
+    /// How many entries results are thought to store, where operands are counted.
+    stored: BTreeMap<String, u64>,
+    /// The right side whose sum was taken apart, and of which statement.
+    apart: Option<(usize, Expr)>,
+}
+
+/// Why planning ends.
+enum Refused {
+    Because(Box<Diagnostic>),
+    /// A schedule names a part that there is none of.
+    Part(Section),
+}
+
+impl From<Diagnostic> for Refused {
+    fn from(error: Diagnostic) -> Self {
+        Self::Because(Box::new(error))
+    }
+}
+
+impl State<'_> {
+    /// Plans all statements that it has come to.
+    fn plan_all(&mut self) -> std::result::Result<(), Refused> {
+        while self.plans.len() < self.program.statements.len() {
+            self.plan_next()?;
         }
+        Ok(())
+    }
+
+    /// Plans the next statement, or splits it.
+    fn plan_next(&mut self) -> std::result::Result<(), Refused> {
+        let number = self.plans.len();
+        let given = self.asked.facts;
+        self.count_result();
+        let stored = self.stored.clone();
         let counts = |tensor: &TensorData| match tensor.role {
             TensorRole::Input => (given.counts)(tensor),
             TensorRole::Result => stored.get(&tensor.name).copied(),
@@ -112,148 +166,197 @@ fn planned(mut program: Program, mut formats: Formats, asked: Asked<'_>) -> Resu
             counts: &counts,
             ..given
         };
-        let written = program.statements[number].rhs.clone();
-        let fills = fills_of(&program, &formats, facts);
+        if let Some(plan) = self.plan_or_split(number, facts)? {
+            self.plans.push(plan);
+        }
+        Ok(())
+    }
+
+    /// Takes in how many entries the last result is thought to store.
+    fn count_result(&mut self) {
+        let Some(plan) = self.plans.last().filter(|plan| plan.account.is_counted) else {
+            return;
+        };
+        let result = self.program.statements[self.plans.len() - 1].lhs.tensor;
+        let name = self.program.tensors[result].name.clone();
+        let entries = plan.account.entries.ceil() as u64;
+        self.stored.insert(name, entries);
+    }
+
+    /// The plan of statement `number`; `None` where it was split.
+    fn plan_or_split(
+        &mut self,
+        number: usize,
+        facts: Facts<'_>,
+    ) -> std::result::Result<Option<Plan>, Refused> {
+        let written = self.program.statements[number].rhs.clone();
+        let fills = fills_of(&self.program, &self.formats, facts);
         // Nobody who schedules the statement as a whole has its parts in mind.
-        let names_none = wishes.commands(number).is_some() && wishes.part(number).is_none();
+        let is_said = self.wishes.commands(number).is_some();
+        let names_none = is_said && self.wishes.part(number).is_none();
         let wants_names = !names_none && fills.wants_names(number);
         let taken = fills.taken(&written);
-        let statement = &program.statements[number];
-        let result = statement.lhs.tensor;
-        let format = match formats.get(result) {
-            Some(format) => format.clone(),
-            None => default_result_format(&program, statement, &formats),
-        };
-        if format.is_assembled() {
-            formats.set(result, widths(&program, statement, &format));
-        } else {
-            // Widths of what the kernel assembles; the conversion chooses others.
-            let nearest = format.nearest().with_widths(Widths::default());
-            let nearest = widths(&program, statement, &nearest);
-            // Later statements may read its arrays as they are.
-            let format = match format.is_native() {
-                true => widths(&program, statement, &format),
-                false => format,
-            };
-            formats.set(result, format);
-            formats.set_native(result, nearest);
-        }
+        self.choose_format(number);
         if !wants_names {
-            program.statements[number].rhs.clone_from(&taken);
+            self.program.statements[number].rhs.clone_from(&taken);
         }
-        if let Some(part) = wishes.part(number) {
-            let part = match split(&mut program, number, &mut formats) {
-                Some(()) => wishes.split_as_said(&program, number),
+        if let Some(part) = self.wishes.part(number) {
+            let part = match split(&mut self.program, number, &mut self.formats) {
+                Some(()) => self.wishes.split_as_said(&self.program, number),
                 None => Err(part.clone()),
             };
-            if let Err(part) = part {
-                program.statements.extend(to_come);
-                return Err(part.unknown(&program));
-            }
-            continue;
+            return part.map(|()| None).map_err(Refused::Part);
         }
-        if wants_names && split(&mut program, number, &mut formats).is_some() {
-            wishes.split(&program, number);
-            continue;
+        if wants_names && split(&mut self.program, number, &mut self.formats).is_some() {
+            self.wishes.split(&self.program, number);
+            return Ok(None);
         }
-        program.statements[number].rhs.clone_from(&taken);
-        let wished = wishes.commands(number).map(|wish| match wish.is_whole {
-            true => (wish.commands.clone(), None),
-            false => {
-                let (fitting, used) = fitting(&program, number, wish.commands);
-                (fitting, Some(used))
-            }
-        });
+        self.program.statements[number].rhs.clone_from(&taken);
+        let wished = self
+            .wishes
+            .commands(number)
+            .map(|wish| match wish.is_whole {
+                true => (wish.commands.clone(), None),
+                false => {
+                    let (fitting, used) = fitting(&self.program, number, wish.commands);
+                    (fitting, Some(used))
+                }
+            });
         // A part that no command is for is planned as if nothing were said.
         if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
-            let whole = is_apart.as_ref().filter(|(of, _)| *of == number);
-            let ways = Ways::of(
-                fills_of(&program, &formats, facts),
-                whole.map(|(_, rhs)| rhs),
-                &taken,
-                &written,
-            );
-            let planned = ways.plan(&mut program, number, &formats, &fitting, facts);
-            match planned {
+            let ways = self.ways(number, &taken, &written, facts);
+            let planned = ways.plan(&mut self.program, number, &self.formats, &fitting, facts);
+            return match planned {
                 Ok(plan) => {
-                    wishes.fulfilled(number, used);
-                    let naive = concretize(&program, number);
-                    plans.push(plan.with_estimates(&naive, facts));
+                    self.wishes.fulfilled(number, used);
+                    let naive = concretize(&self.program, number);
+                    Ok(Some(plan.with_estimates(&naive, facts)))
                 }
-                Err(error) if !may_split(&error) => return Err(error),
+                Err(error) if !may_split(&error) => Err(error.into()),
                 Err(error) => {
-                    program.statements[number].rhs = taken;
-                    let error = wishes.refused(number, error);
-                    part(&mut program, number, &mut formats, &mut is_apart).ok_or(error)?;
-                    wishes.split(&program, number);
+                    self.program.statements[number].rhs = taken;
+                    let error = self.wishes.refused(number, error);
+                    self.part(number).ok_or(error)?;
+                    Ok(None)
                 }
-            }
-            continue;
+            };
         }
-        // A temporary costs what it holds, a conversion sorts an operand: a
-        // reduction gets a statement of its own before operands are converted.
-        let conversions = match first_reduction(&program.statements[number].rhs, true) {
-            Some(_) => Conversions::None,
-            None => Conversions::Any,
+        let Some(planned) = self.whole_or_split(number, facts)? else {
+            return Ok(None);
         };
-        let small = |conversions| plan(&program, number, &formats, conversions, Size::Small, facts);
-        let cost = |plan: &Plan| plan.account.considered.first().map(|it| it.cost);
-        let planned = match small(conversions) {
-            Ok(kept) if conversions == Conversions::None => {
-                let converted = small(Conversions::Any);
-                let is_less = |it: &Plan| {
-                    let costs = cost(it).zip(cost(&kept));
-                    costs.is_some_and(|(it, kept)| it.is_less_than(&kept))
-                };
-                let better = converted.ok().filter(is_less);
-                better.unwrap_or(kept)
-            }
-            Ok(plan) => plan,
-            Err(error) => {
-                if part(&mut program, number, &mut formats, &mut is_apart).is_some() {
-                    wishes.split(&program, number);
-                    continue;
-                }
-                if error.code() != code::MERGE_TOO_LARGE {
-                    return Err(error);
-                }
-                plan(&program, number, &formats, conversions, Size::Any, facts)?
-            }
-        };
-        if is_wasteful(&planned, facts)
-            && part(&mut program, number, &mut formats, &mut is_apart).is_some()
-        {
-            wishes.split(&program, number);
-            continue;
-        }
         // What its parts are converted to may be all that the whole was lacking.
-        let planned = match is_apart.as_ref().filter(|(of, _)| *of == number) {
+        let planned = match self.apart.as_ref().filter(|(of, _)| *of == number) {
             None => planned,
-            Some((_, whole)) => {
-                let ways = Ways::of(
-                    fills_of(&program, &formats, facts),
-                    Some(whole),
-                    &taken,
-                    &written,
-                );
-                let again = ways.plan(&mut program, number, &formats, &planned.schedule, facts);
+            Some(_) => {
+                let ways = self.ways(number, &taken, &written, facts);
+                let again = &planned.schedule;
+                let again = ways.plan(&mut self.program, number, &self.formats, again, facts);
                 again.unwrap_or_else(|_| {
-                    program.statements[number].rhs = taken;
+                    self.program.statements[number].rhs = taken;
                     planned
                 })
             }
         };
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
         let planned = unroll(prefetch(select(planned, facts), facts), facts);
-        let naive = concretize(&program, number);
-        plans.push(planned.with_estimates(&naive, facts));
+        let naive = concretize(&self.program, number);
+        Ok(Some(planned.with_estimates(&naive, facts)))
     }
-    wishes.all_fulfilled()?;
-    Ok(ProgramPlan {
-        program,
-        formats,
-        plans,
-    })
+
+    /// The plan of a statement as a whole; `None` where it was split, since it has none or
+    /// since the plans of its parts cost less.
+    fn whole_or_split(
+        &mut self,
+        number: usize,
+        facts: Facts<'_>,
+    ) -> std::result::Result<Option<Plan>, Refused> {
+        let sized = |state: &Self, size| plan(&state.program, number, &state.formats, size, facts);
+        match sized(self, Size::Small) {
+            Ok(whole) => {
+                let parts = self.in_parts(number, &whole, facts);
+                let Some(parts) = parts.filter(|it| it.cost(number).is_less_than(&whole.cost()))
+                else {
+                    return Ok(Some(whole));
+                };
+                *self = parts;
+                Ok(None)
+            }
+            Err(_) if self.part(number).is_some() => Ok(None),
+            Err(error) if error.code() == code::MERGE_TOO_LARGE => {
+                Ok(Some(sized(self, Size::Any)?))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The state in which a statement is split and its parts are planned, where these may
+    /// cost less than the whole: that takes more than [`MOST`] times the steps that its
+    /// operands and its result have entries.
+    fn in_parts(&self, number: usize, whole: &Plan, facts: Facts<'_>) -> Option<Self> {
+        let naive = concretize(&self.program, number);
+        let least = Estimate::of(whole, facts).entries(&naive) * Machine::MIDDLING.step;
+        if whole.cost().nanoseconds() <= MOST * least {
+            return None;
+        }
+        let mut parts = self.clone();
+        parts.part(number)?;
+        parts.plan_all().ok()?;
+        Some(parts)
+    }
+
+    /// What the plans cost from statement `number` on.
+    fn cost(&self, number: usize) -> Cost {
+        let plans = self.plans[number..].iter();
+        plans.fold(Cost::default(), |all, plan| all + plan.cost())
+    }
+
+    /// The ways to write statement `number`.
+    fn ways(&self, number: usize, taken: &Expr, written: &Expr, facts: Facts<'_>) -> Ways {
+        let whole = self.apart.as_ref().filter(|(of, _)| *of == number);
+        Ways::of(
+            fills_of(&self.program, &self.formats, facts),
+            whole.map(|(_, rhs)| rhs),
+            taken,
+            written,
+        )
+    }
+
+    /// Splits a statement, and keeps its right side where only the sum in it is taken apart.
+    fn part(&mut self, number: usize) -> Option<()> {
+        let n_statements = self.program.statements.len();
+        let whole = self.program.statements[number].rhs.clone();
+        split(&mut self.program, number, &mut self.formats)?;
+        if self.program.statements.len() == n_statements {
+            self.apart = Some((number, whole));
+        }
+        self.wishes.split(&self.program, number);
+        Some(())
+    }
+
+    /// Gives the result of a statement a format, if it has none, and widths.
+    fn choose_format(&mut self, number: usize) {
+        let statement = &self.program.statements[number];
+        let result = statement.lhs.tensor;
+        let widths = |format: &Format| (self.asked.widths)(&self.program, statement, format);
+        let format = match self.formats.get(result) {
+            Some(format) => format.clone(),
+            None => default_result_format(&self.program, statement, &self.formats),
+        };
+        if format.is_assembled() {
+            let format = widths(&format);
+            self.formats.set(result, format);
+        } else {
+            // Widths of what the kernel assembles; the conversion chooses others.
+            let nearest = widths(&format.nearest().with_widths(Widths::default()));
+            // Later statements may read its arrays as they are.
+            let format = match format.is_native() {
+                true => widths(&format),
+                false => format,
+            };
+            self.formats.set(result, format);
+            self.formats.set_native(result, nearest);
+        }
+    }
 }
 
 fn fills_of<'a>(program: &'a Program, formats: &'a Formats, facts: Facts<'_>) -> Fills<'a> {
@@ -262,22 +365,6 @@ fn fills_of<'a>(program: &'a Program, formats: &'a Formats, facts: Facts<'_>) ->
         formats,
         strict: facts.strict,
     }
-}
-
-/// Splits a statement, and keeps its right side where only the sum in it is taken apart.
-fn part(
-    program: &mut Program,
-    number: usize,
-    formats: &mut Formats,
-    is_apart: &mut Option<(usize, Expr)>,
-) -> Option<()> {
-    let n_statements = program.statements.len();
-    let whole = program.statements[number].rhs.clone();
-    split(program, number, formats)?;
-    if program.statements.len() == n_statements {
-        *is_apart = Some((number, whole));
-    }
-    Some(())
 }
 
 /// Whether a statement that cannot be planned for this reason might be in parts.

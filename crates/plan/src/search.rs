@@ -46,6 +46,14 @@ pub struct Plan {
     pub account: Account,
 }
 
+impl Plan {
+    /// What it was thought to cost.
+    pub fn cost(&self) -> Cost {
+        let chosen = self.account.considered.first();
+        chosen.map_or(Cost::default(), |chosen| chosen.cost)
+    }
+}
+
 /// An operand that is needed in another format.
 #[derive(Clone, Debug)]
 pub struct Conversion {
@@ -67,15 +75,6 @@ pub enum View {
     Levels,
     /// Those of one part of a union, or of all that is stored, as a piece.
     Part(usize),
-}
-
-/// Which operands a plan may convert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conversions {
-    /// None: loops and temporaries have to do.
-    None,
-    /// Any, as few as possible.
-    Any,
 }
 
 /// How long the kernel of a plan may be.
@@ -124,7 +123,6 @@ pub fn plan(
     program: &Program,
     number: usize,
     formats: &Formats,
-    conversions: Conversions,
     size: Size,
     facts: Facts<'_>,
 ) -> Result<Plan> {
@@ -133,9 +131,9 @@ pub fn plan(
         may_turn_result: true,
         ..Asked::default()
     };
-    best(&naive, conversions, asked()).or_else(|error| {
+    best(&naive, asked()).or_else(|error| {
         let divided = rowwise::divided(&naive).ok_or_else(|| error.clone())?;
-        best(&divided, conversions, asked()).map_err(|_| error)
+        best(&divided, asked()).map_err(|_| error)
     })
 }
 
@@ -161,7 +159,7 @@ pub fn complete(
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let commands = &schedule.0[..];
-    let search = |asked| best(&naive, Conversions::Any, asked);
+    let search = |asked| best(&naive, asked);
     let last = Asked {
         last: commands,
         ..Asked::default()
@@ -199,8 +197,8 @@ pub fn complete(
         ..Asked::default()
     };
     let followed = match nests(&scheduled.concrete.stmt).is_empty() {
-        true => Search::new(scheduled, asked).run(Conversions::Any),
-        false => in_turn(scheduled, Conversions::Any, &asked),
+        true => Search::new(scheduled, asked).run(),
+        false => in_turn(scheduled, &asked),
     };
     followed
         .map(|(_, plan)| plan)
@@ -218,26 +216,22 @@ fn telling(found: Diagnostic, error: Diagnostic, size: Size) -> Diagnostic {
 }
 
 /// The best plan of what alternatives there are to begin with.
-fn best(naive: &Draft<'_>, conversions: Conversions, asked: Asked<'_>) -> Result<Plan> {
+fn best(naive: &Draft<'_>, asked: Asked<'_>) -> Result<Plan> {
     let starts = pieces::alternatives(naive);
     let found = least(starts, |start| {
         match nests(&start.concrete.stmt).is_empty() {
-            true => best_nest(&start, conversions, asked.clone()),
-            false => in_turn(start, conversions, &asked),
+            true => best_nest(&start, asked.clone()),
+            false => in_turn(start, &asked),
         }
     });
     found.map(|(_, plan)| plan)
 }
 
 /// The best plan of a statement that has no sequence of nests.
-fn best_nest(
-    naive: &Draft<'_>,
-    conversions: Conversions,
-    asked: Asked<'_>,
-) -> Result<(Cost, Plan)> {
+fn best_nest(naive: &Draft<'_>, asked: Asked<'_>) -> Result<(Cost, Plan)> {
     let alternatives = levels::alternatives(naive);
     least(alternatives, |start| {
-        Search::new(start, asked.clone()).run(conversions)
+        Search::new(start, asked.clone()).run()
     })
 }
 
@@ -252,11 +246,7 @@ fn nests(stmt: &Stmt) -> Vec<Stmt> {
 
 /// The best plan of each nest of a sequence, one after the other: what is planned of
 /// one may be of use to those after it, as a conversion is.
-fn in_turn(
-    mut whole: Draft<'_>,
-    conversions: Conversions,
-    asked: &Asked<'_>,
-) -> Result<(Cost, Plan)> {
+fn in_turn(mut whole: Draft<'_>, asked: &Asked<'_>) -> Result<(Cost, Plan)> {
     let mut cost = Cost::default();
     whole.convert_foreign_result()?;
     let mut looked = Account::default();
@@ -268,7 +258,7 @@ fn in_turn(
         let nest = nests(&whole.concrete.stmt).swap_remove(number);
         let mut alone = whole.nest(nest);
         alone.converted = Cost::default();
-        let (of_nest, plan) = best_nest(&alone, conversions, of_nests.clone())?;
+        let (of_nest, plan) = best_nest(&alone, of_nests.clone())?;
         cost = cost + of_nest;
         looked.add_search(&plan.account);
         let n_said = whole.said().len();

@@ -18,7 +18,6 @@ use sparsec_index::{Expr, Program, Schedule};
 use crate::fills::Fills;
 use crate::search::{Facts, Plan, Size, complete};
 use crate::split::distributed;
-use crate::waste::is_wasteful;
 
 /// The ways, in the order in which they are tried.
 pub(crate) struct Ways {
@@ -77,10 +76,9 @@ impl Ways {
                 program.statements[number].rhs.clone_from(&self.ways[way]);
                 complete(program, number, formats, commands, size, facts)
             };
-            let (mut way, mut plan) =
-                self.first(self.n_refused, commands, size, facts, &mut complete)?;
+            let (mut way, mut plan) = self.first(self.n_refused, commands, size, &mut complete)?;
             while way > 0 {
-                let again = self.first(0, &plan.schedule, size, facts, &mut complete)?;
+                let again = self.first(0, &plan.schedule, size, &mut complete)?;
                 let is_same = again.0 == way;
                 (way, plan) = again;
                 if is_same {
@@ -102,7 +100,6 @@ impl Ways {
         n_skipped: usize,
         commands: &Schedule,
         size: Size,
-        facts: Facts<'_>,
         complete: &mut dyn FnMut(usize, &Schedule) -> Result<Plan>,
     ) -> Result<(usize, Plan)> {
         let mut refused: Option<Diagnostic> = None;
@@ -125,14 +122,14 @@ impl Ways {
         });
         let (way, plan) = planned.ok_or_else(|| refused.expect("all ways were refused"))?;
         let is_all = |plan: &Plan| plan.schedule.0.len() == commands.0.len();
-        // What lacks nothing for the sum taken apart is a plan of that, as is what planning
-        // would not have chosen for the whole.
+        // What lacks nothing for the sum taken apart is a plan of that, unless the whole costs
+        // no more.
         if way == 0
-            && (!is_all(&plan) || is_wasteful(&plan, facts))
             && let Some(apart) = self.apart
-            && let Some(plan) = complete(apart, commands).ok().filter(is_all)
+            && let Some(parts) = complete(apart, commands).ok().filter(is_all)
+            && (!is_all(&plan) || parts.cost().is_less_than(&plan.cost()))
         {
-            return Ok((apart, plan));
+            return Ok((apart, parts));
         }
         Ok((way, plan))
     }

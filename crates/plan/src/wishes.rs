@@ -22,6 +22,7 @@ use sparsec_index::{Program, Schedule};
 
 /// The wishes for the statements of a program. Those that planning has come to are as many
 /// as the program has at any time.
+#[derive(Clone)]
 pub(crate) struct Wishes {
     /// The lists of commands; parts of a statement share one.
     lists: Vec<List>,
@@ -31,6 +32,7 @@ pub(crate) struct Wishes {
 }
 
 /// Commands for a statement or its parts.
+#[derive(Clone)]
 struct List {
     commands: Schedule,
     /// Those that some part has had a use for.
@@ -39,6 +41,7 @@ struct List {
     error: Option<Diagnostic>,
 }
 
+#[derive(Clone)]
 struct Statement {
     /// Its list, if anything is said of it.
     list: Option<usize>,

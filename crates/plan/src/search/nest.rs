@@ -23,7 +23,7 @@ use sparsec_graph::{Formats, path};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar};
 
-use super::{Asked, Conversions, Plan, considered};
+use super::{Asked, Plan, considered};
 use crate::account::Account;
 use crate::copies::arranged;
 use crate::cost::Cost;
@@ -67,12 +67,12 @@ impl<'a> Search<'a> {
 
     /// The best plan, with its cost and that of converting what kernels do not
     /// walk.
-    pub(super) fn run(&self, conversions: Conversions) -> Result<(Cost, Plan)> {
+    pub(super) fn run(&self) -> Result<(Cost, Plan)> {
         let mut found = Found::default();
-        self.look(conversions, Assembly::Stored, &mut found)?;
+        self.look(Assembly::Stored, &mut found)?;
         let may_turn = self.asked.may_turn_result && self.start.is_result_as_stored();
-        if conversions == Conversions::Any && may_turn {
-            self.look(conversions, Assembly::Turned, &mut found)?;
+        if may_turn {
+            self.look(Assembly::Turned, &mut found)?;
         }
         let Found {
             best,
@@ -97,11 +97,8 @@ impl<'a> Search<'a> {
     ///
     /// # Errors
     /// `E0305`: neither another order nor a conversion merges less.
-    fn look(&self, conversions: Conversions, assembly: Assembly, found: &mut Found) -> Result<()> {
-        let most_converted = match conversions {
-            Conversions::None => 0,
-            Conversions::Any => self.convertible.len(),
-        };
+    fn look(&self, assembly: Assembly, found: &mut Found) -> Result<()> {
+        let most_converted = self.convertible.len();
         let few = (0..=most_converted).filter(|n| *n <= MAX_CHOSEN);
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
