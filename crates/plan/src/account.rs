@@ -119,9 +119,10 @@ impl Considered {
                 "arrays that caches do not hold",
             ),
             (cost.conversions - chosen.conversions, "conversions"),
+            (cost.launches - chosen.launches, "launching kernels"),
         ];
         let most = parts.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
-        let (more, part) = most.expect("there are three");
+        let (more, part) = most.expect("there are four");
         format!(
             "takes {} against {}: {} more for {part}",
             time(cost.nanoseconds()),

@@ -3,7 +3,9 @@
 //! Every choice is weighed by it: orders of loops, workspaces, conversions. Costs of parts
 //! add up. Of plans that cost the same the first one wins, which is nearest the naive order.
 
-use std::ops::{Add, AddAssign, Mul};
+use crate::estimate::machine::Machine;
+
+use std::ops::{Add, AddAssign};
 
 /// The estimated cost of a plan, in nanoseconds of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,6 +16,8 @@ pub struct Cost {
     pub traffic: f64,
     /// What conversions take.
     pub conversions: f64,
+    /// Launching kernels, those of conversions included.
+    pub launches: f64,
 }
 
 /// Costs that differ by less than this share are the same: estimates are no better.
@@ -28,14 +32,27 @@ impl Cost {
         }
     }
 
+    /// That of the conversions of a plan, without its own kernel.
+    pub(crate) fn of_conversions(&self) -> Self {
+        Self {
+            conversions: self.conversions,
+            launches: self.launches - Machine::MIDDLING.launch,
+            ..Self::default()
+        }
+    }
+
     /// All of it.
     pub fn nanoseconds(&self) -> f64 {
+        self.of_loops() + self.launches
+    }
+
+    fn of_loops(&self) -> f64 {
         self.steps + self.traffic + self.conversions
     }
 
     /// Whether this costs less, by more than estimates may be wrong in any case.
     pub fn is_less_than(&self, other: &Self) -> bool {
-        self.nanoseconds() < other.nanoseconds() * (1.0 - SAME)
+        self.nanoseconds() < other.nanoseconds() - SAME * other.of_loops()
     }
 }
 
@@ -47,6 +64,7 @@ impl Add for Cost {
             steps: self.steps + other.steps,
             traffic: self.traffic + other.traffic,
             conversions: self.conversions + other.conversions,
+            launches: self.launches + other.launches,
         }
     }
 }
@@ -54,18 +72,5 @@ impl Add for Cost {
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
-    }
-}
-
-/// That of so many of the same.
-impl Mul<f64> for Cost {
-    type Output = Self;
-
-    fn mul(self, times: f64) -> Self {
-        Self {
-            steps: self.steps * times,
-            traffic: self.traffic * times,
-            conversions: self.conversions * times,
-        }
     }
 }

@@ -416,7 +416,8 @@ impl<'a> Draft<'a> {
         let machine = Machine::MIDDLING;
         let moved = (self.facts.conversion)(conversion);
         Cost {
-            conversions: machine.launch + moved * machine.byte,
+            conversions: moved * machine.byte,
+            launches: machine.launch,
             ..Cost::default()
         }
     }

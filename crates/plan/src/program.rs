@@ -294,8 +294,9 @@ impl State<'_> {
     /// operands and its result have entries.
     fn in_parts(&self, number: usize, whole: &Plan, facts: Facts<'_>) -> Option<Self> {
         let naive = concretize(&self.program, number);
-        let least = Estimate::of(whole, facts).entries(&naive) * Machine::MIDDLING.step;
-        if whole.cost().nanoseconds() <= MOST * least {
+        let machine = Machine::MIDDLING;
+        let least = Estimate::of(whole, facts).entries(&naive) * machine.step;
+        if whole.cost().nanoseconds() <= machine.launch + MOST * least {
             return None;
         }
         let mut parts = self.clone();

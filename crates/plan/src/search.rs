@@ -131,10 +131,21 @@ pub fn plan(
         may_turn_result: true,
         ..Asked::default()
     };
-    best(&naive, asked()).or_else(|error| {
-        let divided = rowwise::divided(&naive).ok_or_else(|| error.clone())?;
-        best(&divided, asked()).map_err(|_| error)
-    })
+    let found = best(&naive, asked());
+    let Some(divided) = rowwise::divided(&naive) else {
+        return found;
+    };
+    match (found, best(&divided, asked())) {
+        (Ok(found), Ok(divided)) => {
+            let (mut least, other) = match divided.cost().is_less_than(&found.cost()) {
+                true => (divided, found),
+                false => (found, divided),
+            };
+            least.account.merge(other.account);
+            Ok(least)
+        }
+        (found, divided) => found.or_else(|error| divided.map_err(|_| error)),
+    }
 }
 
 /// Plans a statement that a user has given commands for.
@@ -247,7 +258,6 @@ fn nests(stmt: &Stmt) -> Vec<Stmt> {
 /// The best plan of each nest of a sequence, one after the other: what is planned of
 /// one may be of use to those after it, as a conversion is.
 fn in_turn(mut whole: Draft<'_>, asked: &Asked<'_>) -> Result<(Cost, Plan)> {
-    let mut cost = Cost::default();
     whole.convert_foreign_result()?;
     let mut looked = Account::default();
     let of_nests = Asked {
@@ -259,22 +269,23 @@ fn in_turn(mut whole: Draft<'_>, asked: &Asked<'_>) -> Result<(Cost, Plan)> {
         let mut alone = whole.nest(nest);
         alone.converted = Cost::default();
         let (of_nest, plan) = best_nest(&alone, of_nests.clone())?;
-        cost = cost + of_nest;
+        whole.converted += of_nest.of_conversions();
         looked.add_search(&plan.account);
         let n_said = whole.said().len();
         whole.commands(&plan.schedule.0[n_said..])?;
     }
     // What is read outside of the nests.
     whole.convert_foreign()?;
-    cost += whole.converted;
     whole.commands(asked.amid)?;
     whole.commands(asked.last)?;
     // Commands may ask for what kernels cannot read.
     whole.convert_foreign()?;
+    let (converted, facts) = (whole.converted, whole.facts());
     let plan = match asked.amid.is_empty() && asked.last.is_empty() {
         true => pieces::finish_together(whole)?,
         false => whole.finish()?,
     };
+    let cost = converted + work(Estimate::of(&plan, facts));
     let mut account = looked;
     account.add(considered(&plan, cost));
     Ok((cost, Plan { account, ..plan }))

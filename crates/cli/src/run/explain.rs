@@ -75,6 +75,7 @@ pub(super) fn value(compiled: &Compiled, outcome: &Outcome) -> Value {
                 "steps": candidate.cost.steps,
                 "traffic": candidate.cost.traffic,
                 "conversions": candidate.cost.conversions,
+                "launches": candidate.cost.launches,
                 "rejected": against,
             })
         });

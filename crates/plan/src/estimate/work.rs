@@ -17,9 +17,10 @@
 //! each of its turns; what the loops inside touch again is there.
 
 use sparsec_format::Level;
+use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, IndexVar, TensorRole, WorkspaceKind};
+use sparsec_index::{Access, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
 use super::Estimate;
 use super::machine::{Cache, Machine};
@@ -41,7 +42,11 @@ pub(crate) fn work(estimate: Estimate<'_>) -> Cost {
         vars: Vec::new(),
         turns: vec![1.0],
     };
-    loops.stmt(&estimate.concrete.stmt)
+    let launched = Cost {
+        launches: Machine::MIDDLING.launch,
+        ..Cost::default()
+    };
+    launched + loops.stmt(&estimate.concrete.stmt) + loops.result()
 }
 
 #[derive(Clone, Copy)]
@@ -210,9 +215,7 @@ impl Loops<'_> {
             let each = estimate.n_stored(access).max(2.0).log2() * machine.merge_step;
             steps = touches * n as f64 * each;
         }
-        let value = concrete.tensors[access.tensor].element.size() as f64;
-        let coordinates = format.levels().iter().filter(|level| !level.is_full());
-        let entry = value + COORDINATE * coordinates.count() as f64;
+        let entry = self.entry_bytes(access.tensor);
         let run = self.in_a_row(access, moving) * entry;
         let unit = entry.max(entry * Machine::LINE / run);
         let traffic = machine.caches.iter().map(|cache| {
@@ -221,8 +224,40 @@ impl Loops<'_> {
         Cost {
             steps,
             traffic: traffic.sum(),
-            conversions: 0.0,
+            ..Cost::default()
         }
+    }
+
+    /// The cost of memory for the result, which is fresh.
+    fn result(&self) -> Cost {
+        let Work {
+            estimate, machine, ..
+        } = self.work;
+        let concrete = estimate.concrete;
+        let mut entries = 0.0;
+        for_each_nested(&concrete.stmt, &mut |nested| {
+            if nested.lhs.tensor == concrete.result {
+                entries += match estimate.formats.of(nested.lhs.tensor).has_sparse() {
+                    true => estimate.written(nested),
+                    false => estimate.points(&nested.lhs.vars()),
+                };
+            }
+        });
+        let bytes = entries * self.entry_bytes(concrete.result);
+        Cost {
+            traffic: bytes / Machine::PAGE * machine.page,
+            ..Cost::default()
+        }
+    }
+
+    /// The bytes of a stored entry of a tensor.
+    fn entry_bytes(&self, tensor: TensorVar) -> f64 {
+        let Estimate {
+            concrete, formats, ..
+        } = self.work.estimate;
+        let value = concrete.tensors[tensor].element.size() as f64;
+        let levels = formats.of(tensor).levels().iter();
+        value + COORDINATE * levels.filter(|level| !level.is_full()).count() as f64
     }
 
     /// How many loops there are down to the innermost one that moves an access.
