@@ -6,9 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
-use sparsec_index::{
-    Expr, Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
-};
+use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, concretize};
+use sparsec_schedule::{ProgramSchedule, Schedule};
 
 use crate::fills::Fills;
 use crate::formats::default_result_format;
