@@ -111,7 +111,7 @@ fn follow(file: FileTensor, input: &[u8]) {
         memory: MEMORY,
         ..PackOptions::default()
     };
-    if drawn(sparsec_format::check_order(order)).is_none() {
+    if drawn(sparsec_base::check_order(order)).is_none() {
         return;
     }
     let Some(tensor) = drawn(file.into_tensor(&Format::scoo(order), options)) else {

@@ -7,12 +7,14 @@
 use std::fmt::Display;
 
 use sparsec::compute::{ComputeStage, Transformations, compute};
-use sparsec::index::{Concrete, Einsum, Program, ProgramSchedule, TensorData, TensorRole, Tensors};
+use sparsec::index::{Program, TensorData, TensorRole, Tensors};
 use sparsec::mlir::{Dialect, Module};
+use sparsec::notation::Einsum;
 use sparsec::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
+use sparsec::schedule::{ProgramSchedule, parse_concrete};
 use sparsec::{
     Computation, ElementType, Entries, Format, FormatSpec, Function, Notation, Result, Scalar,
-    Source, Span, Tensor, UserFunction, codegen_c, generate, generated_entries,
+    Source, Span, Tensor, codegen_c, generate, generated_entries, parse_function,
 };
 use sparsec_loop::{passes, verify};
 use sparsec_tensor::{Array, PackOptions};
@@ -50,9 +52,9 @@ pub fn expression(input: &[u8]) {
     let Some(notation) = reads_back(&text_of(input), Notation::parse) else {
         return;
     };
-    let mut declarations = sparsec::index::Declarations::new();
+    let mut declarations = sparsec::notation::Declarations::new();
     for tensor in notation.tensor_names() {
-        let declaration = sparsec::index::Declaration::with_order(tensor.order);
+        let declaration = sparsec::notation::Declaration::with_order(tensor.order);
         declarations.declare(tensor.name, declaration);
     }
     let Some(program) = drawn(notation.resolve(&declarations)) else {
@@ -67,7 +69,7 @@ pub fn expression(input: &[u8]) {
 fn concrete_of(program: &Program, number: usize) {
     let printed = sparsec::index::concretize(program, number).to_string();
     let source = Source::new("concrete", printed.as_str());
-    match Concrete::parse(&source, &program.tensors) {
+    match parse_concrete(&source, &program.tensors) {
         Ok(again) => assert_eq!(again.to_string(), printed),
         Err(refusal) => panic!("concrete notation is refused:\n{refusal}"),
     }
@@ -82,7 +84,7 @@ pub fn schedule(input: &[u8]) {
 pub fn concrete(input: &[u8]) {
     let text = text_of(input);
     let tensors = named_tensors(&text);
-    reads_back(&text, |source| Concrete::parse(source, &tensors));
+    reads_back(&text, |source| parse_concrete(source, &tensors));
 }
 
 /// The tensors of a text: each name before a parenthesis, with a mode for each comma inside.
@@ -231,7 +233,7 @@ fn same_module(module: &Module, text: &str) {
 
 /// Functions of the user.
 pub fn function(input: &[u8]) {
-    drawn(UserFunction::parse(&text_of(input)));
+    drawn(parse_function(&text_of(input)));
 }
 
 /// Einsums; the first byte says of how many operands.

@@ -3,6 +3,7 @@
 //! | module           | rules                                                       |
 //! |------------------|-------------------------------------------------------------|
 //! | [`dependencies`] | who may use whom; a reason beside every outside dependency   |
+//! | [`absences`]     | what the headers of crates say is not in them                |
 //! | [`sources`]      | where unsafe code and files may be; headers, length, leftovers |
 //! | [`codes`]        | every diagnostic code is shown by a filetest or a test       |
 //!
@@ -13,6 +14,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+mod absences;
 mod codes;
 mod dependencies;
 mod sources;
@@ -55,7 +57,9 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Fault>, String> {
     let mut faults = dependencies::check(&dependencies::packages(root)?);
     faults.extend(dependencies::check_reasons(&read(root, "Cargo.toml")?));
     for file in files(root, &["crates", "fuzz", "xtask"], Some("rs"))? {
-        faults.extend(sources::check(&file, &read(root, &file)?));
+        let text = read(root, &file)?;
+        faults.extend(sources::check(&file, &text));
+        faults.extend(absences::check(&file, &text));
     }
     faults.extend(codes::check_workspace(root)?);
     Ok(faults)

@@ -4,10 +4,12 @@
 //! |----------------|--------------------------------------------------------------|
 //! | [`arena`]      | ids as newtypes ([`define_id!`]) and arenas indexed by them   |
 //! | [`source`]     | source text with a name, and spans into it                   |
+//! | [`Deal`]       | the bits of several coordinates in one key, and back          |
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
 //! | [`hash`]       | where tables keep a number                                   |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
+//! | [`MAX_ORDER`]  | the most modes that a tensor may have                        |
 //! | [`recent`]     | a map that keeps what was used last                          |
 //! | [`mark`]       | how loops may run: unrolled, in parallel                     |
 //! | [`scalar`]     | one value of an element type                                 |
@@ -19,10 +21,12 @@
 
 pub mod arena;
 pub mod code;
+mod deal;
 pub mod diagnostic;
 pub mod hash;
 pub mod lex;
 pub mod mark;
+mod order;
 pub mod recent;
 pub mod scalar;
 pub mod source;
@@ -32,9 +36,11 @@ pub mod types;
 
 pub use arena::Arena;
 pub use code::Code;
+pub use deal::Deal;
 pub use diagnostic::{Diagnostic, Result};
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
+pub use order::{MAX_ORDER, check_order};
 pub use recent::Recent;
 pub use scalar::Scalar;
 pub use source::{Source, Span};

@@ -13,8 +13,9 @@
 
 use sparsec::account::bytes;
 use sparsec::conversion::bytes_moved;
-use sparsec::index::schedule::Command;
-use sparsec::index::{ProgramSchedule, TensorVar};
+use sparsec::index::TensorVar;
+use sparsec::schedule::Command;
+use sparsec::schedule::ProgramSchedule;
 use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, Tensor, smaller_format};
 
 use crate::screen::{Screen, complain};

@@ -7,12 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use sparsec::notation::TensorUse;
+use sparsec::notation::{TensorUse, parse_function_with};
 use sparsec::suggest::closest;
-use sparsec::{
-    Diagnostic, ElementType, Notation, Request, Result, Source, Span, TensorName, UserFunction,
-    code,
-};
+use sparsec::{Diagnostic, ElementType, Notation, Request, Result, Source, Span, TensorName, code};
 
 use crate::arguments::ProblemArguments;
 use crate::call::Call;
@@ -45,7 +42,7 @@ impl Problem {
         let mut request = Request::new(source);
         for text in &arguments.definitions {
             let source = call.option_text("definition", text.as_str());
-            let function = UserFunction::parse_with(&source, &request.functions)?;
+            let function = parse_function_with(&source, &request.functions)?;
             request.functions.push(function);
         }
         let notation = request.notation()?;

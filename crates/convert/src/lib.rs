@@ -1,4 +1,5 @@
-//! Conversions between formats, synthesized from what the formats say of themselves.
+//! Conversions between formats, synthesized from what the formats say of themselves: no
+//! format is known by name.
 //!
 //! Both sides are [`Descriptor`]s. The source says which coordinates each of its tuples has;
 //! the destination says the same of its own tuples, of which nothing is there yet: its index

@@ -28,7 +28,7 @@
 //! ```
 //! use sparsec_base::Source;
 //! use sparsec_executor::{Operands, Types, executor};
-//! use sparsec_index::{Declaration, Declarations, Notation};
+//! use sparsec_notation::{Declaration, Declarations, Notation};
 //! let coo = "
 //!     format coo
 //!     extents NR, NC

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{Result, Scalar, Source};
 use sparsec_computation::{Computation, Given};
 use sparsec_executor::{Operands, Types, executor};
-use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_relation::Descriptor;
 
 const DIA: &str = include_str!("../../../samples/dia.fmt");

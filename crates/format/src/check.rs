@@ -3,7 +3,7 @@
 //! A checked format keeps these, and everything that reads formats relies on
 //! them:
 //!
-//! 1. there are at most [`MAX_ORDER`](crate::MAX_ORDER) modes, and they have
+//! 1. there are at most [`MAX_ORDER`](sparsec_base::MAX_ORDER) modes, and they have
 //!    names of their own, each a name of the format language;
 //! 2. the levels determine the coordinate of every mode, and none stores what
 //!    another one stores;
@@ -26,12 +26,11 @@
 //! ```
 
 use sparsec_base::lex::{Kind, Tokens};
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, check_order, code};
 
 use crate::coordinate::Coordinate;
 use crate::format::{Format, Level};
 use crate::map::undetermined;
-use crate::order::check_order;
 
 mod kinds;
 

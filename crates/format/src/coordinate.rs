@@ -15,12 +15,11 @@
 //! at 0 as those of a mode do: in a matrix of 3 rows `j - i` is at least -2, and
 //! the main diagonal has coordinate 2.
 
+use sparsec_base::Deal;
 use std::collections::BTreeSet;
 use std::fmt;
 
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression};
-
-use crate::deal::Deal;
 
 /// The coordinate that a level stores, as an expression over the modes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

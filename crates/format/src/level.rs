@@ -96,6 +96,9 @@ pub struct Capabilities {
     pub locate: bool,
     /// Has one position for each parent position.
     pub single: bool,
+    /// A loop may go over its positions: each holds an entry and tells its parent and its
+    /// coordinate. Positions of a result may be appended in pieces, one behind the other.
+    pub positional: bool,
     /// Keeps coordinates in the order of its positions, unless it is given
     /// `nonordered`.
     pub ordered: bool,

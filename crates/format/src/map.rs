@@ -16,10 +16,9 @@
 //! j = level 0 + i. A format whose modes cannot all be solved for is refused:
 //! two entries could not be told apart.
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Deal, Diagnostic, Result, code};
 
 use crate::coordinate::Coordinate;
-use crate::deal::Deal;
 use crate::format::Format;
 use crate::region::Side;
 

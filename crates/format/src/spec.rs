@@ -4,11 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Source, Span, check_order, code};
 
 use crate::check::{LevelPlace, Places, check};
 use crate::format::Format;
-use crate::order::check_order;
 use crate::parse::Clauses;
 use crate::preset::{Parameters, Preset, with_arguments};
 use crate::relational::{RelationFormat, Storage, no_levels};
@@ -207,7 +206,7 @@ impl FormatSpec {
     ///
     /// # Errors
     /// `E0115` where it is for another order, pointing at the part of the text
-    /// that says so; `E0114` for a relation; `E0434` for more than [`MAX_ORDER`](crate::MAX_ORDER); `E0117` and `E0128` for clauses that do not fit a preset.
+    /// that says so; `E0114` for a relation; `E0434` for more than [`MAX_ORDER`](sparsec_base::MAX_ORDER); `E0117` and `E0128` for clauses that do not fit a preset.
     pub fn resolve(&self, order: usize) -> Result<Format> {
         match self.order() {
             Some(own) if own != order => Err(self.wrong_order(own, order)),

@@ -9,8 +9,8 @@
 //! Computing with the value that is there then gives something else, `NaN` in the first
 //! line. So a temporary in such a place has to know what it holds.
 
-use sparsec_base::{Kind, Scalar};
-use sparsec_index::{Access, Concrete, Decision, Expr, Operator};
+use sparsec_base::Scalar;
+use sparsec_index::{Access, Concrete, Expr, Operator};
 
 /// Calls `visit` on every access in an argument that has a say where nothing in it is
 /// stored which computing with its value would not have: it decides the result, as an
@@ -30,7 +30,7 @@ pub fn for_each_factor(
         Expr::Apply { op, args } => {
             let fills: Vec<Option<Scalar>> = args.iter().map(absent).collect();
             for (at, arg) in args.iter().enumerate() {
-                if has_a_say(op, &fills, at) {
+                if op.differs_unstored(&fills, at) {
                     arg.for_each_access(&mut |access| visit(access));
                 } else {
                     for_each_factor(concrete, arg, absent, visit);
@@ -41,27 +41,5 @@ pub fn for_each_factor(
                 for_each_factor(concrete, &body, absent, visit);
             }
         }
-    }
-}
-
-/// Whether an operator gives another value where argument `at` is not stored than
-/// where it is stored with the value that it has then. Of types without `NaN`
-/// it does not.
-fn has_a_say(op: &Operator, fills: &[Option<Scalar>], at: usize) -> bool {
-    if *op == Operator::IsStored {
-        return true;
-    }
-    let Some(fill) = fills[at] else {
-        return false;
-    };
-    let element = fill.element();
-    match element.kind() {
-        Kind::Float | Kind::Complex => {
-            let decides = |decision: &Decision| decision.args == [at];
-            // Of complex infinities, a product with 1 makes `NaN`.
-            let is_one = element.is_complex() && *op == Operator::Mul && fill == element.one();
-            is_one || op.decisions(fills).iter().any(decides)
-        }
-        _ => false,
     }
 }

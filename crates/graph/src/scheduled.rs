@@ -16,7 +16,7 @@ mod mark;
 
 use sparsec_base::mark::Races;
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::LevelKind;
+use sparsec_format::Level;
 use sparsec_index::concrete::{Clause, MergeStrategy, Placed, Steps, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar};
 
@@ -58,12 +58,7 @@ pub fn position_levels(
     let (first, _) = level_at(access, *originals.first()?, format)?;
     let levels = format.levels().get(first..first + originals.len())?;
     let fits = levels.iter().zip(originals).all(|(level, var)| {
-        let kinds = [
-            LevelKind::Dense,
-            LevelKind::Compressed,
-            LevelKind::Singleton,
-        ];
-        kinds.contains(&level.kind) && access.var(level.mode()) == Some(*var)
+        level.kind.capabilities().positional && access.var(level.mode()) == Some(*var)
     });
     fits.then_some(first..first + originals.len())
 }
@@ -324,13 +319,8 @@ impl Check<'_> {
         );
         let is_appended = |result: TensorVar| {
             let mut levels = self.formats.of(result).levels().iter();
-            let is_behind = |kind| {
-                matches!(
-                    kind,
-                    LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton
-                )
-            };
-            appends && !self.concrete.inserts() && levels.all(|level| is_behind(level.kind))
+            let is_behind = |level: &Level| level.kind.capabilities().positional;
+            appends && !self.concrete.inserts() && levels.all(is_behind)
         };
         if let Some(result) = appended.filter(|result| !is_appended(*result)) {
             self.parallel_result(placed, var, result)?;

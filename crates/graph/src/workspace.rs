@@ -18,7 +18,7 @@
 //! need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::{Format, Level, LevelKind};
+use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
@@ -160,9 +160,8 @@ fn ascends(concrete: &Concrete, formats: &Formats, access: &Access, var: IndexVa
     let levels = format.levels().iter();
     let mut levels = levels.filter(|level| access.var(level.mode()) == Some(var));
     let is_plain = |level: &Level| {
-        matches!(level.kind, LevelKind::Dense | LevelKind::Compressed)
-            && level.is_ordered()
-            && level.unique
+        let can = level.kind.capabilities();
+        can.positional && !can.single && level.is_ordered() && level.unique
     };
     access.plain_vars().is_some() && levels.next().is_some_and(is_plain) && levels.next().is_none()
 }

@@ -4,7 +4,8 @@ use sparsec_base::Source;
 use sparsec_format::{Format, FormatSpec};
 use sparsec_graph::{Formats, IterationGraph, Lattice, Operands, Scope, lowerable, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Concrete, Declaration, Declarations, Notation, concretize};
+use sparsec_index::{Concrete, concretize};
+use sparsec_notation::{Declaration, Declarations, Notation};
 
 /// The naive statement of `text` with the formats given as `A=csr B=dense`;
 /// other tensors are dense.

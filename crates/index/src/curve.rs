@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use sparsec_format::Deal;
+use sparsec_base::Deal;
 
 /// In which order the bits of coordinates are dealt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -49,11 +49,14 @@ impl Curve {
     }
 
     /// Writes the curve through coordinates, of which `write` writes one each.
-    pub(crate) fn write(
+    ///
+    /// # Errors
+    /// Those of `f` and `write`.
+    pub fn write(
         &self,
-        f: &mut fmt::Formatter<'_>,
+        f: &mut dyn fmt::Write,
         n_coordinates: usize,
-        write: &mut dyn FnMut(&mut fmt::Formatter<'_>, usize) -> fmt::Result,
+        write: &mut dyn FnMut(&mut dyn fmt::Write, usize) -> fmt::Result,
     ) -> fmt::Result {
         f.write_str(match self {
             Self::Morton => "morton(",

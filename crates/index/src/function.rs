@@ -28,10 +28,13 @@
 //! Arguments meet in one type, as those of an operator do; a parameter that
 //! states its type (`x: f64`) takes its argument as that type.
 //!
+//! The body is a [`FunctionBody`], whose types are settled for the arguments of each
+//! call. Index notation reads one from text:
+//!
 //! ```
-//! use sparsec_index::{UserFunction, Operator};
 //! use sparsec_base::Scalar;
-//! let f = UserFunction::parse("larger(a, b) = select(a > b, a, b) : annihilator inf")?;
+//! use sparsec_index::Operator;
+//! let f = sparsec_notation::parse_function("larger(a, b) = select(a > b, a, b) : annihilator inf")?;
 //! assert_eq!(f.to_string(), "larger(a, b) = select(a > b, a, b) : annihilator inf");
 //! let value = Operator::Defined(f).evaluate(&[Scalar::F64(2.0), Scalar::F64(3.0)]);
 //! assert_eq!(value, Some(Scalar::F64(3.0)));
@@ -39,7 +42,6 @@
 //! ```
 
 mod check;
-mod parse;
 mod typed;
 
 pub(crate) use check::Counterexample;
@@ -48,13 +50,14 @@ pub use typed::{Body, Size};
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 
 use sparsec_base::{ElementType, Result, Scalar, Source, Span};
 
 use crate::expr::Expr;
-use crate::notation::{Node, NodeKind, Notation, Number};
 use crate::operator::Operator;
+use crate::program::Tensors;
 
 /// A function of the user: cheap to clone, and equal to any other that is
 /// written the same.
@@ -73,34 +76,59 @@ pub struct UserFunction {
 
 /// What a function is.
 #[derive(Clone, Debug)]
-pub(crate) struct Definition {
-    pub(crate) name: String,
-    pub(crate) parameters: Vec<Parameter>,
-    pub(crate) body: Node,
-    pub(crate) properties: Properties,
-    /// What the spans of the body point into.
-    pub(crate) source: Source,
+pub struct Definition {
+    /// The name that it is called by.
+    pub name: String,
+    /// The parameters, in the order of the arguments.
+    pub parameters: Vec<Parameter>,
+    /// The value.
+    pub body: Arc<dyn FunctionBody>,
+    /// What is declared of it.
+    pub properties: Properties,
+    /// The text that it was read from.
+    pub source: Source,
     /// The name's place.
-    pub(crate) span: Span,
+    pub span: Span,
+}
+
+/// The value of a function, before the types of its arguments are known.
+///
+/// Its text (`Display`) is the expression as index notation has it: two functions are
+/// the same if they are written the same.
+pub trait FunctionBody: fmt::Debug + fmt::Display + Send + Sync + RefUnwindSafe {
+    /// The value over the parameters, which are scalars with types.
+    ///
+    /// # Errors
+    /// The `E02` code of an operator that does not take such arguments.
+    fn typed(&self, parameters: &Tensors) -> Result<Expr>;
+
+    /// Calls `visit` on every function of the user that the body calls.
+    fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction));
 }
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Parameter {
-    pub(crate) name: String,
+pub struct Parameter {
+    /// The name.
+    pub name: String,
     /// The type that an argument is taken as, if one is stated.
-    pub(crate) element: Option<ElementType>,
+    pub element: Option<ElementType>,
 }
 
-/// What is declared of a function.
+/// What is declared of a function. A constant is a truth value, an `i64` or `u64`, an
+/// `f64`, or a `c128` without a real part.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Properties {
-    pub(crate) commutative: bool,
-    pub(crate) associative: bool,
-    pub(crate) idempotent: bool,
-    pub(crate) identity: Option<Number>,
+pub struct Properties {
+    /// The two arguments may change places.
+    pub commutative: bool,
+    /// It may be applied in any grouping.
+    pub associative: bool,
+    /// A value beside itself changes nothing.
+    pub idempotent: bool,
+    /// What changes nothing beside a value.
+    pub identity: Option<Scalar>,
     /// Values, each with the argument that it annihilates at, if not at all.
-    pub(crate) annihilators: Vec<(Number, Option<usize>)>,
+    pub annihilators: Vec<(Scalar, Option<usize>)>,
 }
 
 impl Properties {
@@ -111,7 +139,8 @@ impl Properties {
 }
 
 impl UserFunction {
-    pub(crate) fn of(definition: Definition) -> Self {
+    /// The function that a definition is of. Nothing is tried: [`check`](Self::check) is.
+    pub fn of(definition: Definition) -> Self {
         let mut callees = Vec::new();
         definition
             .body
@@ -134,7 +163,7 @@ impl UserFunction {
     }
 
     /// How many functions call one another below this one.
-    pub(crate) fn calls(&self) -> usize {
+    pub fn calls(&self) -> usize {
         self.calls
     }
 
@@ -161,7 +190,8 @@ impl UserFunction {
             .map(|parameter| parameter.element)
     }
 
-    pub(crate) fn definition(&self) -> &Definition {
+    /// What it is.
+    pub fn definition(&self) -> &Definition {
         &self.definition
     }
 
@@ -215,7 +245,7 @@ impl UserFunction {
 
     /// The definitions of these and of all that they call, one a line, each
     /// behind `def`.
-    pub(crate) fn definitions<'a>(functions: impl IntoIterator<Item = &'a Self>) -> String {
+    pub fn definitions<'a>(functions: impl IntoIterator<Item = &'a Self>) -> String {
         let all = Self::with_callees(functions);
         all.iter()
             .map(|function| format!("def {function}\n"))
@@ -223,45 +253,25 @@ impl UserFunction {
     }
 }
 
-/// A number as a value of a type that holds it.
-fn value_of(number: Number, element: ElementType) -> Option<Scalar> {
-    let value = match number {
-        Number::Bool(value) => Scalar::Bool(value),
-        Number::Integer(value) => i64::try_from(value)
-            .map(Scalar::I64)
-            .or_else(|_| u64::try_from(value).map(Scalar::U64))
-            .ok()?,
-        Number::Float(value) => Scalar::F64(value),
-        Number::Imaginary(_) => return None,
-    };
-    value.as_type(element)
+/// A constant as a value of a type that holds it; `None` of an imaginary one.
+fn value_of(constant: Scalar, element: ElementType) -> Option<Scalar> {
+    match constant {
+        Scalar::C128(_) => None,
+        constant => constant.as_type(element),
+    }
 }
 
-impl Node {
-    /// Calls `visit` on every function of the user, in the order of the text.
-    pub(crate) fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
-        match &self.kind {
-            NodeKind::Apply { op, args, .. } => {
-                if let Operator::Defined(function) = op {
-                    visit(function);
-                }
-                args.iter().for_each(|arg| arg.for_each_function(visit));
-            }
-            NodeKind::Reduce { op, body, .. } => {
-                if let Operator::Defined(function) = op {
-                    visit(function);
-                }
-                body.for_each_function(visit);
-            }
-            NodeKind::Cast(_, body) => body.for_each_function(visit),
-            _ => {}
-        }
+/// A constant as it is written.
+fn written(constant: Scalar) -> String {
+    match constant {
+        Scalar::C128(value) => format!("{}j", Scalar::F64(value.im)),
+        constant => constant.to_string(),
     }
 }
 
 impl Expr {
     /// Calls `visit` on every function of the user, in the order of the text.
-    pub(crate) fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
+    pub fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
         match self {
             Self::Apply { op, args } => {
                 if let Operator::Defined(function) = op {
@@ -278,22 +288,6 @@ impl Expr {
             Self::Cast(_, body) => body.for_each_function(visit),
             _ => {}
         }
-    }
-}
-
-impl Notation {
-    /// The functions of the user that the program calls, callees first.
-    pub fn functions(&self) -> Vec<UserFunction> {
-        let mut found = Vec::new();
-        for statement in &self.statements {
-            if let Some(Operator::Defined(function)) = &statement.op {
-                found.push(function.clone());
-            }
-            statement
-                .rhs
-                .for_each_function(&mut |function| found.push(function.clone()));
-        }
-        UserFunction::with_callees(&found)
     }
 }
 
@@ -327,8 +321,13 @@ impl fmt::Display for Definition {
         ] {
             declared.extend(holds.then(|| word.to_owned()));
         }
-        declared.extend(properties.identity.map(|value| format!("identity {value}")));
+        declared.extend(
+            properties
+                .identity
+                .map(|value| format!("identity {}", written(value))),
+        );
         for (value, at) in &properties.annihilators {
+            let value = written(*value);
             declared.push(match at {
                 Some(at) => format!("annihilator {value} at {}", self.parameters[*at].name),
                 None => format!("annihilator {value}"),
@@ -364,13 +363,5 @@ impl Ord for UserFunction {
 impl Hash for UserFunction {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.whole.hash(state);
-    }
-}
-
-impl std::str::FromStr for UserFunction {
-    type Err = sparsec_base::Diagnostic;
-
-    fn from_str(text: &str) -> Result<Self> {
-        Self::parse(text)
     }
 }

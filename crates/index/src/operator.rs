@@ -33,6 +33,7 @@ use sparsec_base::{ElementType, Kind};
 use crate::function::UserFunction;
 
 mod evaluate;
+mod print;
 mod properties;
 #[cfg(test)]
 mod tests;
@@ -227,7 +228,7 @@ impl Operator {
     ];
 
     /// How tightly a comparison binds; comparisons do not chain.
-    pub(crate) const COMPARISON: u8 = 3;
+    pub const COMPARISON: u8 = 3;
 
     /// The symbol or name in every text form, and how it is written.
     fn spelling(&self) -> (&str, Style) {
@@ -343,7 +344,7 @@ impl Operator {
     }
 
     /// Before the name of a reduction: of stored entries alone.
-    pub(crate) const STORED: &str = "stored_";
+    pub const STORED: &str = "stored_";
 
     /// The names of all reductions of the language.
     pub fn reduction_names<'a>() -> impl Iterator<Item = &'a str> {
@@ -443,6 +444,6 @@ impl Operator {
 }
 
 /// The operator that reduces, as it is assigned with: `+=`, `min=`.
-pub(crate) fn assignment_symbol(op: &Operator) -> String {
+pub fn assignment_symbol(op: &Operator) -> String {
     format!("{}=", op.symbol())
 }

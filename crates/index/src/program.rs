@@ -155,6 +155,6 @@ impl Program {
             lhs, rhs, reduce, ..
         } = &self.statements[number];
         let symbol = reduce.as_ref().map_or("=".to_owned(), assignment_symbol);
-        format!("{} {symbol} {}", names.access(lhs), names.node(rhs))
+        format!("{} {symbol} {}", names.access(lhs), names.expr(rhs))
     }
 }

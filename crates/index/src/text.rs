@@ -1,14 +1,23 @@
-//! Typed expressions as text: back to the tree of notation, and printed.
+//! Typed expressions as index notation, with as few parentheses as it takes to read
+//! back as the same.
+//!
+//! | expression                     | text                                      |
+//! |--------------------------------|-------------------------------------------|
+//! | the tensors' and variables' ids | their names                               |
+//! | a literal beside another part  | its digits: it takes the type of that part |
+//! | an operator of literals alone  | the first says its type: `f32(2.0) + 1.0` |
+//! | `select(isstored(x), x, identity)` in a reduction | the reduction `stored_sum{k}(x)` |
 
-use std::fmt;
+use std::fmt::{self, Write};
 
-use sparsec_base::{ElementType, Scalar, Span};
+use sparsec_base::{ElementType, Scalar};
 
 use crate::expr::{Access, Expr};
 use crate::function::UserFunction;
-use crate::notation::{Index, IndexKind, Node, NodeKind, Number, Place, TensorUse, Word};
 use crate::operator::Operator;
 use crate::program::{Program, Tensors, Vars};
+
+mod index;
 
 /// The names of tensors and index variables.
 #[derive(Clone, Copy, Debug)]
@@ -19,95 +28,150 @@ pub(crate) struct Names<'a> {
 
 impl Names<'_> {
     /// The access as it would be written.
-    pub(crate) fn access(&self, access: &Access) -> TensorUse {
-        let name = |var| word(&self.vars[var].name);
-        let indices = access.indices.iter();
-        TensorUse {
-            name: word(&self.tensors[access.tensor].name),
-            indices: indices.map(|index| Index::of(index, &name)).collect(),
-            span: access.span,
-        }
+    pub(crate) fn access(&self, access: &Access) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_access(&mut out, access);
+        out
     }
 
     /// The expression as it would be written.
-    pub(crate) fn node(&self, expr: &Expr) -> Node {
-        let kind = match expr {
-            Expr::Literal(value) => number(*value),
-            Expr::Access(access) => NodeKind::Access(self.access(access)),
-            Expr::Index(index) => {
-                let name = |var| word(&self.vars[var].name);
-                return arithmetic(Index::of(index, &name));
-            }
-            Expr::Apply { op, args } => NodeKind::Apply {
-                op: op.clone(),
-                op_span: Place(Span::default()),
-                args: self.arguments(op, args),
-            },
-            Expr::Cast(element, body) => NodeKind::Cast(*element, Box::new(self.node(body))),
-            Expr::Reduce { op, vars, body } => {
-                let of_stored = of_stored(op, body);
-                NodeKind::Reduce {
-                    op: op.clone(),
-                    stored: of_stored.is_some(),
-                    vars: vars.iter().map(|var| word(&self.vars[*var].name)).collect(),
-                    body: Box::new(self.node(of_stored.unwrap_or(body))),
-                }
-            }
-        };
-        Node {
-            kind,
-            span: Span::default(),
+    pub(crate) fn expr(&self, expr: &Expr) -> String {
+        let mut out = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.bare(&mut out, expr);
+        out
+    }
+
+    fn write_access(&self, out: &mut dyn Write, access: &Access) -> fmt::Result {
+        out.write_str(&self.tensors[access.tensor].name)?;
+        for (mode, index) in access.indices.iter().enumerate() {
+            out.write_char(if mode > 0 { ',' } else { '(' })?;
+            self.write_index(out, index)?;
+        }
+        match access.indices.is_empty() {
+            true => Ok(()),
+            false => out.write_char(')'),
         }
     }
 
-    /// The arguments of an operator. Numbers take the type of what they stand beside;
-    /// where all are numbers, the first says its own.
-    fn arguments(&self, op: &Operator, args: &[Expr]) -> Vec<Node> {
-        let mut nodes: Vec<Node> = args.iter().map(|arg| self.node(arg)).collect();
-        let first = usize::from(*op == Operator::Select);
-        let literals: Option<Vec<Scalar>> = args[first..].iter().map(Expr::literal).collect();
-        let Some(literals) = literals.filter(|_| !matches!(op, Operator::Defined(_))) else {
-            return nodes;
-        };
-        let mut read = literals.iter().zip(&nodes[first..]);
-        if !read.all(|(literal, node)| alone(node) == Some(literal.element())) {
-            let element = literals[0].element();
-            let body = nodes[first].clone();
-            let span = body.span;
-            let kind = NodeKind::Cast(element, Box::new(body));
-            nodes[first] = Node { kind, span };
+    /// An expression in a place that wants it to bind at least `least`.
+    fn write(&self, out: &mut dyn Write, expr: &Expr, least: u8) -> fmt::Result {
+        if binding(expr) >= least {
+            return self.bare(out, expr);
         }
-        nodes
+        out.write_char('(')?;
+        self.bare(out, expr)?;
+        out.write_char(')')
+    }
+
+    /// An expression without parentheses around it.
+    fn bare(&self, out: &mut dyn Write, expr: &Expr) -> fmt::Result {
+        match expr {
+            Expr::Literal(value) => out.write_str(&number(*value)),
+            Expr::Access(access) => self.write_access(out, access),
+            Expr::Index(index) => self.write_value(out, index),
+            Expr::Apply { op, args } => {
+                let said = says_type(op, args);
+                let is_number = said.is_none() && is_number(&args[0]);
+                op.write_applied(out, args.len(), is_number, &mut |out, at, least| match (
+                    said, &args[at],
+                ) {
+                    (Some(saying), Expr::Literal(value)) if saying == at => {
+                        write!(out, "{}({})", value.element(), number(*value))
+                    }
+                    (_, arg) => self.write(out, arg, least),
+                })
+            }
+            Expr::Cast(element, body) => {
+                write!(out, "{element}(")?;
+                self.bare(out, body)?;
+                out.write_char(')')
+            }
+            Expr::Reduce { op, vars, body } => {
+                let of_stored = of_stored(op, body);
+                let prefix = of_stored.map_or("", |_| Operator::STORED);
+                let vars = vars.iter().map(|var| self.vars[*var].name.as_str());
+                let vars: Vec<&str> = vars.collect();
+                let name = op.reduction_name().unwrap_or_default();
+                write!(out, "{prefix}{name}{{{}}}(", vars.join(","))?;
+                self.bare(out, of_stored.unwrap_or(body))?;
+                out.write_char(')')
+            }
+        }
     }
 }
 
-/// The type of a number that stands alone.
-fn alone(node: &Node) -> Option<ElementType> {
-    match node.kind {
-        NodeKind::Number(Number::Bool(_)) => Some(ElementType::Bool),
-        NodeKind::Number(Number::Integer(value)) if i64::try_from(value).is_ok() => {
-            Some(ElementType::I64)
+/// How tightly an expression binds.
+fn binding(expr: &Expr) -> u8 {
+    match expr {
+        Expr::Apply { op, .. } => op.binding(),
+        Expr::Literal(value) if parts(*value).is_some_and(|(re, im)| re != 0.0 && im != 0.0) => {
+            Operator::Add.binding()
         }
-        NodeKind::Number(Number::Float(_)) => Some(ElementType::F64),
-        NodeKind::Number(Number::Imaginary(_)) => Some(ElementType::C128),
+        Expr::Index(index) => index::binding(index),
+        _ => u8::MAX,
+    }
+}
+
+/// Whether the text is one number, of which a minus before it would become part.
+fn is_number(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(_) => binding(expr) == u8::MAX,
+        Expr::Index(index) => index.as_constant().is_some(),
+        _ => false,
+    }
+}
+
+/// Which argument has to say its type, since no other part does: the first of literals
+/// alone, unless each would be read as what it is.
+fn says_type(op: &Operator, args: &[Expr]) -> Option<usize> {
+    let first = usize::from(*op == Operator::Select);
+    let literals: Option<Vec<Scalar>> = args[first..].iter().map(Expr::literal).collect();
+    let literals = literals.filter(|_| !matches!(op, Operator::Defined(_)))?;
+    let mut literals = literals.into_iter();
+    (!literals.all(|literal| read_as(literal) == Some(literal.element()))).then_some(first)
+}
+
+/// The type that the digits of a literal are read as where they stand alone.
+fn read_as(value: Scalar) -> Option<ElementType> {
+    match (value, parts(value)) {
+        (Scalar::Bool(_), _) => Some(ElementType::Bool),
+        (_, Some((_, 0.0))) => Some(ElementType::F64),
+        (_, Some((0.0, _))) => Some(ElementType::C128),
+        (_, Some(_)) => None,
+        _ => {
+            let small = value
+                .to_integer()
+                .is_some_and(|value| i64::try_from(value).is_ok());
+            small.then_some(ElementType::I64)
+        }
+    }
+}
+
+/// The real and the imaginary part of a float or complex number, as `f64` whose digits
+/// read back as the value in its type.
+fn parts(value: Scalar) -> Option<(f64, f64)> {
+    // The digits that tell `f32` values apart, not those of the `f64`.
+    let single = |v: f32| Scalar::F32(v).to_string().parse().unwrap_or(v.into());
+    match value {
+        Scalar::F32(v) => Some((single(v), 0.0)),
+        Scalar::F16(_) | Scalar::Bf16(_) | Scalar::F64(_) => Some((value.to_f64(), 0.0)),
+        Scalar::C64(v) => Some((single(v.re), single(v.im))),
+        Scalar::C128(v) => Some((v.re, v.im)),
         _ => None,
     }
 }
 
-/// An index as an expression.
-fn arithmetic(index: Index) -> Node {
-    let kind = match index.kind {
-        IndexKind::Number(value) => NodeKind::Number(Number::Integer(value.into())),
-        IndexKind::Apply { op, args } => NodeKind::Apply {
-            op,
-            op_span: Place(Span::default()),
-            args: args.into_iter().map(arithmetic).collect(),
-        },
-        _ => NodeKind::Index(index),
-    };
-    Node {
-        kind,
-        span: Span::default(),
+/// A number that reads back as `value` where its type stands beside it; of a
+/// complex one with two parts, their sum.
+fn number(value: Scalar) -> String {
+    match (value, parts(value)) {
+        (Scalar::Bool(value), _) => value.to_string(),
+        (_, Some((re, 0.0))) => Scalar::F64(re).to_string(),
+        (_, Some((0.0, im))) => format!("{}j", Scalar::F64(im)),
+        (_, Some((re, im))) => format!("{} + {}j", Scalar::F64(re), Scalar::F64(im)),
+        (integer, None) => integer.to_integer().unwrap_or_default().to_string(),
     }
 }
 
@@ -126,48 +190,6 @@ fn of_stored<'e>(op: &Operator, body: &'e Expr) -> Option<&'e Expr> {
     let is_identity = op.identity(otherwise.element()) == Some(*otherwise);
     let is_alone = || *body == stored.clone().where_stored(*otherwise);
     (is_identity && is_alone()).then_some(stored)
-}
-
-fn word(text: &str) -> Word {
-    Word {
-        text: text.to_owned(),
-        span: Span::default(),
-    }
-}
-
-/// A number that reads back as `value` where its type stands beside it; of a
-/// complex one with two parts, their sum.
-fn number(value: Scalar) -> NodeKind {
-    // The digits that tell `f32` values apart, not those of the `f64`.
-    let single = |v: f32| Scalar::F32(v).to_string().parse().unwrap_or(v.into());
-    let (re, im) = match value {
-        Scalar::Bool(value) => return NodeKind::Number(Number::Bool(value)),
-        Scalar::F32(v) => return NodeKind::Number(Number::Float(single(v))),
-        Scalar::F16(_) | Scalar::Bf16(_) | Scalar::F64(_) => {
-            return NodeKind::Number(Number::Float(value.to_f64()));
-        }
-        Scalar::C64(v) => (single(v.re), single(v.im)),
-        Scalar::C128(v) => (v.re, v.im),
-        integer => {
-            return NodeKind::Number(Number::Integer(integer.to_integer().unwrap_or_default()));
-        }
-    };
-    let (real, imaginary) = (Number::Float(re), Number::Imaginary(im));
-    if im == 0.0 {
-        return NodeKind::Number(real);
-    }
-    if re == 0.0 {
-        return NodeKind::Number(imaginary);
-    }
-    let part = |number| Node {
-        kind: NodeKind::Number(number),
-        span: Span::default(),
-    };
-    NodeKind::Apply {
-        op: Operator::Add,
-        op_span: Place(Span::default()),
-        args: vec![part(real), part(imaginary)],
-    }
 }
 
 impl Program {

@@ -13,11 +13,6 @@
 
 use std::fmt;
 
-use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, code};
-
-use crate::notation::Parser;
-
 /// How a workspace is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WorkspaceKind {
@@ -56,32 +51,6 @@ impl WorkspaceKind {
     pub fn has_list(self) -> bool {
         self != Self::Dense
     }
-}
-
-/// `":" KIND`, if it stands here.
-pub(crate) fn parse_kind(parser: &mut Parser) -> Result<Option<WorkspaceKind>> {
-    if !parser.tokens.eat(":") {
-        return Ok(None);
-    }
-    kind_word(parser).map(Some)
-}
-
-/// The word for a kind.
-pub(crate) fn kind_word(parser: &mut Parser) -> Result<WorkspaceKind> {
-    let word = parser.word("a kind of workspace")?;
-    if let Some(kind) = WorkspaceKind::parse(&word.text) {
-        return Ok(kind);
-    }
-    let names = WorkspaceKind::ALL.map(WorkspaceKind::name);
-    let error = Diagnostic::new(
-        code::UNKNOWN_WORKSPACE_KIND,
-        format!("unknown kind of workspace `{}`", word.text),
-    )
-    .at(parser.tokens.source(), word.span, "no kind has this name");
-    Err(error.help(match closest(&word.text, names) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("these are: `{}`", names.join("`, `")),
-    }))
 }
 
 impl fmt::Display for WorkspaceKind {

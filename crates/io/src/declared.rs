@@ -13,8 +13,7 @@
 
 use std::ops::Range;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_format::check_order;
+use sparsec_base::{Diagnostic, ElementType, Result, check_order, code};
 use sparsec_tensor::Tensor;
 
 use crate::input::Input;

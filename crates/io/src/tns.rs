@@ -29,8 +29,7 @@
 use std::io::{self, Write as _};
 use std::ops::Range;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_format::check_order;
+use sparsec_base::{Diagnostic, ElementType, Result, check_order, code};
 use sparsec_parallel::{map, ranges};
 use sparsec_tensor::{Coords, Entries, Tensor};
 

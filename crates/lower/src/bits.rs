@@ -17,7 +17,7 @@
 //! Source: Warren, Hacker's Delight, 2nd ed., §7-2 (unshuffling) and §7-4
 //! (compress), for strides of any width.
 
-use sparsec_format::Deal;
+use sparsec_base::Deal;
 use sparsec_loop::{BinaryOp, Builder, Expr};
 
 /// Bits of a coordinate that are evenly apart in a place.

@@ -29,7 +29,7 @@ pub(crate) mod run_length;
 pub(crate) mod singleton;
 pub(crate) mod structured;
 
-use sparsec_format::LevelKind;
+use sparsec_format::{Level, LevelKind};
 use sparsec_loop::{BinaryOp, Buffer, Expr};
 
 use crate::arrays::Arrays;
@@ -87,6 +87,17 @@ pub(crate) struct LevelArrays<'a> {
     pub(crate) extent: Expr,
     /// Whether the level may have coordinates that mark places of no entry.
     pub(crate) may_pad: bool,
+}
+
+/// Whether the entries of a parent are neighbours in an array of coordinates, from one
+/// bound of `pos` up to the next.
+pub(crate) fn has_segments(level: &Level) -> bool {
+    level.kind == LevelKind::Compressed
+}
+
+/// Whether a level stores everything, one coordinate behind the other.
+pub(crate) fn holds_all(level: &Level) -> bool {
+    level.kind == LevelKind::Dense
 }
 
 impl LevelArrays<'_> {

@@ -14,7 +14,8 @@
 //! loops ([`forall`](mod@forall)); each operand has a cursor that one level after another
 //! moves down ([`cursor`]); each level of a sparse result gets its entries when
 //! its loop has a coordinate to keep ([`assembly`]). What is particular to a
-//! level kind stands in the file of its name in [`level`].
+//! level kind stands in the file of its name in [`level`]; no level kind is known by
+//! name outside of [`level`].
 //!
 //! Where an operand is not stored at a coordinate, its value is the literal
 //! fill; what that makes of the statement is found by simplifying it

@@ -25,14 +25,14 @@
 //! Source: Ainsworth and Jones, "Software Prefetching for Indirect Memory Accesses",
 //! CGO 2017, <https://doi.org/10.1109/CGO.2017.7863749>.
 
-use sparsec_format::{Level, LevelKind};
+use sparsec_format::Level;
 use sparsec_graph::Operand;
 use sparsec_index::{IndexVar, TensorVar};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use crate::context::Context;
 use crate::cursor::Place;
-use crate::level::{Coordinates, Holes};
+use crate::level::{Coordinates, Holes, has_segments, holds_all};
 use crate::walker::Walker;
 
 /// Before a segment of a walked operand that begins at `lo`.
@@ -49,7 +49,7 @@ pub(crate) fn prefetch_segment(
             continue;
         };
         let levels = at.kernel.levels(tensor);
-        if walked != tensor || levels[level].kind != LevelKind::Compressed {
+        if walked != tensor || !has_segments(&levels[level]) {
             continue;
         }
         let is_last = level + 1 == levels.len();
@@ -125,14 +125,14 @@ fn prefetch_at(b: &mut Builder, at: &Context<'_>, tensor: TensorVar, var: IndexV
             continue;
         }
         match &at.kernel.levels(tensor)[cursor.levels..] {
-            [row] if row.kind == LevelKind::Compressed => {
+            [row] if has_segments(row) => {
                 let pos = arrays.pos(cursor.levels);
                 let lo = Expr::load(pos, position.clone());
                 let hi = Expr::load(pos, position.add(1));
                 b.prefetch(arrays.crd(cursor.levels), lo.clone()..hi.clone());
                 b.prefetch(arrays.vals, lo..hi);
             }
-            rows if rows.iter().all(is_computed) => {
+            rows if rows.iter().all(holds_all) => {
                 let modes = rows.iter().map(Level::mode);
                 let extents = modes.map(|mode| at.mode_extent(access, mode));
                 let (next, size) = (position.clone().add(1), extents.reduce(Expr::mul));
@@ -156,9 +156,4 @@ impl Context<'_> {
         let mut levels = (0..=level).map(|number| self.level_arrays(operand, number));
         levels.try_fold(Expr::int(1), |n, level| level.n_positions(n))
     }
-}
-
-/// Whether a level stores everything, one coordinate behind the other.
-fn is_computed(level: &Level) -> bool {
-    level.kind == LevelKind::Dense
 }

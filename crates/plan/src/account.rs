@@ -16,7 +16,8 @@
 use std::fmt;
 
 use sparsec_graph::operand::for_each_nested;
-use sparsec_index::{Command, Concrete, Schedule, TensorRole};
+use sparsec_index::{Concrete, TensorRole};
+use sparsec_schedule::{Command, Schedule};
 
 use crate::cost::Cost;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, is_known};

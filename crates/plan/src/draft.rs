@@ -10,10 +10,9 @@ use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::schedule::Name;
-use sparsec_index::{
-    Access, Command, Concrete, Expr, IndexVar, Schedule, TensorData, TensorRole, TensorVar,
-};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorData, TensorRole, TensorVar};
+use sparsec_schedule::Name;
+use sparsec_schedule::{Command, Schedule};
 
 use crate::account::Account;
 use crate::copies::arranged;

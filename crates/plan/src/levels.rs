@@ -29,7 +29,8 @@ use std::collections::BTreeMap;
 use sparsec_format::{Format, Level, Way, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::index_expr::Term;
-use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, Schedule, TensorVar};
+use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorVar};
+use sparsec_schedule::Schedule;
 
 use sparsec_base::Source;
 

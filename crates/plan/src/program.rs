@@ -6,10 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
-use sparsec_index::schedule::Section;
-use sparsec_index::{
-    Expr, Program, ProgramSchedule, Schedule, Statement, TensorData, TensorRole, concretize,
-};
+use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, concretize};
+use sparsec_schedule::{ProgramSchedule, Schedule, Section};
 
 use crate::cost::Cost;
 use crate::estimate::Estimate;

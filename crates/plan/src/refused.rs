@@ -16,7 +16,7 @@
 use sparsec_base::mark::{Races, Unit};
 use sparsec_base::{Diagnostic, Source, code};
 use sparsec_index::concrete::Clause;
-use sparsec_index::schedule::{Command, ProgramSchedule, Schedule};
+use sparsec_schedule::{Command, ProgramSchedule, Schedule};
 
 /// The most commands of a schedule that are left out one by one.
 const MOST_TRIED: usize = 16;

@@ -12,7 +12,8 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Command, Concrete, IndexVar, Program, Schedule, TensorVar, concretize};
+use sparsec_index::{Concrete, IndexVar, Program, TensorVar, concretize};
+use sparsec_schedule::{Command, Schedule};
 
 use crate::account::{Account, Considered};
 use crate::cost::Cost;

@@ -29,7 +29,8 @@ use sparsec_format::LevelKind;
 use sparsec_graph::lowerable;
 use sparsec_graph::operand::{Nested, for_each_nested};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, Concrete, IndexVar, Schedule, TensorRole};
+use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
+use sparsec_schedule::Schedule;
 
 use crate::draft::with_workspaces;
 use crate::estimate::{Estimate, is_known};

@@ -13,7 +13,8 @@
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_graph::Formats;
-use sparsec_index::{Expr, Program, Schedule};
+use sparsec_index::{Expr, Program};
+use sparsec_schedule::Schedule;
 
 use crate::fills::Fills;
 use crate::search::{Facts, Plan, Size, complete};

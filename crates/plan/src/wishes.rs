@@ -17,8 +17,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use sparsec_base::{Diagnostic, Result};
-use sparsec_index::schedule::{Said, Section};
-use sparsec_index::{Program, Schedule};
+use sparsec_index::Program;
+use sparsec_schedule::Schedule;
+use sparsec_schedule::{Said, Section};
 
 /// The wishes for the statements of a program. Those that planning has come to are as many
 /// as the program has at any time.

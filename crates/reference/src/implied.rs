@@ -15,8 +15,8 @@
 //! rule is the oracle that tests compare it with.
 
 use sparsec_index::Operator;
-use sparsec_index::notation::{Assignment, Index, Node, NodeKind, Notation, Word};
 use sparsec_index::operator::Style;
+use sparsec_notation::{Assignment, Index, Node, NodeKind, Notation, Word};
 
 /// The program with a reduction in place of every implied one; `None` where the
 /// rule refuses a term.

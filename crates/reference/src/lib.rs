@@ -50,7 +50,7 @@
 //! ```
 //! use std::collections::BTreeMap;
 //! use sparsec_base::Source;
-//! use sparsec_index::{Declaration, Declarations, Notation};
+//! use sparsec_notation::{Declaration, Declarations, Notation};
 //! use sparsec_tensor::{Format, Tensor};
 //! let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 1, 1, 2], &[2.0, 5.0])?;
 //! let x = Tensor::pack(&Format::dense(1), &[3], &[0, 1, 2], &[1.0, 10.0, 100.0])?;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sparsec_base::{Scalar, Source};
-use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_reference::{CoordinateMap, compare, compare_exact, dense, evaluate};
 use sparsec_tensor::{Array, Duplicates, Entries, Format, PackOptions, Tensor};
 

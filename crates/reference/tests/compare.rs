@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{ElementType, Scalar, Source};
-use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_reference::{CoordinateMap, compare, compare_exact, evaluate};
 use sparsec_tensor::{Format, PackOptions, Tensor};
 

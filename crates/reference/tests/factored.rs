@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::Source;
-use sparsec_index::{Declaration, Declarations, Notation};
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_reference::{CoordinateMap, evaluate};
 use sparsec_tensor::{Format, Tensor};
 

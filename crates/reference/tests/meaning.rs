@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{Bool8, Result, Scalar, Source, code};
-use sparsec_index::{Declaration, Declarations, Notation, Program};
+use sparsec_index::Program;
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_reference::{CoordinateMap, dense, evaluate, evaluate_statement};
 use sparsec_tensor::{Array, Entries, Format, PackOptions, Tensor};
 

@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
-use sparsec_index::{Notation, Program, ProgramSchedule, Statement, TensorRole, TensorVar, gather};
+use sparsec_index::{Program, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::passes::Division;
 use sparsec_loop::{Function, Var, passes};
+use sparsec_notation::Notation;
 use sparsec_plan::{Asked, Facts, Plan, plan_program};
+use sparsec_schedule::ProgramSchedule;
 
 use sparsec_tensor::Tensor;
 

@@ -1,7 +1,7 @@
 //! Einsums: products written with a letter for each mode.
 
 use sparsec_base::{Result, Source};
-use sparsec_index::Einsum;
+use sparsec_notation::Einsum;
 use sparsec_tensor::Tensor;
 
 use crate::session::Session;
@@ -103,7 +103,7 @@ macro_rules! __one {
 /// Ends a compile with what is wrong with an einsum.
 #[doc(hidden)]
 pub const fn __check_einsum(text: &str, n_operands: usize) {
-    if let Some(fault) = sparsec_index::einsum::find_fault(text, n_operands) {
+    if let Some(fault) = sparsec_notation::einsum::find_fault(text, n_operands) {
         panic!("{}", fault.kind.message());
     }
 }

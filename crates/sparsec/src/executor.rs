@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, Source, code, suggest};
 use sparsec_computation::Computation;
-use sparsec_index::{Declaration, Declarations, Notation, Program};
+use sparsec_index::Program;
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_tensor::{Array, Coords, Entries, PackOptions, Tensor};
 
 pub use sparsec_executor::{Copied, CopiedPart, Operands, Types};

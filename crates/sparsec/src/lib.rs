@@ -159,7 +159,7 @@
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
 //! | [`mod@compute`] | computations over relations: their stages, and running them  |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`index`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`codegen_c`] | the rooms behind, for tools |
+//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -225,18 +225,20 @@ pub use sparsec_format::{
 };
 pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_index as index;
-pub use sparsec_index::notation::TensorName;
-pub use sparsec_index::{Notation, UserFunction, notation};
+pub use sparsec_index::UserFunction;
 pub use sparsec_io as io;
 pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_mlir as mlir;
+pub use sparsec_notation as notation;
+pub use sparsec_notation::{Notation, TensorName, parse_function};
 pub use sparsec_parallel as parallel;
 pub use sparsec_plan::account;
 pub use sparsec_reference as reference;
 pub use sparsec_relation as relation;
 pub use sparsec_runtime as runtime;
 pub use sparsec_runtime::{Cancel, MemoryLimit};
+pub use sparsec_schedule as schedule;
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,

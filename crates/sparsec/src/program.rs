@@ -5,8 +5,10 @@ use std::str::FromStr;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source};
 use sparsec_format::FormatSpec;
-use sparsec_index::notation::TensorName;
-use sparsec_index::{Notation, ProgramSchedule, UserFunction};
+use sparsec_index::UserFunction;
+use sparsec_notation::Notation;
+use sparsec_notation::TensorName;
+use sparsec_schedule::ProgramSchedule;
 use sparsec_tensor::Tensor;
 
 use crate::kernel::Kernel;
@@ -58,8 +60,8 @@ impl Program {
     /// defines itself, as `def half(x) = x / 2`.
     ///
     /// ```
-    /// use sparsec::{Program, UserFunction};
-    /// let clamp = UserFunction::parse("clamp01(x) = min(max(x, 0), 1)")?;
+    /// use sparsec::{Program, parse_function};
+    /// let clamp = parse_function("clamp01(x) = min(max(x, 0), 1)")?;
     /// let kernel = Program::parse_with("B(i,j) = clamp01(A(i,j))", &[clamp])?.plan()?;
     /// // It keeps zero, so only what is stored is visited.
     /// assert_eq!(kernel.format("B").unwrap().to_string(), kernel.format("A").unwrap().to_string());

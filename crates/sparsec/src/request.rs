@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code, suggest};
 use sparsec_format::FormatSpec;
-use sparsec_index::notation::TensorName;
-use sparsec_index::{Declaration, Declarations, Notation, UserFunction};
+use sparsec_index::UserFunction;
 use sparsec_loop::passes::Division;
+use sparsec_notation::TensorName;
+use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_tensor::Tensor;
 
 /// Tensors by name.

@@ -5,8 +5,9 @@ use std::fmt::Write;
 use sparsec_base::{Diagnostic, Result, code, suggest};
 use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{IndexVar, ProgramSchedule, concretize};
+use sparsec_index::{IndexVar, concretize};
 use sparsec_loop::passes;
+use sparsec_schedule::ProgramSchedule;
 
 use crate::compile::{Compiled, CompiledStatement};
 use crate::picture::{self, Sheet};

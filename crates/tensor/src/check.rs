@@ -26,8 +26,8 @@ mod coordinates;
 
 use std::ops::Range;
 
-use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, code};
-use sparsec_format::{ArraySpec, Format, Holds, LevelKind, Role, check_order};
+use sparsec_base::{Bool8, Diagnostic, ElementType, IndexWidth, Result, Scalar, check_order, code};
+use sparsec_format::{ArraySpec, Format, Holds, LevelKind, Role};
 use sparsec_parallel::{map, ranges};
 
 use crate::array::Array;

@@ -5,7 +5,8 @@
 //! statement goes; whether formats follow is for the compiler to say.
 
 use sparsec::index::concrete::{Clause, MergeStrategy};
-use sparsec::index::{Concrete, IndexVar, Schedule, TensorRole, WorkspaceKind};
+use sparsec::index::{Concrete, IndexVar, TensorRole, WorkspaceKind};
+use sparsec::schedule::Schedule;
 use sparsec::{Format, Source};
 use sparsec_base::mark::{Races, Unit};
 

@@ -5,6 +5,7 @@
 
 use sparsec::{Compiled, Function, Inputs, Request, Source, Stage, codegen_c, compile};
 use sparsec_index::{Concrete, TensorRole, Tensors};
+use sparsec_schedule::parse_concrete;
 
 use crate::file::{Filetest, Section};
 
@@ -132,7 +133,7 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
             Stage::Concrete => {
                 let text = statement.plan.concrete.to_string();
                 let source = Source::new("concrete", text.as_str());
-                let read = Concrete::parse(&source, &without_workspaces(&statement.plan.concrete))
+                let read = parse_concrete(&source, &without_workspaces(&statement.plan.concrete))
                     .map_err(|error| error.render(false))?;
                 same_text("concrete", &text, &read.to_string())?;
             }

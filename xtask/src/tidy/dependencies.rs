@@ -20,9 +20,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("format", &["base", "relation"]),
     ("tensor", &["base", "parallel", "relation", "format"]),
     ("io", &["base", "parallel", "format", "tensor"]),
-    ("index", &["base", "format"]),
+    ("index", &["base"]),
+    ("notation", &["base", "index"]),
+    ("schedule", &["base", "format", "index", "notation"]),
     ("graph", &["base", "format", "index"]),
-    ("plan", &["base", "format", "index", "graph"]),
+    ("plan", &["base", "format", "index", "schedule", "graph"]),
     ("certificate", &["base", "relation", "computation"]),
     (
         "convert",
@@ -50,7 +52,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "runtime",
         &["base", "parallel", "loop", "tensor", "codegen-cranelift"],
     ),
-    ("reference", &["base", "format", "tensor", "index"]),
+    (
+        "reference",
+        &["base", "format", "tensor", "index", "notation"],
+    ),
     ("sparsec", LIBRARIES),
     ("bench", &["sparsec"]),
     // The program runs the benchmarks as one of its commands.
@@ -74,6 +79,8 @@ const LIBRARIES: &[&str] = &[
     "tensor",
     "io",
     "index",
+    "notation",
+    "schedule",
     "graph",
     "plan",
     "certificate",
@@ -94,6 +101,11 @@ const LIBRARIES: &[&str] = &[
 const TESTS_MAY_USE: &[(&str, &str)] = &[
     // Launching compiled kernels takes their C.
     ("runtime", "codegen-c"),
+    // Programs are shortest as text, and concrete notation is read back.
+    ("index", "notation"),
+    ("index", "schedule"),
+    ("graph", "notation"),
+    ("executor", "notation"),
 ];
 
 /// A package of the workspace.

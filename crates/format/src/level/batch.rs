@@ -18,6 +18,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: true,
         locate: true,
         single: false,
+        positional: false,
         ordered: true,
         may_repeat: false,
         may_be_unordered: false,

@@ -20,6 +20,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: true,
         locate: true,
         single: false,
+        positional: true,
         ordered: true,
         may_repeat: false,
         may_be_unordered: false,

@@ -23,6 +23,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: false,
         locate: true,
         single: false,
+        positional: false,
         ordered: false,
         may_repeat: false,
         may_be_unordered: false,

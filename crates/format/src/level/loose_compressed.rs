@@ -21,6 +21,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: false,
         locate: false,
         single: false,
+        positional: false,
         ordered: true,
         may_repeat: true,
         may_be_unordered: true,

@@ -22,6 +22,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: true,
         locate: false,
         single: false,
+        positional: false,
         ordered: true,
         may_repeat: false,
         may_be_unordered: false,

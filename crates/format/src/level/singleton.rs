@@ -22,6 +22,7 @@ pub const SPEC: LevelSpec = LevelSpec {
         full: false,
         locate: false,
         single: true,
+        positional: true,
         ordered: true,
         may_repeat: true,
         may_be_unordered: true,

@@ -44,7 +44,7 @@ impl Parser {
         let takes = match preset.parameters {
             Parameters::None => 0..=0,
             Parameters::One => 1..=1,
-            Parameters::EachMode => 1..=crate::MAX_ORDER,
+            Parameters::EachMode => 1..=sparsec_base::MAX_ORDER,
         };
         if !takes.contains(&arguments.len()) {
             let why = match preset.parameters {

@@ -170,6 +170,17 @@ impl Skew {
     pub const fn sign(&self) -> i64 {
         if self.is_negative { -1 } else { 1 }
     }
+
+    /// The least value, for variables of these extents; `None` where it depends
+    /// on one that is not known.
+    pub fn least(&self, var: Option<u64>, along: Option<u64>) -> Option<i64> {
+        let part = |factor: i64, extent: Option<u64>| match factor < 0 {
+            true => factor.checked_mul(i64::try_from(extent?.saturating_sub(1)).ok()?),
+            false => Some(0),
+        };
+        let parts = part(self.sign(), var)?.checked_add(part(self.factor, along)?)?;
+        parts.checked_add(self.offset)
+    }
 }
 
 /// A clause of a statement, and where it was said: in a schedule, or behind the

@@ -23,7 +23,7 @@ impl Concrete {
 
     /// An expression of this statement as text.
     pub fn expr_text(&self, expr: &Expr) -> String {
-        self.names().node(expr).to_string()
+        self.names().expr(expr)
     }
 
     /// The functions of the user that the statement calls, callees first.
@@ -103,7 +103,7 @@ impl Concrete {
                 let symbol = reduce
                     .as_ref()
                     .map_or_else(|| "=".to_owned(), assignment_symbol);
-                let (lhs, rhs) = (self.names().access(lhs), self.names().node(rhs));
+                let (lhs, rhs) = (self.names().access(lhs), self.names().expr(rhs));
                 // Writing to a string cannot fail.
                 let _ = write!(out, "{lhs} {symbol} {rhs}");
             }

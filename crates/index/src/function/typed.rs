@@ -20,11 +20,10 @@ use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result, Scalar};
 
 use super::UserFunction;
-use crate::expr::{Access, Expr};
-use crate::notation::NodeKind;
+use crate::expr::Expr;
 use crate::operator::Operator;
 use crate::program::{TensorData, TensorRole, Tensors};
-use crate::resolve::{Typed, Typer};
+use crate::typing::Typer;
 
 /// A body for arguments of certain types, the bodies of functions that it calls
 /// in place of the calls.
@@ -123,7 +122,7 @@ impl Size {
     }
 
     /// How many parts an expression has, and how many of them lie inside one another.
-    pub(crate) fn of_whole(expr: &Expr, tensors: &Tensors) -> (u64, u64) {
+    pub fn of_whole(expr: &Expr, tensors: &Tensors) -> (u64, u64) {
         Self::of(expr, tensors, 0).whole()
     }
 
@@ -206,24 +205,13 @@ impl UserFunction {
     fn typed(&self, types: &[ElementType]) -> Result<Body> {
         let parameters = scalars(self, types);
         let definition = self.definition();
+        let expr = definition.body.typed(&parameters)?;
+        let size = Size::of(&expr, &parameters, types.len());
         let typer = Typer {
             source: &definition.source,
             tensors: &parameters,
         };
-        let Typed { expr, .. } = typer.node(&definition.body, &|leaf| {
-            let NodeKind::Access(parameter) = leaf else {
-                unreachable!("a body has no index variables");
-            };
-            let found = parameters.named(&parameter.name.text);
-            Ok(Expr::Access(Access {
-                tensor: found.expect("a body has only parameters"),
-                indices: Vec::new(),
-                span: parameter.span,
-            }))
-        })?;
-        let size = Size::of(&expr, &parameters, types.len());
-        let called = size.whole();
-        typer.check_size(called, definition.span)?;
+        typer.check_size(size.whole(), definition.span)?;
         let expr = flat(&expr, &parameters).simplify();
         Ok(Body {
             parameters,

@@ -114,6 +114,28 @@ impl Operator {
         decisions
     }
 
+    /// Whether the operator gives another value where argument `at` is not stored than
+    /// where it is stored with the value that it has then, which is its one of `fills`.
+    /// Of types without `NaN` it does not.
+    pub fn differs_unstored(&self, fills: &[Option<Scalar>], at: usize) -> bool {
+        if *self == Self::IsStored {
+            return true;
+        }
+        let Some(fill) = fills[at] else {
+            return false;
+        };
+        let element = fill.element();
+        match element.kind() {
+            Kind::Float | Kind::Complex => {
+                let decides = |decision: &Decision| decision.args == [at];
+                // Of complex infinities, a product with 1 makes `NaN`.
+                let is_one = element.is_complex() && *self == Self::Mul && fill == element.one();
+                is_one || self.decisions(fills).iter().any(decides)
+            }
+            _ => false,
+        }
+    }
+
     /// The result where argument `at` is an entry that is not stored of value
     /// `fill`, if that alone decides it.
     fn decided(&self, at: usize, fill: Scalar) -> Option<Scalar> {

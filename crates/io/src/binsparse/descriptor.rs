@@ -18,8 +18,7 @@
 
 use serde_json::{Map, Value, json};
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::MAX_ORDER;
+use sparsec_base::{Diagnostic, MAX_ORDER, Result, code};
 
 use super::json::{Node, Object};
 use super::levels::{Kind, Tree, TreeLevel, names};

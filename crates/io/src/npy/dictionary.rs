@@ -7,8 +7,7 @@
 //!
 //! Nothing more of Python is understood, and nothing is ever evaluated.
 
-use sparsec_base::{Code, Diagnostic, ElementType, Result, Source, Span, code};
-use sparsec_format::MAX_ORDER;
+use sparsec_base::{Code, Diagnostic, ElementType, MAX_ORDER, Result, Source, Span, code};
 
 use super::header::{Dtype, Header};
 

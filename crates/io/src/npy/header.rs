@@ -174,7 +174,7 @@ impl Header {
     }
 
     /// The bytes of the header, which the data follows; the shape has no more
-    /// than [`MAX_ORDER`](sparsec_format::MAX_ORDER) modes.
+    /// than [`MAX_ORDER`](sparsec_base::MAX_ORDER) modes.
     pub(crate) fn write(&self) -> Vec<u8> {
         let truth = match self.column_major {
             true => "True",
@@ -212,7 +212,7 @@ pub(crate) fn shape_text(shape: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sparsec_format::MAX_ORDER;
+    use sparsec_base::MAX_ORDER;
 
     fn read(text: &str) -> Result<Header> {
         let mut bytes = MARK.to_vec();

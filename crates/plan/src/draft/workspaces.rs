@@ -7,8 +7,8 @@ use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::operand::Nested;
 use sparsec_graph::{collects, workspace_kind};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::schedule::factors;
 use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
+use sparsec_schedule::factors;
 
 use super::Draft;
 use crate::estimate::machine::Machine;

@@ -1,6 +1,6 @@
 //! Definitions of functions that are refused, and calls that end with an error.
 
-use sparsec::{Complex, Program, Scalar, Tensor, UserFunction, code};
+use sparsec::{Complex, Program, Scalar, Tensor, UserFunction, code, parse_function};
 
 use super::functions::engines;
 use super::interpreter;
@@ -20,7 +20,7 @@ fn properties_that_do_not_hold_are_refused() {
         ("mul(a, b) = a * b : identity 0", "mul(1.0, 0.0) is 0.0"),
         ("twice(a, b) = a - b : idempotent", "is declared idempotent"),
     ] {
-        let error = UserFunction::parse(text).unwrap_err();
+        let error = parse_function(text).unwrap_err();
         assert_eq!(error.code(), code::PROPERTY_FAILS, "{text}");
         assert!(error.to_string().contains(found), "{error}");
     }
@@ -42,7 +42,7 @@ fn properties_that_do_not_hold_are_refused() {
             Scalar::I8(-3),
         ),
     ] {
-        let f = UserFunction::parse(text).unwrap();
+        let f = parse_function(text).unwrap();
         let reduced = |value: Scalar| {
             let program = Program::parse_with("s = f{i}(x(i))", std::slice::from_ref(&f))?;
             let program = program.element("x", value.element())?;
@@ -65,7 +65,7 @@ fn names_and_bodies_that_cannot_be_are_refused() {
         ("f(a, a) = a", code::FUNCTION_BODY),
         ("f(a) = a : commutative", code::FUNCTION_PROPERTY),
     ] {
-        let error = UserFunction::parse(text).unwrap_err();
+        let error = parse_function(text).unwrap_err();
         assert_eq!(error.code(), refused, "{text}: {error}");
     }
 }
@@ -73,8 +73,8 @@ fn names_and_bodies_that_cannot_be_are_refused() {
 /// An integer that is divided by zero ends the kernel; a float is infinite.
 #[test]
 fn division_by_zero_is_as_outside_of_functions() {
-    let inverse = [UserFunction::parse("inverse(x) = 60 / x").unwrap()];
-    let floor = [UserFunction::parse("share(x) = 60 // x").unwrap()];
+    let inverse = [parse_function("inverse(x) = 60 / x").unwrap()];
+    let floor = [parse_function("share(x) = 60 // x").unwrap()];
     let builder = Tensor::builder("csr", &[2, 2]).unwrap();
     let a = builder.push([0, 1], 4.0).build().unwrap();
     let integers = Tensor::builder("csr", &[2, 2]).unwrap();

@@ -14,7 +14,10 @@
 
 use std::fmt::Debug;
 
-use sparsec::{Backend, Bool8, Complex, Element, Options, Program, Session, Tensor, UserFunction};
+use sparsec::{
+    Backend, Bool8, Complex, Element, Options, Program, Session, Tensor, UserFunction,
+    parse_function,
+};
 
 use super::interpreter;
 
@@ -174,9 +177,9 @@ fn check<T: Element + Debug>(
     draw: fn(&mut Random) -> T,
     cases: usize,
 ) {
-    let defined = functions.iter().map(|function| {
-        UserFunction::parse(function.text).unwrap_or_else(|error| panic!("{error}"))
-    });
+    let defined = functions
+        .iter()
+        .map(|function| parse_function(function.text).unwrap_or_else(|error| panic!("{error}")));
     let defined: Vec<UserFunction> = defined.collect();
     let cache = tempfile::tempdir().expect("a scratch directory");
     let engines = engines(cache.path());

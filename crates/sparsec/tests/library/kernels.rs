@@ -2,7 +2,7 @@
 
 use sparsec::{
     Backend, Cancel, Duplicates, ElementType, Error, Format, Kernel, Options, Program, Scalar,
-    Session, Stage, Tensor, UserFunction, code,
+    Session, Stage, Tensor, code, parse_function,
 };
 
 use super::{a, interpreter, matrix, spmv, x};
@@ -404,7 +404,7 @@ fn plans_are_remembered_by_the_whole_request() {
         y.values::<f64>().unwrap().to_vec()
     };
     let with = |definition: &str| {
-        let function = UserFunction::parse(definition).unwrap();
+        let function = parse_function(definition).unwrap();
         Program::parse_with("y(i) = g(x(i))", &[function]).unwrap()
     };
     for _ in 0..2 {

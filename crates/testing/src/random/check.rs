@@ -2,12 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sparsec::index::{
-    Command, Expr, Program, ProgramSchedule, Schedule, WorkspaceKind, concretize,
-};
+use sparsec::index::{Expr, Program, WorkspaceKind, concretize};
+use sparsec::schedule::{Command, ProgramSchedule, Schedule};
 use sparsec::{
     Backend, Compiled, CompiledStatement, Diagnostic, ElementType, Inputs, Options, Outcome,
-    Request, Session, Source, Tensor, UserFunction, code, compile, reference,
+    Request, Session, Source, Tensor, UserFunction, code, compile, parse_function, reference,
 };
 use sparsec_base::Kind;
 
@@ -32,7 +31,7 @@ impl Engines {
         let cache = tempfile::tempdir().expect("a scratch directory");
         let mut environment = sparsec::runtime::Environment::of_process();
         environment.cache_dir = Some(cache.path().into());
-        let functions = FUNCTIONS.map(|text| UserFunction::parse(text).expect(text));
+        let functions = FUNCTIONS.map(|text| parse_function(text).expect(text));
         Self {
             functions: functions.to_vec(),
             interpreter: Session::interpreter(),

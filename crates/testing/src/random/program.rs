@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use proptest::prelude::*;
-use sparsec::{Inputs, Request, Source, UserFunction};
+use sparsec::{Inputs, Request, Source, UserFunction, parse_function};
 
 use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
 use super::format::format_of_result;
@@ -320,7 +320,7 @@ impl Case {
 /// All that makes the program, for people.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let functions = FUNCTIONS.map(|text| UserFunction::parse(text).expect(text));
+        let functions = FUNCTIONS.map(|text| parse_function(text).expect(text));
         writeln!(f, "{}", self.text(&functions))?;
         for (name, statement) in RESULTS.iter().zip(&self.statements) {
             if let Some(format) = &statement.format {

@@ -15,8 +15,9 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::index::notation::{Index, Node, NodeKind, Number, Place, Word};
-use sparsec::index::{Declaration, Declarations, Notation, Operator};
+use sparsec::index::Operator;
+use sparsec::notation::{Declaration, Declarations, Notation};
+use sparsec::notation::{Index, Node, NodeKind, Number, Place, Word};
 use sparsec::reference::{self, CoordinateMap, implied};
 use sparsec::{Inputs, Request, Session, Source, Span, UserFunction, code, compile};
 use sparsec_base::Kind;

@@ -1,0 +1,495 @@
+//! `precompute`: a reduction collected in a workspace.
+//!
+//! If `EXPR` is all that an assignment reduces, the `where` goes above the
+//! outermost loop that reduces. The loops from there on that the left side has
+//! are the modes of the workspace:
+//!
+//! ```text
+//! forall i: forall k: forall j:           forall i: where(
+//!   C(i,j) += A(i,k) * B(k,j)               forall j: C(i,j) = w(j),
+//!                                           forall k: forall j: w(j) += A(i,k) * B(k,j))
+//! ```
+//!
+//! Temporaries that the reduced expression reads stay with it, in the producer.
+//! `EXPR` may be some factors of what is reduced: see [`factor`].
+//!
+//! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
+//! the innermost loops around it, and these become modes of the workspace:
+//!
+//! ```text
+//! forall i: forall j: where(              forall i: where(
+//!   C(i,j) = D(i,j) + t,                    forall j: C(i,j) = D(i,j) + w(j),
+//!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
+//! ```
+//!
+//! If `EXPR` is any other part of a right side, it is computed for all of the
+//! innermost loops first, whatever becomes of it:
+//!
+//! ```text
+//! forall i: forall j:                     forall i: where(
+//!   y(i) += A(i,j) * x(j)                   forall j: y(i) += w(j),
+//!                                           forall j: w(j) += A(i,j) * x(j))
+//! ```
+//!
+//! `precompute(EXPR, j, jw, w)` gives the loops of the producer names of their
+//! own: `forall jw: w(jw) += A(i,jw) * x(jw)`.
+
+mod factor;
+mod part;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_index::{
+    Access, Concrete, Expr, IndexVar, Operator, Stmt, TensorData, TensorRole, TensorVar,
+    WorkspaceKind,
+};
+use sparsec_notation::Node;
+
+pub use factor::{Factors, factors};
+
+use super::Name;
+use super::apply::{distinct_vars, illegal, new_vars};
+use super::expression::matches;
+
+pub(super) fn apply(
+    concrete: &Concrete,
+    expr: &Node,
+    names: &[Name],
+    own: Option<&[Name]>,
+    workspace: Option<&Name>,
+    kind: Option<WorkspaceKind>,
+) -> Result<Concrete> {
+    let vars = distinct_vars(concrete, names)?;
+    // Where neither a workspace nor a mode has a name, only the place is left.
+    let place = workspace.or(names.first()).cloned();
+    let place = place.expect("without a workspace's name there are those of loops");
+    let mut rewrite = Rewrite {
+        concrete: concrete.clone(),
+        expr,
+        own: vars.clone(),
+        vars,
+        workspace: match workspace {
+            Some(name) => name.word.text.clone(),
+            None => concrete.fresh_name("w"),
+        },
+        place,
+        added: None,
+        found: None,
+    };
+    rewrite.expect_free(workspace)?;
+    rewrite.rename_loops(own)?;
+    let mut stmt = concrete.stmt.rewrite(&mut |stmt| rewrite.nest(stmt));
+    if !matches!(rewrite.found, Some(Ok(()))) {
+        let computed = concrete.stmt.rewrite(&mut |stmt| rewrite.part(stmt));
+        if matches!(rewrite.found, Some(Ok(()))) {
+            stmt = computed;
+        }
+    }
+    match rewrite.found {
+        Some(result) => result?,
+        None => {
+            let message = "no assignment computes this expression";
+            let error = Diagnostic::new(code::UNKNOWN_TENSOR_IN_SCHEDULE, message);
+            return Err(error
+                .at(
+                    &rewrite.place.source,
+                    expr.span,
+                    "has to be part of a right side",
+                )
+                .note(format!("the statement is\n{concrete}"))
+                .help(
+                    "write a right side, or factors of one, or a part as it is grouped: of \
+                     `A + B + C` that is `A + B`",
+                ));
+        }
+    }
+    let mut kinds = rewrite.concrete.kinds;
+    if let (Some(kind), Some(added)) = (kind, rewrite.added) {
+        kinds.insert(added, kind);
+    }
+    Ok(Concrete {
+        stmt,
+        kinds,
+        ..rewrite.concrete
+    })
+}
+
+struct Rewrite<'a> {
+    /// The statement as it was; the workspace is added to its tensors.
+    concrete: Concrete,
+    expr: &'a Node,
+    /// The modes of the workspace.
+    vars: Vec<IndexVar>,
+    /// The variables of the producer's loops, one for each mode.
+    own: Vec<IndexVar>,
+    workspace: String,
+    /// A name of the command, which says what text it is from.
+    place: Name,
+    /// The workspace, once it is made.
+    added: Option<TensorVar>,
+    /// Whether the expression was found, and why it could not be rewritten.
+    found: Option<Result<()>>,
+}
+
+impl Rewrite<'_> {
+    fn expect_free(&self, name: Option<&Name>) -> Result<()> {
+        let Some(name) = name.filter(|name| self.concrete.tensor(&name.word.text).is_some()) else {
+            return Ok(());
+        };
+        let message = format!("there is a tensor called `{name}` already");
+        let error = illegal(name, name.word.span, message, "taken");
+        Err(error.help("choose another name"))
+    }
+
+    /// Makes variables for the producer's loops, where they get names.
+    fn rename_loops(&mut self, own: Option<&[Name]>) -> Result<()> {
+        let Some(names) = own else {
+            return Ok(());
+        };
+        if names.len() != self.vars.len() {
+            let message = format!("{} loops get {} names", self.vars.len(), names.len());
+            return Err(self.illegal(&message).help("give each loop one name"));
+        }
+        let derived = |var: &&IndexVar| self.concrete.made_by(**var).is_some();
+        if let Some(var) = self.vars.iter().find(derived) {
+            let name = &self.concrete.vars[*var].name;
+            let message = format!("`{name}` is derived, and its loops keep their name");
+            return Err(self
+                .illegal(&message)
+                .help("write `{…}` with the loops alone"));
+        }
+        for (name, var) in names.iter().zip(self.vars.clone()) {
+            // The same name again is no other variable.
+            if name.word.text != self.concrete.vars[var].name {
+                let extent = self.concrete.vars[var].extent;
+                let made = new_vars(&mut self.concrete, &[name])?[0];
+                self.concrete.vars[made].extent = extent;
+                let at = self.vars.iter().position(|known| *known == var);
+                self.own[at.expect("one of them")] = made;
+            }
+        }
+        Ok(())
+    }
+
+    /// The producer with its loops over variables of their own.
+    fn renamed(&self, producer: &Stmt) -> Stmt {
+        let own = |var: IndexVar| {
+            let at = self.vars.iter().position(|known| *known == var);
+            at.map_or(var, |at| self.own[at])
+        };
+        producer.renamed(&own)
+    }
+
+    /// Rewrites a nest of loops, if the expression is in its innermost part.
+    fn nest(&mut self, stmt: &Stmt) -> Option<Stmt> {
+        if self.found.is_some() {
+            return None;
+        }
+        let (loops, inner) = stmt.nest();
+        let result = match self.reduction(inner) {
+            Some(reduction) => self.collect(&loops, inner, &reduction)?,
+            None => {
+                let Stmt::Where { consumer, producer } = inner else {
+                    return None;
+                };
+                let (temporary, lifted) = self.producer_to_lift(consumer, producer)?;
+                self.lift(&loops, temporary, lifted)
+            }
+        };
+        match result {
+            Ok(stmt) => {
+                self.found = Some(Ok(()));
+                Some(stmt)
+            }
+            Err(error) => {
+                self.found = Some(Err(error));
+                None
+            }
+        }
+    }
+
+    /// The assignment that `stmt` comes down to, if it reduces the expression.
+    fn reduction(&self, stmt: &Stmt) -> Option<Reduction> {
+        let mut loops = Vec::new();
+        let mut inner = stmt;
+        loop {
+            let (more, next) = inner.nest();
+            loops.extend(more);
+            match next {
+                // What a `where` computes first is no part of the assignment.
+                Stmt::Where { consumer, .. } => inner = consumer,
+                Stmt::Assign {
+                    lhs,
+                    reduce: Some(reduce),
+                    rhs,
+                } => {
+                    let factors = match self.is_expr(rhs) {
+                        true => None,
+                        false => Some(self.some_factors(reduce, rhs)?),
+                    };
+                    let lhs = lhs.clone();
+                    return Some(Reduction {
+                        loops,
+                        lhs,
+                        reduce: reduce.clone(),
+                        factors,
+                    });
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    fn is_expr(&self, expr: &Expr) -> bool {
+        matches(self.expr, expr, &self.concrete)
+    }
+
+    /// A workspace between the loops that reduce, of which the outermost is
+    /// one of `loops`, and the left side; `None` if it is further inside.
+    fn collect(
+        &mut self,
+        loops: &[IndexVar],
+        inner: &Stmt,
+        reduction: &Reduction,
+    ) -> Option<Result<Stmt>> {
+        let lhs = &reduction.lhs;
+        if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+            return Some(Err(self
+                .illegal("it is collected in a workspace already")
+                .help("leave the command out")));
+        }
+        let reduces = |var: &IndexVar| {
+            let originals = self.concrete.originals(*var);
+            !originals.into_iter().all(|var| lhs.uses(var))
+        };
+        let Some(first) = loops.iter().position(reduces) else {
+            if reduction.loops.iter().any(reduces) {
+                return None;
+            }
+            return Some(Err(self
+                .illegal("no loop around this reduces it")
+                .help("leave the command out: there is nothing to collect")));
+        };
+        let (outer, reducing) = loops.split_at(first);
+        let inside = reducing.iter().chain(&reduction.loops);
+        let kept: Vec<IndexVar> = inside.copied().filter(|var| !reduces(var)).collect();
+        if let Err(error) = self.expect_modes(&kept, "the loops inside the first that reduces") {
+            return Some(Err(error));
+        }
+        let around: Vec<IndexVar> = outer.iter().chain(&self.vars).copied().collect();
+        let bound = self.concrete.bound_in(&around);
+        if !lhs.vars().iter().all(|var| bound.contains(var)) {
+            let why = "a fused loop reduces it and names entries of the left side at once";
+            return Some(Err(self
+                .illegal(why)
+                .help("give this command first, and fuse the loops behind it")));
+        }
+        if let Some(factors) = &reduction.factors
+            && !self.may_leave(&factors.outside, &bound, inner)
+        {
+            let left: Vec<String> = factors
+                .outside
+                .iter()
+                .map(|factor| format!("`{}`", self.concrete.expr_text(factor)))
+                .collect();
+            let message = format!(
+                "the factors that are left, {}, differ from one value that is collected to the next",
+                left.join(", ")
+            );
+            return Some(Err(self.illegal(&message).help(
+                "compute them with the others, or reorder the loops that they depend on outside",
+            )));
+        }
+        let data = &self.concrete.tensors[lhs.tensor];
+        let access = self.new_workspace(data.element, data.fill);
+        let (collected, rhs) = match &reduction.factors {
+            None => (None, Expr::Access(access.clone())),
+            Some(factors) => {
+                let mut outside = factors.outside.clone();
+                outside.push(Expr::Access(access.clone()));
+                let inside = factors.product(&factors.inside);
+                (Some(inside), factors.product(&outside))
+            }
+        };
+        // Another nest may add to the same entries.
+        let mut n_nests = 0;
+        let stmt = &self.concrete.stmt;
+        stmt.for_each_assign(&mut |other, _, _| n_nests += usize::from(other.tensor == lhs.tensor));
+        let consumer = Stmt::Assign {
+            lhs: lhs.clone(),
+            reduce: (n_nests > 1).then(|| reduction.reduce.clone()),
+            rhs,
+        };
+        let producer = assigned_to(inner, &access, collected.as_ref()).in_loops(reducing);
+        let both = Stmt::Where {
+            consumer: Box::new(consumer.in_loops(&self.vars)),
+            producer: Box::new(self.renamed(&producer)),
+        };
+        Some(Ok(both.in_loops(outer)))
+    }
+
+    /// The producer of a scalar workspace that collects the expression, with
+    /// the `where` of which it is the outermost producer.
+    fn producer_to_lift(&self, consumer: &Stmt, producer: &Stmt) -> Option<(TensorVar, Lifted)> {
+        let (loops, assign) = producer.nest();
+        if let Stmt::Assign {
+            lhs,
+            reduce: Some(_),
+            rhs,
+        } = assign
+            && lhs.indices.is_empty()
+            && self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
+            && self.is_expr(rhs)
+        {
+            let lifted = Lifted {
+                consumer: consumer.clone(),
+                loops,
+                assign: assign.clone(),
+            };
+            return Some((lhs.tensor, lifted));
+        }
+        // Of producers that do not read each other either may come first.
+        let Stmt::Where {
+            consumer: inner_consumer,
+            producer: inner_producer,
+        } = consumer
+        else {
+            return None;
+        };
+        let (temporary, lifted) = self.producer_to_lift(inner_consumer, inner_producer)?;
+        let Stmt::Assign { rhs, .. } = &lifted.assign else {
+            return None;
+        };
+        let mut assigned = Vec::new();
+        producer.for_each_assign(&mut |lhs, _, _| assigned.push(lhs.tensor));
+        if rhs
+            .accesses()
+            .iter()
+            .any(|access| assigned.contains(&access.tensor))
+        {
+            return None;
+        }
+        let lifted = Lifted {
+            consumer: Stmt::Where {
+                consumer: Box::new(lifted.consumer),
+                producer: Box::new(producer.clone()),
+            },
+            ..lifted
+        };
+        Some((temporary, lifted))
+    }
+
+    /// A scalar workspace gets the innermost loops around it as modes.
+    fn lift(&mut self, loops: &[IndexVar], temporary: TensorVar, lifted: Lifted) -> Result<Stmt> {
+        if self.vars.is_empty() {
+            return Err(self
+                .illegal("it is collected in a scalar already")
+                .help("leave the command out"));
+        }
+        let Some(outside) = loops.len().checked_sub(self.vars.len()) else {
+            return Err(self
+                .illegal("there are not so many loops around it")
+                .help(format!("name {} or fewer", loops.len())));
+        };
+        let (outer, inner) = loops.split_at(outside);
+        self.expect_modes(inner, "the innermost loops around it")?;
+        let data = &self.concrete.tensors[temporary];
+        let access = self.new_workspace(data.element, data.fill);
+        let consumer = lifted.consumer.map_exprs(&mut |expr| {
+            expr.map_accesses(&mut |read| {
+                (read.tensor == temporary).then(|| Expr::Access(access.clone()))
+            })
+        });
+        let Stmt::Assign { reduce, rhs, .. } = lifted.assign else {
+            unreachable!("only assignments are lifted");
+        };
+        let producer = Stmt::Assign {
+            lhs: access,
+            reduce,
+            rhs,
+        };
+        let both = Stmt::Where {
+            consumer: Box::new(consumer.in_loops(inner)),
+            producer: Box::new(self.renamed(&producer.in_loops(inner).in_loops(&lifted.loops))),
+        };
+        Ok(both.in_loops(outer))
+    }
+
+    /// The modes that the command names have to be these, in any order.
+    fn expect_modes(&self, wanted: &[IndexVar], what: &str) -> Result<()> {
+        let same =
+            wanted.len() == self.vars.len() && wanted.iter().all(|var| self.vars.contains(var));
+        if same {
+            return Ok(());
+        }
+        let names: Vec<&str> = wanted
+            .iter()
+            .map(|var| self.concrete.vars[*var].name.as_str())
+            .collect();
+        let names = names.join(", ");
+        Err(self
+            .illegal(&format!("the modes of the workspace have to be {what}"))
+            .help(format!("write `{{{names}}}`")))
+    }
+
+    fn illegal(&self, message: &str) -> Diagnostic {
+        illegal(&self.place, self.expr.span, message, "computed here")
+            .note(format!("the statement is\n{}", self.concrete))
+    }
+
+    /// The workspace.
+    fn new_workspace(&mut self, element: ElementType, fill: Scalar) -> Access {
+        let extents = self.vars.iter().map(|var| self.concrete.extent(*var));
+        let span = self.concrete.tensors[self.concrete.result].span;
+        let data = TensorData {
+            name: self.workspace.clone(),
+            earlier_of: None,
+            element,
+            extents: extents.collect(),
+            fill,
+            role: TensorRole::Workspace,
+            span,
+            levels_of: None,
+        };
+        let added = self.concrete.tensors.push(data);
+        self.added = Some(added);
+        Access::plain(added, &self.vars, span)
+    }
+}
+
+/// `stmt` with another left side of the assignment that it comes down to, and
+/// another right side if there is one.
+fn assigned_to(stmt: &Stmt, access: &Access, value: Option<&Expr>) -> Stmt {
+    match stmt {
+        Stmt::Assign { reduce, rhs, .. } => Stmt::Assign {
+            lhs: access.clone(),
+            reduce: reduce.clone(),
+            rhs: value.unwrap_or(rhs).clone(),
+        },
+        Stmt::Forall { var, body } => Stmt::Forall {
+            var: *var,
+            body: Box::new(assigned_to(body, access, value)),
+        },
+        Stmt::Where { consumer, producer } => Stmt::Where {
+            consumer: Box::new(assigned_to(consumer, access, value)),
+            producer: producer.clone(),
+        },
+        Stmt::Sequence(_) => unreachable!("a reduction is no sequence"),
+    }
+}
+
+/// An assignment that reduces, and the loops around it.
+struct Reduction {
+    loops: Vec<IndexVar>,
+    lhs: Access,
+    reduce: Operator,
+    /// The product that it reduces, where the expression is a part of that.
+    factors: Option<Factors>,
+}
+
+/// The producer of a scalar workspace, and what reads it.
+struct Lifted {
+    consumer: Stmt,
+    /// The loops that reduce.
+    loops: Vec<IndexVar>,
+    assign: Stmt,
+}
