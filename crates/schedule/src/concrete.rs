@@ -15,11 +15,12 @@
 //! A tensor that is assigned and that the program does not have is a
 //! workspace; its type is that of what is assigned.
 
+mod tree;
+
 use std::collections::BTreeMap;
 
-use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_index::concrete::{Clause, Placed};
 use sparsec_index::typing::Typer;
 use sparsec_index::{
@@ -29,8 +30,8 @@ use sparsec_index::{
 use sparsec_notation::resolve::one_index_a_mode;
 use sparsec_notation::{Assignment, Index, NodeKind, Parser, TensorUse, Word, typed};
 
-use super::parse::{parse_command, parse_kind};
-use super::{Command, Name};
+use self::tree::{Said, Tree, clauses, tree};
+use super::Name;
 
 /// Reads a statement over the tensors of a program.
 ///
@@ -98,97 +99,6 @@ pub fn parse_concrete(source: &Source, tensors: &Tensors) -> Result<Concrete> {
     })
 }
 
-/// A clause with names, and its place.
-type Said = (Clause<Name, Name>, Span);
-
-/// A statement with names.
-enum Tree {
-    Assign(Box<Assignment>),
-    Forall(Word, Box<Tree>),
-    Where(Box<Tree>, Box<Tree>, Vec<(Word, WorkspaceKind)>),
-    Sequence(Vec<Tree>),
-}
-
-fn tree(parser: &mut Parser) -> Result<Tree> {
-    parser.count(parser.tokens.peek().span)?;
-    let tokens = &mut parser.tokens;
-    if tokens.at("forall") && tokens.peek_at(1).kind == Kind::Name {
-        tokens.take();
-        let var = parser.word("an index variable")?;
-        parser.tokens.expect(":")?;
-        return Ok(Tree::Forall(var, Box::new(tree(parser)?)));
-    }
-    if tokens.at("where") && tokens.at_nth(1, "(") {
-        return where_(parser);
-    }
-    if tokens.at("sequence") && tokens.at_nth(1, "(") {
-        return Ok(Tree::Sequence(list(parser)?));
-    }
-    Ok(Tree::Assign(Box::new(parser.assignment()?)))
-}
-
-/// `"where" "(" stmt "," stmt { "," NAME ":" KIND } ")"`
-fn where_(parser: &mut Parser) -> Result<Tree> {
-    parser.tokens.take();
-    parser.tokens.expect("(")?;
-    let consumer = tree(parser)?;
-    parser.tokens.expect(",")?;
-    let producer = tree(parser)?;
-    let mut kinds = Vec::new();
-    while parser.tokens.eat(",") {
-        let word = parser.word("a workspace")?;
-        match parse_kind(parser)? {
-            Some(kind) => kinds.push((word, kind)),
-            None => {
-                return Err(parser
-                    .tokens
-                    .unexpected("`:` and how the workspace is kept"));
-            }
-        }
-    }
-    parser.tokens.expect(")")?;
-    Ok(Tree::Where(Box::new(consumer), Box::new(producer), kinds))
-}
-
-/// `[ "suchthat" "(" clause { "," clause } ")" ]`
-fn clauses(parser: &mut Parser) -> Result<Vec<Said>> {
-    let mut found = Vec::new();
-    if !parser.tokens.eat("suchthat") {
-        return Ok(found);
-    }
-    parser.tokens.expect("(")?;
-    loop {
-        let start = parser.tokens.peek().span;
-        match parse_command(parser)? {
-            Command::Clause { clause, span } => found.push((clause, span)),
-            _ => {
-                let message = "this command leaves no clause behind a statement";
-                let span = start.to(parser.tokens.peek().span);
-                return Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message)
-                    .at(parser.tokens.source(), span, "not a clause")
-                    .help("write the statement as the command leaves it"));
-            }
-        }
-        if !parser.tokens.eat(",") {
-            break;
-        }
-    }
-    parser.tokens.expect(")")?;
-    Ok(found)
-}
-
-/// `NAME "(" stmt { "," stmt } ")"`
-fn list(parser: &mut Parser) -> Result<Vec<Tree>> {
-    parser.tokens.take();
-    parser.tokens.expect("(")?;
-    let mut parts = vec![tree(parser)?];
-    while parser.tokens.eat(",") {
-        parts.push(tree(parser)?);
-    }
-    parser.tokens.expect(")")?;
-    Ok(parts)
-}
-
 struct Reader<'a> {
     source: &'a Source,
     tensors: Tensors,
@@ -206,15 +116,18 @@ impl Reader<'_> {
     fn stmt(&mut self, tree: &Tree) -> Result<Stmt> {
         match tree {
             Tree::Assign(assignment) => self.assign(assignment),
-            Tree::Forall(word, body) => {
-                let var = self.loop_var(&word.text);
+            Tree::Forall(..) => {
+                let (words, body) = tree.nest();
+                let vars = self.loop_vars(&words, body);
                 let n_bound = self.bound.len();
-                self.bound.push(var);
-                let derived = self.derived();
-                self.bound.extend(derived);
+                for var in &vars {
+                    self.bound.push(*var);
+                    let derived = self.derived();
+                    self.bound.extend(derived);
+                }
                 let body = self.stmt(body)?;
                 self.bound.truncate(n_bound);
-                Ok(body.in_loops(&[var]))
+                Ok(body.in_loops(&vars))
             }
             Tree::Where(consumer, producer, kinds) => {
                 // The producer says what the workspaces are.
@@ -266,6 +179,23 @@ impl Reader<'_> {
     fn shared(&self, name: &str) -> Option<IndexVar> {
         let mut shared = self.shared.iter();
         shared.find(|var| self.vars[**var].name == name).copied()
+    }
+
+    /// The variables of loops directly inside one another. They are made in the order in
+    /// which the body names them, as those of a statement are: sums of indices print in the
+    /// order of their variables, and read back as they were.
+    fn loop_vars(&mut self, words: &[&Word], body: &Tree) -> Vec<IndexVar> {
+        let mut named: Vec<&str> = Vec::new();
+        body.for_each_var(&mut |word| named.push(&word.text));
+        let place = |at: &usize| named.iter().position(|name| *name == words[*at].text);
+        let mut in_order: Vec<usize> = (0..words.len()).collect();
+        in_order.sort_by_key(|at| place(at).unwrap_or(named.len()));
+        let made = in_order.into_iter();
+        let mut made: Vec<(usize, IndexVar)> = made
+            .map(|at| (at, self.loop_var(&words[at].text)))
+            .collect();
+        made.sort_by_key(|(at, _)| *at);
+        made.into_iter().map(|(_, var)| var).collect()
     }
 
     /// The variable of a loop: one that a clause names and none derives from,
