@@ -299,7 +299,7 @@ impl Estimate<'_> {
             if !index.vars().iter().all(|var| vars.contains(var)) {
                 continue;
             }
-            all *= extents[mode].map_or(1.0, |extent| extent.max(1) as f64);
+            all *= extents[mode].map_or(UNKNOWN_EXTENT, |extent| extent.max(1) as f64);
             // Levels of expressions, blocks and diagonals, hold some.
             let mut of_mode = levels.iter();
             let of_mode = of_mode.find(|level| level.coordinate.mode() == Some(mode));

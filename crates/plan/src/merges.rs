@@ -96,7 +96,9 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         for (depth, &var) in nested.loops.iter().enumerate() {
             let held = held(&plan, estimate, nested, depth);
-            let pays = held.len() > 1 && leaps(&held, &machine) < merged(&held, &machine);
+            let extent = estimate.points(&[var]);
+            let merged = merged(&held, extent, &machine);
+            let pays = held.len() > 1 && leaps(&held, &machine) < merged;
             if pays && !found.contains(&var) {
                 found.push(var);
             }

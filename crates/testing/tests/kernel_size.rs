@@ -57,7 +57,7 @@ fn sums_of_ten_addends_have_bounded_kernels() {
             if reduced && format == "csf" {
                 continue;
             }
-            let bound = lines(MERGED, format, indices, reduced)[0];
+            let bound = lines(MERGED, format, indices, false)[0];
             for n in MERGED + 1..=10 {
                 let lines = lines(n, format, indices, reduced);
                 let largest = lines.iter().copied().max().unwrap();

@@ -12,9 +12,12 @@ pub(crate) struct Machine {
     pub(crate) step: f64,
     /// A turn of an innermost loop along arrays, several of which are computed at once.
     pub(crate) dense_step: f64,
-    /// A step of a merge of several operands: a step, and a comparison that processors
-    /// guess wrong now and then.
+    /// Combining a value into an entry of an array, beside the step that found it.
+    pub(crate) scatter: f64,
+    /// A step of a merge of several operands, whose comparisons are guessed right.
     pub(crate) merge_step: f64,
+    /// A wrong guess of a processor.
+    pub(crate) wrong_guess: f64,
     /// A comparison of a leap ahead, which nothing predicts.
     pub(crate) leap: f64,
     /// Beginning a loop: its bounds are loaded, and its end is guessed wrong once.
@@ -56,8 +59,10 @@ impl Machine {
     pub(crate) const MIDDLING: Self = Self {
         step: 0.8,
         dense_step: 0.25,
-        merge_step: 2.0,
-        leap: 5.0,
+        scatter: 0.4,
+        merge_step: 1.2,
+        wrong_guess: 4.0,
+        leap: 4.0,
         loop_entry: 2.0,
         probe: 6.4,
         sort: 1.0,

@@ -128,9 +128,9 @@ impl Loops<'_> {
                 let steps = match estimate.concrete.merges_by(var) {
                     MergeStrategy::Gallop => leaps(&held, &machine),
                     _ if lead.lattice.points.len() == 1 => {
-                        merged(&held, &machine).min(leaps(&held, &machine))
+                        merged(&held, extent, &machine).min(leaps(&held, &machine))
                     }
-                    _ => merged(&held, &machine),
+                    _ => merged(&held, extent, &machine),
                 };
                 let mut visited: f64 = 0.0;
                 body.for_each_assign(&mut |_, _, rhs| {
@@ -152,9 +152,21 @@ impl Loops<'_> {
             }
         });
         let each = machine.loop_entry + steps;
+        let scattered = match body {
+            // A load, an addition and a store wait for one another.
+            Stmt::Assign {
+                lhs,
+                reduce: Some(_),
+                ..
+            } if walked > 0.0 && inner.moving(lhs) == Some(inner.vars.len()) => {
+                inside * machine.scatter
+            }
+            _ => 0.0,
+        };
         let found = inside * looked_up.sum::<f64>();
-        inner.turns.push(inside);
-        Cost::of_steps(runs * each + found) + inner.stmt(body)
+        // What is rarely come to may be come to once.
+        inner.turns.push(inside.max(1.0));
+        Cost::of_steps(runs * each + found + scattered) + inner.stmt(body)
     }
 
     fn bound(&self) -> Vec<IndexVar> {
@@ -207,7 +219,7 @@ impl Loops<'_> {
         let Some(moving) = self.moving(access).filter(|_| !is_workspace || is_array()) else {
             return Cost::default();
         };
-        let touches = self.turns[moving].max(1.0);
+        let touches = self.turns[moving];
         let mut steps = 0.0;
         let format = estimate.formats.of(access.tensor);
         if !is_workspace && access.tensor != concrete.result && format.has_sparse() {
@@ -272,13 +284,13 @@ impl Loops<'_> {
     /// How many bytes of an access come into a cache.
     fn moved(&self, access: &Access, cache: Cache, moving: usize, entry: f64, unit: f64) -> f64 {
         let Work { estimate, .. } = self.work;
-        let touches = self.turns[moving].max(1.0);
+        let touches = self.turns[moving];
         let stored = estimate.n_stored(access);
         // What is touched in one turn of so many loops.
         let footprint = |depth: usize| {
             let bound = estimate.concrete.bound_in(&self.vars[..depth]);
             let below = (stored / estimate.prefixes(access, &bound)).max(1.0);
-            (below * entry).min(touches / self.turns[depth].max(1.0) * unit)
+            (below * entry).min(touches / self.turns[depth] * unit)
         };
         let mut outside = footprint(0);
         if outside <= cache.bytes {
@@ -287,7 +299,7 @@ impl Loops<'_> {
         for depth in 1..=moving {
             let inside = footprint(depth);
             if inside <= cache.bytes || depth == moving {
-                let again = self.turns[depth].max(1.0) * inside;
+                let again = self.turns[depth] * inside;
                 return again * cache.missed(outside);
             }
             outside = inside;
@@ -305,7 +317,7 @@ impl Loops<'_> {
             if !self.goes_along(access, level, depth) {
                 break;
             }
-            in_a_row *= (self.turns[depth] / self.turns[depth - 1].max(1.0)).max(1.0);
+            in_a_row *= (self.turns[depth] / self.turns[depth - 1]).max(1.0);
         }
         in_a_row
     }
@@ -343,21 +355,30 @@ fn is_along_arrays(loops: &Loops<'_>, body: &Stmt) -> bool {
     })
 }
 
-/// What it takes to go through so many coordinates of each operand, side by side.
-pub(crate) fn merged(held: &[f64], machine: &Machine) -> f64 {
-    let step = match held.len() > 1 {
-        true => machine.merge_step,
-        false => machine.step,
-    };
-    held.iter().sum::<f64>() * step
+/// What it takes to go through so many coordinates of each operand, side by side, of so
+/// many that there are. A processor guesses at each step which operands are there, and is
+/// wrong where they mostly are and sometimes are not, or the other way round.
+pub(crate) fn merged(held: &[f64], extent: f64, machine: &Machine) -> f64 {
+    if held.len() < 2 {
+        return held.iter().sum::<f64>() * machine.step;
+    }
+    let shares = held.iter().map(|held| (held / extent).min(1.0));
+    let none = shares.map(|share| 1.0 - share).product::<f64>();
+    let steps = (extent * (1.0 - none)).max(held.iter().copied().fold(1.0, f64::max));
+    let wrong = held.iter().map(|held| {
+        let share = (held / steps).min(1.0);
+        share.min(1.0 - share)
+    });
+    steps * (machine.merge_step + wrong.sum::<f64>() * machine.wrong_guess)
 }
 
 /// What it takes to leap from one entry of the operand with the fewest to the next in those
 /// with more.
 pub(crate) fn leaps(held: &[f64], machine: &Machine) -> f64 {
     let least = held.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
+    // Doubling the leap, halving what it went beyond, and the comparison at its end.
     let each = held
         .iter()
-        .map(|of| 2.0 * (of / least).max(1.0).log2() + 1.0);
+        .map(|of| 2.0 * (of / least).max(1.0).log2() + 2.0);
     least * each.sum::<f64>() * machine.leap
 }
