@@ -176,10 +176,7 @@ impl Plan {
         for_each_nested(&self.concrete.stmt, &mut |nested| {
             points += estimate.computed(nested.rhs, nested.loops);
         });
-        let estimate = Estimate {
-            concrete: naive,
-            ..estimate
-        };
+        let estimate = estimate.of_naive(naive);
         let mut entries = 0.0;
         for_each_nested(&naive.stmt, &mut |nested| {
             entries += estimate.written(nested);

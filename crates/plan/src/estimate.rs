@@ -162,12 +162,21 @@ impl Estimate<'_> {
             .collect()
     }
 
+    /// What is known of the statement before any choice, which has no copies and no views.
+    pub(crate) fn of_naive<'n>(&self, naive: &'n Concrete) -> Estimate<'n>
+    where
+        Self: 'n,
+    {
+        Estimate {
+            concrete: naive,
+            conversions: &[],
+            ..*self
+        }
+    }
+
     /// How many entries the operands and the result of a naive statement store.
     pub(crate) fn entries(&self, naive: &Concrete) -> f64 {
-        let estimate = Estimate {
-            concrete: naive,
-            ..*self
-        };
+        let estimate = self.of_naive(naive);
         let mut entries = 0.0;
         for_each_nested(&naive.stmt, &mut |nested| {
             let read = nested.rhs.accesses().into_iter();

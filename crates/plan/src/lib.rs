@@ -10,7 +10,7 @@
 //! The commands are printed by `--emit schedule` and can be given back with
 //! `-s`. What a plan comes to is judged, not derived: candidates are made by
 //! applying commands, `sparsec_graph::lowerable` says which of them fit, and
-//! the [`estimate`] which is best.
+//! `estimate` which is best.
 //!
 //! | module     | holds                                                       |
 //! |------------|-------------------------------------------------------------|
@@ -25,8 +25,8 @@
 //! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
 //! | `copies`   | formats that loops can follow, to convert operands to        |
-//! | [`cost`]   | what makes one schedule better than another                 |
-//! | [`estimate`] | how much there is to compute and to move                    |
+//! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
+//! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
 //! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `merges`   | which merges leap, and which choose values without branches  |

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Temporaries that the reduced expression reads stay with it, in the producer.
-//! `EXPR` may be some factors of what is reduced: see [`factor`].
+//! `EXPR` may be some factors of what is reduced: see [`factor`], and [`contract`] for those
+//! that share summed variables with the others.
 //!
 //! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
 //! the innermost loops around it, and these become modes of the workspace:
@@ -34,6 +35,7 @@
 //! `precompute(EXPR, j, jw, w)` gives the loops of the producer names of their
 //! own: `forall jw: w(jw) += A(i,jw) * x(jw)`.
 
+mod contract;
 mod factor;
 mod part;
 
@@ -251,6 +253,9 @@ impl Rewrite<'_> {
         inner: &Stmt,
         reduction: &Reduction,
     ) -> Option<Result<Stmt>> {
+        if let Some(contracted) = self.contract(loops, inner, reduction) {
+            return Some(contracted);
+        }
         let lhs = &reduction.lhs;
         if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
             return Some(Err(self
@@ -311,12 +316,10 @@ impl Rewrite<'_> {
             }
         };
         // Another nest may add to the same entries.
-        let mut n_nests = 0;
-        let stmt = &self.concrete.stmt;
-        stmt.for_each_assign(&mut |other, _, _| n_nests += usize::from(other.tensor == lhs.tensor));
+        let is_added_to = self.n_assigned(lhs) > 1;
         let consumer = Stmt::Assign {
             lhs: lhs.clone(),
-            reduce: (n_nests > 1).then(|| reduction.reduce.clone()),
+            reduce: is_added_to.then(|| reduction.reduce.clone()),
             rhs,
         };
         let producer = assigned_to(inner, &access, collected.as_ref()).in_loops(reducing);

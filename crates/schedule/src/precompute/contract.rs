@@ -1,0 +1,133 @@
+//! `precompute` of factors that share summed variables with the others: a contraction apart.
+//!
+//! ```text
+//! forall K: forall i: forall a: forall b: forall m:
+//!   E(K,i,m) += I(K,a,b) * C(a,i) * P(b,m)
+//!
+//!   precompute(I(K,a,b) * C(a,i), {b}, w)
+//!
+//! forall K: forall i: where(
+//!   forall b: forall m: E(K,i,m) += w(b) * P(b,m),
+//!   forall a: forall b: w(b) += I(K,a,b) * C(a,i))
+//! ```
+//!
+//! The product of the factors is an intermediate tensor of the variables that they share with
+//! the other factors or with the left side: `K`, `i` and `b`. Of these the workspace has the
+//! modes that the command names. The others belong to the outermost loops, which go around
+//! both parts, so that the workspace begins anew for each of their turns. Each part keeps the
+//! loops over its own variables, in the order in which they were. A producer is reduced again
+//! in the same way: a contraction tree is one command for each of its inner nodes.
+//!
+//! That is the same where the product distributes over the reduction. Of floating-point
+//! numbers it is so up to rounding, if factors are finite.
+//!
+//! Source: Raje et al., "CoNST: Code Generator for Sparse Tensor Networks", 2024, Algorithm 1,
+//! <https://arxiv.org/abs/2401.04836>.
+
+use sparsec_base::{Diagnostic, Result};
+use sparsec_index::{Access, Expr, IndexVar, Stmt};
+
+use super::{Reduction, Rewrite};
+
+impl Rewrite<'_> {
+    /// The nest with some factors of its reduction contracted apart; `None` where these share
+    /// no summed variable with the others.
+    pub(super) fn contract(
+        &mut self,
+        loops: &[IndexVar],
+        inner: &Stmt,
+        reduction: &Reduction,
+    ) -> Option<Result<Stmt>> {
+        let Stmt::Assign { .. } = inner else {
+            return None;
+        };
+        let factors = reduction.factors.as_ref()?;
+        let is_derived = |var: &IndexVar| self.concrete.made_by(*var).is_some();
+        if loops.iter().any(is_derived) {
+            return None;
+        }
+        let uses = |factors: &[Expr], var: &IndexVar| {
+            let mut factors = factors.iter();
+            factors.any(|factor| factor.vars().contains(var))
+        };
+        let inside = |var: &IndexVar| uses(&factors.inside, var);
+        let outside = |var: &IndexVar| uses(&factors.outside, var) || reduction.lhs.uses(*var);
+        let is_shared = |var: &IndexVar| inside(var) && outside(var);
+        let summed = |var: &&IndexVar| is_shared(var) && !reduction.lhs.uses(**var);
+        loops.iter().find(summed)?;
+        // Loops around both parts: those of the intermediate that the workspace lacks.
+        let around = |var: &&IndexVar| is_shared(var) && !self.vars.contains(var);
+        let n_around = loops.iter().take_while(around).count();
+        let (outer, rest) = loops.split_at(n_around);
+        let modes: Vec<IndexVar> = rest.iter().copied().filter(is_shared).collect();
+        if let Err(error) = self.expect_contracted(&modes, outer) {
+            return Some(Err(error));
+        }
+        let data = &self.concrete.tensors[reduction.lhs.tensor];
+        let (element, fill) = (data.element, data.fill);
+        let identity = reduction.reduce.identity(element);
+        let access = self.new_workspace(element, identity.unwrap_or(fill));
+        let own = |of: &dyn Fn(&IndexVar) -> bool| -> Vec<IndexVar> {
+            rest.iter().copied().filter(|var| of(var)).collect()
+        };
+        let mut left = factors.outside.clone();
+        left.push(Expr::Access(access.clone()));
+        let reduces = |loops: &[IndexVar], lhs: &Access| {
+            let is_summed = loops.iter().any(|var| !lhs.uses(*var));
+            is_summed.then(|| reduction.reduce.clone())
+        };
+        let (consuming, producing) = (own(&outside), own(&inside));
+        // What another nest adds to is added to here as well.
+        let is_added_to = self.n_assigned(&reduction.lhs) > 1
+            || outer.iter().any(|var| !reduction.lhs.uses(*var));
+        let consumer = Stmt::Assign {
+            reduce: reduces(&consuming, &reduction.lhs)
+                .or_else(|| is_added_to.then(|| reduction.reduce.clone())),
+            lhs: reduction.lhs.clone(),
+            rhs: factors.product(&left),
+        };
+        let producer = Stmt::Assign {
+            reduce: reduces(&producing, &access),
+            lhs: access,
+            rhs: factors.product(&factors.inside),
+        };
+        let both = Stmt::Where {
+            consumer: Box::new(consumer.in_loops(&consuming)),
+            producer: Box::new(self.renamed(&producer.in_loops(&producing))),
+        };
+        Some(Ok(both.in_loops(outer)))
+    }
+
+    /// How many assignments a tensor has.
+    pub(super) fn n_assigned(&self, lhs: &Access) -> usize {
+        let mut n = 0;
+        let stmt = &self.concrete.stmt;
+        stmt.for_each_assign(&mut |other, _, _| n += usize::from(other.tensor == lhs.tensor));
+        n
+    }
+
+    /// The modes of the workspace have to be those of the intermediate that no loop around
+    /// both parts has.
+    fn expect_contracted(&self, wanted: &[IndexVar], outer: &[IndexVar]) -> Result<()> {
+        let same =
+            wanted.len() == self.vars.len() && wanted.iter().all(|var| self.vars.contains(var));
+        if same {
+            return Ok(());
+        }
+        let names = |vars: &[IndexVar]| {
+            let names = vars
+                .iter()
+                .map(|var| self.concrete.vars[*var].name.as_str());
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let wanted = names(wanted);
+        let message = match outer {
+            [] => "the workspace has to have all modes that the factors share with the others",
+            _ => "the workspace has to have the modes that no loop around both parts has",
+        };
+        let error: Diagnostic = self.illegal(message);
+        Err(error.help(format!(
+            "write `{{{wanted}}}`, or put the loops that the workspace is to lack outermost"
+        )))
+    }
+}
