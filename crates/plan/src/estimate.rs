@@ -201,7 +201,7 @@ impl Estimate<'_> {
     pub(crate) fn n_stored(&self, access: &Access) -> f64 {
         let extents = self.extents(access);
         let all = product(extents.iter().copied());
-        if self.concrete.tensors[access.tensor].role == TensorRole::Workspace {
+        if self.is_workspace(access) {
             return self.n_collected(access.tensor).min(all);
         }
         let is_full = self
@@ -219,33 +219,79 @@ impl Estimate<'_> {
         stored.min(all)
     }
 
+    fn is_workspace(&self, access: &Access) -> bool {
+        self.concrete.tensors[access.tensor].role == TensorRole::Workspace
+    }
+
     /// How many entries a workspace holds where it is read, those of one run of what writes
     /// it: values that come together are one entry.
     fn n_collected(&self, workspace: TensorVar) -> f64 {
         let mut n = 0.0;
-        self.concrete.stmt.for_each(&mut |stmt| {
-            let Stmt::Where { producer, .. } = stmt else {
-                return;
-            };
-            for_each_nested(producer, &mut |nested| {
-                if nested.lhs.tensor != workspace {
-                    return;
-                }
-                let bound = self.concrete.bound_in(nested.loops);
-                let mut reduced = nested.rhs.vars();
-                reduced.retain(|var| bound.contains(var) && !nested.lhs.uses(*var));
-                let share = self.fraction(nested.rhs).min(1.0);
-                let is_hit = -(self.points(&reduced) * (-share).ln_1p()).exp_m1();
-                n += is_hit * self.points(&nested.lhs.vars());
-            });
+        self.for_each_collected(workspace, &mut |nested, bound| {
+            let modes = nested.lhs.vars();
+            let mut reduced = nested.rhs.vars();
+            reduced.retain(|var| bound.contains(var) && !modes.contains(var));
+            n += self.hit(nested.rhs, &reduced) * self.points(&modes);
         });
         n.max(1.0)
+    }
+
+    /// The fraction of the points of some loops at which a workspace may have a value further
+    /// in; of all loops around a place where it is read, if none are said.
+    fn collected(&self, workspace: TensorVar, vars: Option<&[IndexVar]>) -> f64 {
+        let mut share = 0.0;
+        self.for_each_collected(workspace, &mut |nested, bound| {
+            let mut below = nested.rhs.vars();
+            below.retain(|var| match vars {
+                Some(vars) => !vars.contains(var),
+                None => bound.contains(var) && !nested.lhs.uses(*var),
+            });
+            share += self.hit(nested.rhs, &below);
+        });
+        share.min(1.0)
+    }
+
+    /// Calls `visit` with what writes a workspace, and the variables that are bound in what is
+    /// run to write it.
+    fn for_each_collected(
+        &self,
+        workspace: TensorVar,
+        visit: &mut dyn FnMut(Nested<'_, '_>, &[IndexVar]),
+    ) {
+        // The innermost `where` is the one that computes it.
+        let mut producers: Vec<&Stmt> = Vec::new();
+        self.concrete.stmt.for_each(&mut |stmt| {
+            if let Stmt::Where { producer, .. } = stmt {
+                producers.push(producer);
+            }
+        });
+        for producer in producers.into_iter().rev() {
+            let mut is_found = false;
+            for_each_nested(producer, &mut |nested| {
+                if nested.lhs.tensor == workspace {
+                    is_found = true;
+                    visit(nested, &self.concrete.bound_in(nested.loops));
+                }
+            });
+            if is_found {
+                return;
+            }
+        }
+    }
+
+    /// How likely an expression has a value at one of the points of some loops.
+    fn hit(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
+        let share = self.fraction(expr).min(1.0);
+        -(self.points(vars) * (-share).ln_1p()).exp_m1()
     }
 
     fn fraction(&self, expr: &Expr) -> f64 {
         match expr {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
+            Expr::Access(access) if self.is_workspace(access) => {
+                self.collected(access.tensor, None)
+            }
             Expr::Access(access) => {
                 self.n_stored(access) / product(self.reached(access).into_iter())
             }
@@ -328,6 +374,9 @@ impl Estimate<'_> {
         match expr {
             Expr::Literal(_) => 0.0,
             Expr::Index(_) => 1.0,
+            Expr::Access(access) if self.is_workspace(access) => {
+                self.collected(access.tensor, Some(vars))
+            }
             Expr::Access(access) => {
                 let (all, _) = self.places(access, vars, &self.reached(access));
                 self.prefixes(access, vars) / all

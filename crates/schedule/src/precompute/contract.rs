@@ -25,7 +25,7 @@
 //! <https://arxiv.org/abs/2401.04836>.
 
 use sparsec_base::{Diagnostic, Result};
-use sparsec_index::{Access, Expr, IndexVar, Stmt};
+use sparsec_index::{Access, Expr, IndexVar, Stmt, TensorRole};
 
 use super::{Reduction, Rewrite};
 
@@ -53,8 +53,13 @@ impl Rewrite<'_> {
         let inside = |var: &IndexVar| uses(&factors.inside, var);
         let outside = |var: &IndexVar| uses(&factors.outside, var) || reduction.lhs.uses(*var);
         let is_shared = |var: &IndexVar| inside(var) && outside(var);
-        let summed = |var: &&IndexVar| is_shared(var) && !reduction.lhs.uses(**var);
-        loops.iter().find(summed)?;
+        let is_summed = |var: &IndexVar| is_shared(var) && !reduction.lhs.uses(*var);
+        let is_contracted = |var: &IndexVar| inside(var) && !outside(var);
+        // A factor alone of which nothing is summed is a copy: that is a part of a right side.
+        let is_copy = factors.inside.len() == 1 && !loops.iter().any(is_contracted);
+        if is_copy || !loops.iter().any(is_summed) {
+            return None;
+        }
         // Loops around both parts: those of the intermediate that the workspace lacks.
         let around = |var: &&IndexVar| is_shared(var) && !self.vars.contains(var);
         let n_around = loops.iter().take_while(around).count();
@@ -72,22 +77,19 @@ impl Rewrite<'_> {
         };
         let mut left = factors.outside.clone();
         left.push(Expr::Access(access.clone()));
-        let reduces = |loops: &[IndexVar], lhs: &Access| {
-            let is_summed = loops.iter().any(|var| !lhs.uses(*var));
-            is_summed.then(|| reduction.reduce.clone())
-        };
         let (consuming, producing) = (own(&outside), own(&inside));
-        // What another nest adds to is added to here as well.
+        // What another nest adds to is added to here as well, and workspaces always are.
+        let mut summing = outer.iter().chain(&consuming);
         let is_added_to = self.n_assigned(&reduction.lhs) > 1
-            || outer.iter().any(|var| !reduction.lhs.uses(*var));
+            || self.concrete.tensors[reduction.lhs.tensor].role == TensorRole::Workspace
+            || summing.any(|var| !reduction.lhs.uses(*var));
         let consumer = Stmt::Assign {
-            reduce: reduces(&consuming, &reduction.lhs)
-                .or_else(|| is_added_to.then(|| reduction.reduce.clone())),
+            reduce: is_added_to.then(|| reduction.reduce.clone()),
             lhs: reduction.lhs.clone(),
             rhs: factors.product(&left),
         };
         let producer = Stmt::Assign {
-            reduce: reduces(&producing, &access),
+            reduce: Some(reduction.reduce.clone()),
             lhs: access,
             rhs: factors.product(&factors.inside),
         };

@@ -6,7 +6,8 @@ use super::interpreter;
 
 /// Two statements, with a temporary.
 fn emitted(stage: &Stage) -> String {
-    let program = Program::parse("t1(i,j) = B(i,k) * C(k,j); A(i,j) = t1(i,j) + D(i,j) + E(j,i)").unwrap();
+    let program =
+        Program::parse("t1(i,j) = B(i,k) * C(k,j); A(i,j) = t1(i,j) + D(i,j) + E(j,i)").unwrap();
     let tensors = ["t1", "A", "B", "C", "D", "E"].into_iter();
     let program = tensors.fold(program, |program, name| {
         program.format(name, "csr").unwrap()
