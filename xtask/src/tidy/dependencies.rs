@@ -23,6 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("index", &["base", "format"]),
     ("graph", &["base", "format", "index"]),
     ("plan", &["base", "format", "index", "graph"]),
+    ("network", &["base"]),
     ("certificate", &["base", "relation", "computation"]),
     (
         "convert",
@@ -76,6 +77,7 @@ const LIBRARIES: &[&str] = &[
     "index",
     "graph",
     "plan",
+    "network",
     "certificate",
     "convert",
     "mlir",

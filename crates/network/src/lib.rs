@@ -1,0 +1,17 @@
+//! Contraction networks: which products to take first, which loops to fuse, which mode
+//! orders to use.
+
+pub mod estimate;
+pub mod fault;
+pub mod network;
+mod reference;
+pub mod set;
+pub mod statistics;
+
+pub use estimate::{Estimator, Part};
+pub use fault::Fault;
+pub use network::{
+    IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
+};
+pub use set::Set;
+pub use statistics::{Projection, Statistics};
