@@ -7,6 +7,7 @@ pub mod network;
 mod reference;
 pub mod set;
 pub mod statistics;
+pub mod tree;
 
 pub use estimate::{Estimator, Part};
 pub use fault::Fault;
@@ -15,3 +16,4 @@ pub use network::{
 };
 pub use set::Set;
 pub use statistics::{Projection, Statistics};
+pub use tree::{Factor, Statement, StatementEstimate, StatementId, Tree};

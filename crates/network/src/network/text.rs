@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use sparsec_base::arena::Id;
 use sparsec_base::lex::Tokens;
 use sparsec_base::{Diagnostic, Result, Source, Span, code};
 
@@ -317,6 +316,8 @@ fn write_tensor(f: &mut fmt::Formatter<'_>, tensor: &Tensor) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use sparsec_base::arena::Id;
+
     use super::*;
 
     const DLPNO: &str = "\
