@@ -57,7 +57,8 @@ pub struct Estimator<'a> {
     facts: Vec<Facts>,
     /// Per index variable, one over the number of distinct coordinates; 0 if operands differ.
     shares: Vec<f64>,
-    skews: Vec<Skew>,
+    /// By index variable.
+    skews: Vec<Vec<Skew>>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,7 +75,6 @@ struct Facts {
 #[derive(Clone, Copy, Debug)]
 struct Skew {
     operands: [OperandId; 2],
-    index: IndexVar,
     factor: f64,
 }
 
@@ -136,8 +136,8 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    fn find_skews(&self) -> Vec<Skew> {
-        let mut skews = Vec::new();
+    fn find_skews(&self) -> Vec<Vec<Skew>> {
+        let mut skews = vec![Vec::new(); self.network.indices().count()];
         let operands: Vec<_> = self.network.operands().collect();
         for (n, &(left, a)) in operands.iter().enumerate() {
             for &(right, b) in &operands[n + 1..] {
@@ -154,9 +154,8 @@ impl<'a> Estimator<'a> {
                     let larger = l.distinct[left_mode].max(r.distinct[right_mode]);
                     let independent = l.entries * r.entries / larger;
                     if independent > 0.0 && pairs != independent {
-                        skews.push(Skew {
+                        skews[index.index()].push(Skew {
                             operands: [left, right],
-                            index,
                             factor: pairs / independent,
                         });
                     }
@@ -349,11 +348,11 @@ impl<'a> Estimator<'a> {
 
     fn skew(&self, left: Set<OperandId>, right: Set<OperandId>, index: IndexVar) -> f64 {
         let mut found: Option<f64> = None;
-        for skew in &self.skews {
+        for skew in &self.skews[index.index()] {
             let [a, b] = skew.operands;
             let across =
                 (left.contains(a) && right.contains(b)) || (left.contains(b) && right.contains(a));
-            if skew.index == index && across {
+            if across {
                 found = Some(found.map_or(skew.factor, |most| most.max(skew.factor)));
             }
         }

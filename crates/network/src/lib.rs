@@ -4,7 +4,10 @@
 pub mod estimate;
 pub mod fault;
 pub mod network;
+#[cfg(test)]
+mod random;
 mod reference;
+pub mod search;
 pub mod set;
 pub mod statistics;
 pub mod tree;
@@ -14,6 +17,7 @@ pub use fault::Fault;
 pub use network::{
     IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
 };
+pub use search::{Ranked, SearchOptions};
 pub use set::Set;
 pub use statistics::{Projection, Statistics};
 pub use tree::{Factor, Statement, StatementEstimate, StatementId, Tree};

@@ -425,7 +425,7 @@ impl Network {
     }
 
     /// The index variable with this id.
-    pub fn index(&self, id: IndexVar) -> &Index {
+    pub fn variable(&self, id: IndexVar) -> &Index {
         &self.indices[id]
     }
 

@@ -92,7 +92,7 @@ pub(crate) fn print(network: &Network, name: &str, indices: &[IndexVar], open: c
 pub(crate) fn names(network: &Network, indices: &[IndexVar], separator: &str) -> String {
     let names: Vec<&str> = indices
         .iter()
-        .map(|&index| network.index(index).name.as_str())
+        .map(|&index| network.variable(index).name.as_str())
         .collect();
     names.join(separator)
 }

@@ -211,7 +211,7 @@ impl Reader<'_> {
     fn named(&self, tensor: crate::TensorId, indices: &[crate::IndexVar]) -> Named {
         let names = indices
             .iter()
-            .map(|&index| self.network.index(index).name.clone());
+            .map(|&index| self.network.variable(index).name.clone());
         Named {
             tensor: self.network.tensor(tensor).name.clone(),
             indices: names.collect(),
@@ -236,7 +236,7 @@ impl Reader<'_> {
                 indices: tree
                     .target_indices(self.network, id)
                     .into_iter()
-                    .map(|index| self.network.index(index).name.clone())
+                    .map(|index| self.network.variable(index).name.clone())
                     .collect(),
             };
             let is_result = statement.consumer.is_none();
