@@ -3,6 +3,8 @@
 
 pub mod estimate;
 pub mod fault;
+pub mod fusion;
+pub mod loops;
 pub mod network;
 #[cfg(test)]
 mod random;
@@ -14,6 +16,8 @@ pub mod tree;
 
 pub use estimate::{Estimator, Part};
 pub use fault::Fault;
+pub use fusion::{Fused, Precedence, fuse};
+pub use loops::Item;
 pub use network::{
     IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
 };
