@@ -5,7 +5,10 @@ pub mod estimate;
 pub mod fault;
 pub mod fusion;
 pub mod loops;
+pub mod machine;
 pub mod network;
+pub mod plan;
+pub mod price;
 #[cfg(test)]
 mod random;
 mod reference;
@@ -18,9 +21,12 @@ pub use estimate::{Estimator, Part};
 pub use fault::Fault;
 pub use fusion::{Fused, Precedence, fuse};
 pub use loops::Item;
+pub use machine::Machine;
 pub use network::{
     IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
 };
+pub use plan::{Plan, PricedPlan};
+pub use price::{Kernel, Price, Priced, Pricer, Workspace, WorkspaceKind};
 pub use search::{Ranked, SearchOptions};
 pub use set::Set;
 pub use statistics::{Projection, Statistics};
