@@ -75,21 +75,22 @@ impl Precedence {
         }
     }
 
-    /// The layouts of the network's tensors are fixed, but for operands in `converted`,
-    /// which are copied to the layout that loops want. A tensor of which every entry is
-    /// stored can be read in any order.
-    pub fn of(network: &Network, tree: &Tree, converted: Set<OperandId>) -> Self {
+    /// These layouts of the network's tensors are fixed, but for operands in `free`: those
+    /// that are copied to the layout that loops want, or stored dense and so read in any order.
+    pub fn of(network: &Network, tree: &Tree, layouts: &Layouts, free: Set<OperandId>) -> Self {
         let mut precedence = Self::none(tree);
         for (id, statement) in tree.statements() {
             for &factor in &statement.factors {
                 let Factor::Operand(operand) = factor else {
                     continue;
                 };
-                if converted.contains(operand) {
-                    continue;
-                }
-                if let Some(layout) = stored_layout(network, operand) {
-                    precedence.chains[id.index()].push(layout);
+                let read = network.operand(operand);
+                match &layouts[read.tensor.index()] {
+                    Some(layout) if !free.contains(operand) => {
+                        let layout = layout.iter().map(|&mode| read.indices[mode]);
+                        precedence.fix(id, layout.collect());
+                    }
+                    _ => {}
                 }
             }
         }
@@ -136,6 +137,19 @@ impl Precedence {
         }
     }
 
+    /// Whether loops around the statements follow all layouts. `paths` has, by statement, the
+    /// loops from outside to inside.
+    pub fn is_followed(&self, tree: &Tree, paths: &[Vec<IndexVar>]) -> bool {
+        tree.statements().all(|(id, _)| {
+            let mut opened = Set::EMPTY;
+            paths[id.index()].iter().all(|&index| {
+                let allowed = self.allows(id, index, opened);
+                opened.insert(index);
+                allowed
+            })
+        })
+    }
+
     /// A statement that reads tensors whose layouts no loop order can follow.
     pub fn conflict(&self, tree: &Tree) -> Option<StatementId> {
         let conflicts = |&(id, statement): &(StatementId, &Statement)| {
@@ -145,16 +159,13 @@ impl Precedence {
     }
 }
 
-/// The index variables of an operand in the order of its fixed layout, if it has one that
-/// constrains loops.
-pub fn stored_layout(network: &Network, operand: OperandId) -> Option<Vec<IndexVar>> {
-    let tensor = network.tensor_of(operand);
-    let layout = tensor.layout.as_ref()?;
-    if tensor.n_stored() == tensor.size() {
-        return None;
-    }
-    let own = &network.operand(operand).indices;
-    Some(layout.iter().map(|&mode| own[mode]).collect())
+/// By tensor, its modes from the outermost level to the innermost, if they are fixed.
+pub type Layouts = Vec<Option<Vec<usize>>>;
+
+/// The layouts that a network states.
+pub fn stated_layouts(network: &Network) -> Layouts {
+    let layouts = network.tensors().map(|(_, tensor)| tensor.layout.clone());
+    layouts.collect()
 }
 
 /// A fused structure with its cost.
@@ -312,4 +323,4 @@ impl<C: Fn(StatementId, Set<IndexVar>) -> f64> Search<'_, C> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -8,6 +8,7 @@ pub mod loops;
 pub mod machine;
 pub mod network;
 pub mod plan;
+pub mod planner;
 pub mod price;
 #[cfg(test)]
 mod random;
@@ -26,6 +27,7 @@ pub use network::{
     IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
 };
 pub use plan::{Plan, PricedPlan};
+pub use planner::{Objective, PlanOptions, Planned};
 pub use price::{Kernel, Price, Priced, Pricer, Workspace, WorkspaceKind};
 pub use search::{Ranked, SearchOptions};
 pub use set::Set;

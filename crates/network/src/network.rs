@@ -488,6 +488,13 @@ impl Network {
         parts.into_iter().map(|part| part.0).collect()
     }
 
+    /// The index variables of an operand in the order of its layout, if it is stated.
+    pub fn stated_modes(&self, operand: OperandId) -> Option<Vec<IndexVar>> {
+        let own = &self.operands[operand].indices;
+        let layout = self.tensor_of(operand).layout.as_ref()?;
+        Some(layout.iter().map(|&mode| own[mode]).collect())
+    }
+
     /// The projection of an operand onto `indices`, if it is known.
     pub(crate) fn projection(
         &self,

@@ -11,7 +11,7 @@
 //!
 //! A reference lists the modes of its tensor from the outermost level to the innermost:
 //! `C[i,a]` wants `C(a,i)` with mode 1 outside. Modes are in the order of the loops around
-//! the statement. An intermediate lacks the loops that its producer and its consumer share;
+//! the statement, except those of a dense tensor whose layout is stated. An intermediate lacks the loops that its producer and its consumer share;
 //! each of these loops starts with an empty workspace. `+=` adds over the loops that the
 //! target lacks.
 //!
@@ -125,13 +125,33 @@ impl Plan {
             .collect()
     }
 
-    /// Operands that are stored in another mode order than the plan reads them in, and so
-    /// have to be copied.
+    /// The layout of each tensor that most of its operands read, or the one that it has.
+    pub fn layouts(&self, network: &Network) -> Vec<Vec<usize>> {
+        let layouts = network.tensors().map(|(id, tensor)| {
+            let read: Vec<Vec<usize>> = network
+                .operands()
+                .filter(|(_, operand)| operand.tensor == id)
+                .map(|(operand, _)| self.layout(network, operand))
+                .collect();
+            let uses = |layout: &Vec<usize>| read.iter().filter(|other| *other == layout).count();
+            let most = read
+                .iter()
+                .rev()
+                .max_by_key(|&layout| uses(layout))
+                .cloned();
+            let any = || (0..tensor.order()).collect();
+            tensor.layout.clone().or(most).unwrap_or_else(any)
+        });
+        layouts.collect()
+    }
+
+    /// Operands that the plan reads in another mode order than the one of
+    /// [`layouts`](Self::layouts), and so have to be copied.
     pub fn converted(&self, network: &Network) -> Set<OperandId> {
+        let layouts = self.layouts(network);
         let differs = |id: &OperandId| {
-            let stored = network.tensor_of(*id).layout.clone();
-            !self.dense.contains(*id)
-                && stored.is_some_and(|stored| stored != self.layout(network, *id))
+            let tensor = network.operand(*id).tensor;
+            !self.dense.contains(*id) && layouts[tensor.index()] != self.layout(network, *id)
         };
         network
             .operands()

@@ -27,7 +27,7 @@ use crate::estimate::Estimator;
 use crate::fusion::Precedence;
 use crate::loops::{Item, fused_loops, paths};
 use crate::machine::Machine;
-use crate::network::{IndexVar, OperandId};
+use crate::network::{IndexVar, Network, OperandId};
 use crate::set::Set;
 use crate::tree::{Factor, StatementId, Tree};
 
@@ -100,6 +100,8 @@ pub struct Pricer<'a> {
     tree: &'a Tree,
     precedence: &'a Precedence,
     converted: Set<OperandId>,
+    /// Runs that share the copies.
+    runs: f64,
     dense: Set<OperandId>,
     known: HashMap<Site, (Vec<IndexVar>, StatementPrice)>,
     tuples: HashMap<(Factor, Set<IndexVar>), f64>,
@@ -107,26 +109,24 @@ pub struct Pricer<'a> {
 
 impl<'a> Pricer<'a> {
     /// A pricer for structures of `tree` that respect `precedence`, with the operands in
-    /// `converted` copied to the mode order that their loops want.
+    /// `converted` copied to the mode order that their loops want. All copies serve `runs`
+    /// runs.
     pub fn new(
         estimator: &'a Estimator<'a>,
         machine: &'a Machine,
         tree: &'a Tree,
         precedence: &'a Precedence,
         converted: Set<OperandId>,
+        runs: f64,
     ) -> Self {
-        let network = estimator.network();
-        let dense = network.operands().filter(|(id, _)| {
-            let tensor = network.tensor_of(*id);
-            tensor.n_stored() >= machine.dense_from * tensor.size()
-        });
         Self {
             estimator,
             machine,
             tree,
             precedence,
             converted,
-            dense: dense.map(|(id, _)| id).collect(),
+            runs,
+            dense: stored_dense(estimator.network(), machine),
             known: HashMap::new(),
             tuples: HashMap::new(),
         }
@@ -225,9 +225,31 @@ impl<'a> Pricer<'a> {
                 best = Some((order, price));
             }
         }
-        let best = best.expect("a statement without conflicts has a loop order");
+        let mut best = best.expect("a statement without conflicts has a loop order");
+        if best.1.kernel == Kernel::Blocked {
+            best.0 = self.plain_order(&site).unwrap_or(best.0);
+        }
         self.known.insert(site, best.clone());
         best
+    }
+
+    /// The loops of a blocked product, whose order is the kernel's own: those of the target in
+    /// its order, then those that are summed over. `None` if layouts forbid it.
+    fn plain_order(&self, site: &Site) -> Option<Vec<IndexVar>> {
+        let network = self.estimator.network();
+        let target = self.tree.target_indices(network, site.statement);
+        let kept: Set<IndexVar> = target.iter().copied().collect();
+        let summed = site.own.without(kept);
+        let own = target.into_iter().filter(|&index| site.own.contains(index));
+        let mut order = site.prefix.clone();
+        for index in own.chain(summed.iter()) {
+            let opened = order.iter().copied().collect();
+            if !self.precedence.allows(site.statement, index, opened) {
+                return None;
+            }
+            order.push(index);
+        }
+        Some(order)
     }
 
     /// Collects loop orders that layouts allow. Loops over few coordinates are tried inside
@@ -261,13 +283,22 @@ impl<'a> Pricer<'a> {
                 let size = tensor.size() * self.machine.value_bytes;
                 time += size * self.machine.level(size).stream;
                 bytes += size;
-            } else if self.converted.contains(id) && tensor.layout.is_some() {
+            } else if self.converted.contains(id) && !is_dense {
                 time += tensor.n_stored() * self.machine.convert;
                 bytes += tensor.n_stored() * self.machine.entry_bytes;
             }
         }
-        (time, bytes)
+        (time / self.runs.max(1.0), bytes)
     }
+}
+
+/// The operands that are worth storing dense.
+pub fn stored_dense(network: &Network, machine: &Machine) -> Set<OperandId> {
+    let dense = network.operands().filter(|(id, _)| {
+        let tensor = network.tensor_of(*id);
+        tensor.n_stored() >= machine.dense_from * tensor.size()
+    });
+    dense.map(|(id, _)| id).collect()
 }
 
 /// Whether the intermediate of a statement is kept in a dense or a hashed workspace.

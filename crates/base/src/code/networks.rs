@@ -61,4 +61,18 @@ Print the plan that the planner made, and change that.";
 
 A model that lacks a variable of the system, names another one, or gives something else than an integer
 is refused. Ask for the model with `(get-model)`, as the printed system does.";
+    NETWORK_MEMORY = "E0908", "a contraction network whose plans do not fit in memory",
+    "Every plan that the planner found needs more memory for its workspaces and copies of operands than
+the limit allows. The message states the least that one of them needs.
+
+Raise the limit, fuse more (give the layouts of operands free, so that loops can be shared), or state
+another tree.";
+    NETWORK_ORDER = "E0909", "intermediates that cannot have so low an order",
+    "Fused loops reduce the order of intermediates: a loop around both the producer and the consumer of an
+intermediate is not among its modes. How far this goes depends on the tree, and on the layouts that loops
+have to follow.
+
+    --objective order --max-order 0
+
+Allow the least order that the message states, leave layouts open, or state another tree.";
 }

@@ -246,7 +246,7 @@ fn cost_of_items(
 
 fn precedence_of(network: &Network, tree: &Tree, fixed: bool) -> Precedence {
     match fixed {
-        true => Precedence::of(network, tree, Set::EMPTY),
+        true => Precedence::of(network, tree, &stated_layouts(network), Set::EMPTY),
         false => Precedence::none(tree),
     }
 }
@@ -348,9 +348,10 @@ fn layouts_that_no_loops_follow_are_found() {
     )
     .unwrap();
     let tree = Tree::flat(&network);
-    let fixed = Precedence::of(&network, &tree, Set::EMPTY);
+    let layouts = stated_layouts(&network);
+    let fixed = Precedence::of(&network, &tree, &layouts, Set::EMPTY);
     assert!(fuse(&tree, &fixed, |_, _| 0.0).is_none());
-    let converted = Precedence::of(&network, &tree, Set::of(OperandId::from_index(1)));
+    let converted = Precedence::of(&network, &tree, &layouts, Set::of(OperandId::from_index(1)));
     let fused = fuse(&tree, &converted, |_, _| 0.0).unwrap();
     assert_eq!(
         paths(&tree, &fused.items)[0],

@@ -29,13 +29,13 @@ impl Plan {
                 let _ = writeln!(text, "store {} dense", tensor.name);
             }
         }
-        for (id, statement) in self.tree.statements() {
+        for id in self.order() {
             if let Some(space) = &self.workspaces[id.index()] {
                 let kind = match space.kind {
                     WorkspaceKind::Dense => "dense",
                     WorkspaceKind::Hashed => "hashed",
                 };
-                let _ = writeln!(text, "workspace {} {kind}", statement.name);
+                let _ = writeln!(text, "workspace {} {kind}", self.tree.statement(id).name);
             }
         }
         self.print_items(network, &self.items, 0, &mut text);

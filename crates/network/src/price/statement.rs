@@ -104,10 +104,14 @@ impl Pricer<'_> {
             match (factor, workspace) {
                 (Factor::Operand(operand), _) => {
                     let dense = self.dense.contains(operand);
+                    let stated = network.stated_modes(operand);
                     View {
                         factor: Some(factor),
                         kept,
-                        last: by_loops,
+                        last: match stated {
+                            Some(modes) if dense => modes.last().copied(),
+                            _ => by_loops,
+                        },
                         located: dense,
                         full: dense,
                         hashed: false,
