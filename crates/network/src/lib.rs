@@ -1,6 +1,8 @@
 //! Contraction networks: which products to take first, which loops to fuse, which mode
 //! orders to use.
 
+pub mod checker;
+pub mod constraints;
 pub mod estimate;
 pub mod fault;
 pub mod fusion;
@@ -18,6 +20,8 @@ pub mod set;
 pub mod statistics;
 pub mod tree;
 
+pub use checker::{Solution, judge};
+pub use constraints::{Answer, Formula, Model, System, SystemOptions};
 pub use estimate::{Estimator, Part};
 pub use fault::Fault;
 pub use fusion::{Fused, Precedence, fuse};

@@ -125,6 +125,12 @@ impl<I: Id> FromIterator<I> for Set<I> {
     }
 }
 
+impl<I: Id> Default for Set<I> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
 impl<I> Copy for Set<I> {}
 
 impl<I> Clone for Set<I> {
