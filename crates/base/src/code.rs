@@ -12,6 +12,7 @@
 //! | `E06..` | loop IR given as text                         | `loops`     |
 //! | `E07..` | relations, their declarations and operations  | `relations` |
 //! | `E08..` | computations and their transformations        | `computations` |
+//! | `E09..` | contraction networks, their trees and plans | `networks`  |
 //! | `E10..` | MLIR text and the encodings in it             | `mlir`      |
 //!
 //! A code never changes its meaning and is never used again.
@@ -25,6 +26,7 @@ mod kernel;
 mod loops;
 mod lowering;
 mod mlir;
+mod networks;
 mod notation;
 mod relations;
 mod syntax;
@@ -36,6 +38,7 @@ pub use kernel::*;
 pub use loops::*;
 pub use lowering::*;
 pub use mlir::*;
+pub use networks::*;
 pub use notation::*;
 pub use relations::*;
 pub use syntax::*;
@@ -91,6 +94,7 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
         loops::LIST,
         relations::LIST,
         computations::LIST,
+        networks::LIST,
         mlir::LIST,
     ]
     .into_iter()

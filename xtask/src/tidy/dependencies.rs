@@ -24,7 +24,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("notation", &["base", "index"]),
     ("schedule", &["base", "format", "index", "notation"]),
     ("graph", &["base", "format", "index"]),
-    ("plan", &["base", "format", "index", "schedule", "graph"]),
+    ("network", &["base"]),
+    (
+        "plan",
+        &["base", "format", "index", "schedule", "graph", "network"],
+    ),
     ("certificate", &["base", "relation", "computation"]),
     (
         "convert",
@@ -83,6 +87,7 @@ const LIBRARIES: &[&str] = &[
     "schedule",
     "graph",
     "plan",
+    "network",
     "certificate",
     "convert",
     "mlir",

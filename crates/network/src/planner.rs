@@ -1,0 +1,477 @@
+//! From a network to a fused plan: trees, structures of each, prices, the best.
+//!
+//! ```text
+//! network ─► trees (search) ─► structures (fusion) ─► prices ─► neighbours ─► plan
+//!            the cheapest 8     conversions chosen              of the best 2
+//! ```
+//!
+//! 1. The cheapest trees are found, or the given tree is taken.
+//! 2. For each, the fusion with the least [`traffic`] is priced, with operands in the layouts
+//!    that they have if loops can follow them all, and else with all of them copied.
+//! 3. For the best [`MAX_CONVERSIONS`] of these, each operand is copied or read as it is, and a
+//!    tensor that is used several times and has no layout gets each of its layouts, as long as
+//!    a single change lowers the price.
+//! 4. From the best [`MAX_CLIMBS`], single changes are made as long as they lower the price:
+//!    another order of fused loops, or one fused loop less, which runs once for each of the
+//!    statements that it surrounded.
+//!
+//! Steps 1 and 2 are exact for their costs. Steps 3 and 4 are descents, since the price is
+//! neither separable nor monotone: a plan is a local optimum of the price.
+//!
+//! With [`Objective::Order`] the plan is the paper's: the least order to which all
+//! intermediates can be reduced, and the least sum of orders among these.
+
+use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result, code};
+
+use crate::estimate::Estimator;
+use crate::fusion::{Fused, Layouts, Precedence, fuse, least_order, stated_layouts, within};
+use crate::loops::{Item, paths};
+use crate::machine::Machine;
+use crate::network::{IndexVar, Network, OperandId};
+use crate::plan::{Plan, PricedPlan};
+use crate::price::{Priced, Pricer, stored_dense, traffic};
+use crate::search::{self, Ranked, SearchOptions};
+use crate::set::Set;
+use crate::tree::{StatementId, Tree};
+
+/// Trees of which conversions are chosen.
+const MAX_CONVERSIONS: usize = 3;
+
+/// Structures from which single changes are made.
+const MAX_CLIMBS: usize = 2;
+
+/// What a plan minimises.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Objective {
+    /// The estimated time on a machine.
+    Time(Machine),
+    /// The order of intermediates, as in the paper.
+    Order {
+        /// Intermediates may have this order; `None` for the least possible.
+        at_most: Option<usize>,
+    },
+}
+
+/// How to plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanOptions {
+    /// What to minimise.
+    pub objective: Objective,
+    /// How to search for trees.
+    pub search: SearchOptions,
+    /// The tree to use, if it is given.
+    pub tree: Option<Tree>,
+    /// The order in which loops have to produce the result, if it is stored sparse.
+    pub result_layout: Option<Vec<IndexVar>>,
+    /// How many runs share copies of operands.
+    pub runs: f64,
+    /// Bytes that workspaces and copies may take.
+    pub memory: f64,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Time(Machine::default()),
+            search: SearchOptions::default(),
+            tree: None,
+            result_layout: None,
+            runs: 1.0,
+            memory: f64::INFINITY,
+        }
+    }
+}
+
+/// The plans that were found.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// The plans, the best first.
+    pub plans: Vec<PricedPlan>,
+    /// Whether the fusion of each tree is the best for its separable cost.
+    pub exact: bool,
+    /// The highest order of an intermediate in the best plan.
+    pub order: usize,
+}
+
+/// Plans a network. See the [module](self).
+///
+/// # Errors
+/// `E0902` if the result's layout or that of operands leaves no loop order to a statement of
+/// the given tree, `E0908` if no plan fits in memory, `E0909` if no intermediates have the
+/// order that [`Objective::Order`] asks for.
+///
+/// ```
+/// use sparsec_network::{Estimator, Network, PlanOptions, planner::plan};
+/// let network = Network::parse("
+///     tensor I[175, 75, 75] entries 511075
+///     tensor C[75, 25] entries 843
+///     tensor P[75, 75]
+///     E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)")?;
+/// let planned = plan(&Estimator::new(&network), &PlanOptions::default())?;
+/// assert_eq!(planned.plans[0].plan.print(&network), "\
+/// store I dense
+/// store C dense
+/// workspace t0 dense
+/// for K {
+///   for b, i, a { t0[b,i] += I[K,b,a] * C[i,a] blocked }
+///   for i, m, b { E[K,i,m] += t0[b,i] * P[m,b] blocked }
+/// }
+/// ");
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned> {
+    let trees = match &options.tree {
+        Some(tree) => vec![Ranked {
+            cost: tree.cost(estimator),
+            tree: tree.clone(),
+        }],
+        None => search::trees(estimator, options.search),
+    };
+    let default = Machine::default();
+    let machine = match &options.objective {
+        Objective::Time(machine) => machine,
+        Objective::Order { .. } => &default,
+    };
+    let planner = Planner {
+        estimator,
+        machine,
+        options,
+    };
+    let mut candidates: Vec<Candidate<'_>> = trees
+        .iter()
+        .filter_map(|ranked| planner.first(ranked))
+        .collect();
+    if candidates.is_empty() {
+        return Err(planner.refuse(&trees));
+    }
+    sort(&mut candidates);
+    if matches!(options.objective, Objective::Time(_)) {
+        for candidate in candidates.iter_mut().take(MAX_CONVERSIONS) {
+            planner.choose_layouts(candidate);
+        }
+        sort(&mut candidates);
+        for candidate in candidates.iter_mut().take(MAX_CLIMBS) {
+            planner.climb(candidate);
+        }
+        sort(&mut candidates);
+    }
+    finish(candidates, options)
+}
+
+fn finish(mut candidates: Vec<Candidate<'_>>, options: &PlanOptions) -> Result<Planned> {
+    let bytes = |candidate: &Candidate<'_>| candidate.priced.price.bytes;
+    let least = candidates.iter().map(bytes).fold(f64::INFINITY, f64::min);
+    candidates.retain(|candidate| bytes(candidate) <= options.memory);
+    let Some(best) = candidates.first() else {
+        return Err(Diagnostic::new(
+            code::NETWORK_MEMORY,
+            format!(
+                "workspaces and copies take at least {least:.3e} bytes, more than the limit of {:.3e}",
+                options.memory
+            ),
+        )
+        .help("raise the limit, leave layouts of operands open, or state another tree"));
+    };
+    let spaces = best.priced.workspaces.iter().flatten();
+    Ok(Planned {
+        order: spaces.map(|space| space.modes.len()).max().unwrap_or(0),
+        exact: candidates.iter().all(|candidate| candidate.exact),
+        plans: candidates
+            .iter()
+            .map(|candidate| PricedPlan {
+                plan: Plan::new(&candidate.ranked.tree, &candidate.priced),
+                price: candidate.priced.price.clone(),
+                tree_cost: candidate.ranked.cost,
+            })
+            .collect(),
+    })
+}
+
+/// A structure with the layouts that it follows.
+struct Candidate<'a> {
+    ranked: &'a Ranked,
+    layouts: Layouts,
+    converted: Set<OperandId>,
+    precedence: Precedence,
+    priced: Priced,
+    exact: bool,
+}
+
+/// The least total first, the least order among equal ones.
+fn sort(candidates: &mut [Candidate<'_>]) {
+    let total = |candidate: &Candidate<'_>| candidate.priced.price.total;
+    candidates.sort_by(|a, b| total(a).total_cmp(&total(b)));
+}
+
+struct Planner<'a> {
+    estimator: &'a Estimator<'a>,
+    machine: &'a Machine,
+    options: &'a PlanOptions,
+}
+
+impl<'a> Planner<'a> {
+    fn network(&self) -> &'a Network {
+        self.estimator.network()
+    }
+
+    /// Why no tree has a structure.
+    fn refuse(&self, trees: &[Ranked]) -> Diagnostic {
+        let least = trees.iter().filter_map(|ranked| {
+            let none = Precedence::none(&ranked.tree);
+            least_order(&ranked.tree, &none)
+        });
+        match (&self.options.objective, least.min()) {
+            (
+                Objective::Order {
+                    at_most: Some(limit),
+                },
+                Some(least),
+            ) if *limit < least => Diagnostic::new(
+                code::NETWORK_ORDER,
+                format!("intermediates cannot all have order {limit}; the least is {least}"),
+            )
+            .help(format!("allow order {least}, or state another tree")),
+            _ => Diagnostic::new(
+                code::NETWORK_TREE,
+                "no loops follow all fixed layouts of a statement and produce its result in order",
+            )
+            .help("leave the layout of the result open, or convert the result afterwards"),
+        }
+    }
+
+    /// The structure of a tree in the stated layouts, or with all operands copied.
+    fn first<'r>(&self, ranked: &'r Ranked) -> Option<Candidate<'r>> {
+        let layouts = stated_layouts(self.network());
+        self.candidate(ranked, &layouts, Set::EMPTY)
+            .or_else(|| self.candidate(ranked, &layouts, self.constrained(&layouts)))
+    }
+
+    fn candidate<'r>(
+        &self,
+        ranked: &'r Ranked,
+        layouts: &Layouts,
+        converted: Set<OperandId>,
+    ) -> Option<Candidate<'r>> {
+        let tree = &ranked.tree;
+        let free = converted.union(stored_dense(self.network(), self.machine));
+        let mut precedence = Precedence::of(self.network(), tree, layouts, free);
+        if let Some(layout) = &self.options.result_layout {
+            precedence.fix(StatementId::from_index(tree.len() - 1), layout.clone());
+        }
+        let fused = self.fuse(tree, &precedence)?;
+        let priced = self
+            .pricer(tree, &precedence, converted)
+            .price(&fused.items);
+        Some(Candidate {
+            ranked,
+            layouts: layouts.clone(),
+            converted,
+            precedence,
+            priced,
+            exact: fused.exact,
+        })
+    }
+
+    fn fuse(&self, tree: &Tree, precedence: &Precedence) -> Option<Fused> {
+        match self.options.objective {
+            Objective::Time(_) => fuse(
+                tree,
+                precedence,
+                traffic(self.estimator, self.machine, tree),
+            ),
+            Objective::Order { at_most } => {
+                let least = least_order(tree, precedence)?;
+                let limit = at_most.unwrap_or(least);
+                let fused = fuse(tree, precedence, within(tree, limit.max(least)));
+                fused.filter(|_| limit >= least)
+            }
+        }
+    }
+
+    fn pricer<'p>(
+        &'p self,
+        tree: &'p Tree,
+        precedence: &'p Precedence,
+        converted: Set<OperandId>,
+    ) -> Pricer<'p> {
+        let runs = self.options.runs;
+        Pricer::new(
+            self.estimator,
+            self.machine,
+            tree,
+            precedence,
+            converted,
+            runs,
+        )
+    }
+
+    /// Operands that a fixed layout constrains.
+    fn constrained(&self, layouts: &Layouts) -> Set<OperandId> {
+        let dense = stored_dense(self.network(), self.machine);
+        let constrained = self.network().operands().filter(|(id, operand)| {
+            operand.indices.len() > 1
+                && layouts[operand.tensor.index()].is_some()
+                && !dense.contains(*id)
+        });
+        constrained.map(|(id, _)| id).collect()
+    }
+
+    /// Copies an operand or not, and gives layouts to tensors that are used several times, as
+    /// long as one such change lowers the price.
+    fn choose_layouts<'r>(&self, best: &mut Candidate<'r>) {
+        let repeated = self.repeated();
+        for &tensor in &repeated {
+            let order = self
+                .network()
+                .tensors()
+                .nth(tensor)
+                .map_or(0, |(_, t)| t.order());
+            best.layouts[tensor] = Some((0..order).collect());
+        }
+        if !repeated.is_empty() {
+            let layouts = best.layouts.clone();
+            let all = self.constrained(&layouts);
+            let start = self
+                .candidate(best.ranked, &layouts, Set::EMPTY)
+                .or_else(|| self.candidate(best.ranked, &layouts, all));
+            if let Some(start) = start {
+                *best = start;
+            }
+        }
+        loop {
+            let mut changes: Vec<(Layouts, Set<OperandId>)> = Vec::new();
+            for operand in self.constrained(&best.layouts).iter() {
+                let one = Set::of(operand);
+                let converted = match best.converted.contains(operand) {
+                    true => best.converted.without(one),
+                    false => best.converted.union(one),
+                };
+                changes.push((best.layouts.clone(), converted));
+            }
+            for &tensor in &repeated {
+                for layout in permutations(best.layouts[tensor].clone().unwrap_or_default()) {
+                    let mut layouts = best.layouts.clone();
+                    layouts[tensor] = Some(layout);
+                    changes.push((layouts, best.converted));
+                }
+            }
+            let mut found: Option<Candidate<'r>> = None;
+            for (layouts, converted) in changes {
+                let least = found
+                    .as_ref()
+                    .map_or(best.priced.price.total, |found| found.priced.price.total);
+                let candidate = self.candidate(best.ranked, &layouts, converted);
+                if let Some(candidate) = candidate
+                    && candidate.priced.price.total < least
+                {
+                    found = Some(candidate);
+                }
+            }
+            match found {
+                Some(found) => *best = found,
+                None => return,
+            }
+        }
+    }
+
+    /// Tensors without a layout that several operands of order 2 to 4 use, and that are
+    /// stored sparse.
+    fn repeated(&self) -> Vec<usize> {
+        let network = self.network();
+        let dense = stored_dense(network, self.machine);
+        let tensors = network.tensors().filter(|(id, tensor)| {
+            let uses = network
+                .operands()
+                .filter(|(operand, read)| read.tensor == *id && !dense.contains(*operand));
+            tensor.layout.is_none() && (2..=4).contains(&tensor.order()) && uses.count() > 1
+        });
+        tensors.map(|(id, _)| id.index()).collect()
+    }
+
+    /// Changes single loops as long as this lowers the price.
+    fn climb(&self, best: &mut Candidate<'_>) {
+        let tree = &best.ranked.tree;
+        let mut pricer = self.pricer(tree, &best.precedence, best.converted);
+        loop {
+            let mut found: Option<Priced> = None;
+            for items in neighbours(&best.priced.items) {
+                if !best.precedence.is_followed(tree, &paths(tree, &items)) {
+                    continue;
+                }
+                let priced = pricer.price(&items);
+                let least = found
+                    .as_ref()
+                    .map_or(best.priced.price.total, |found| found.price.total);
+                if priced.price.total < least * (1.0 - 1e-9) {
+                    found = Some(priced);
+                }
+            }
+            match found {
+                Some(found) => best.priced = found,
+                None => return,
+            }
+        }
+    }
+}
+
+/// All orders of up to four numbers.
+fn permutations(numbers: Vec<usize>) -> Vec<Vec<usize>> {
+    if numbers.len() < 2 {
+        return vec![numbers];
+    }
+    let mut found = Vec::new();
+    for (place, &first) in numbers.iter().enumerate() {
+        let mut rest = numbers.clone();
+        rest.remove(place);
+        for mut order in permutations(rest) {
+            order.insert(0, first);
+            found.push(order);
+        }
+    }
+    found
+}
+
+/// The structures that differ by one change: two neighbouring fused loops exchanged, or one
+/// loop run once for each of the items that it surrounds.
+fn neighbours(items: &[Item]) -> Vec<Vec<Item>> {
+    let mut found = Vec::new();
+    for (place, item) in items.iter().enumerate() {
+        let mut chain = Vec::new();
+        let mut body = std::slice::from_ref(item);
+        while let [Item::Loop(index, inner)] = body {
+            chain.push(*index);
+            body = inner;
+        }
+        if body.len() < 2 {
+            continue;
+        }
+        let replaced = |by: Vec<Item>| {
+            let mut items = items.to_vec();
+            items.splice(place..=place, by);
+            items
+        };
+        let nest = |chain: &[IndexVar], body: Vec<Item>| Item::nest(chain.iter().copied(), body);
+        for other in 1..chain.len() {
+            let mut chain = chain.clone();
+            chain.swap(other - 1, other);
+            found.push(replaced(nest(&chain, body.to_vec())));
+        }
+        for (depth, &index) in chain.iter().enumerate() {
+            let mut outer = chain.clone();
+            outer.remove(depth);
+            let each = body
+                .iter()
+                .map(|item| Item::Loop(index, vec![item.clone()]))
+                .collect();
+            found.push(replaced(nest(&outer, each)));
+        }
+        for body in neighbours(body) {
+            found.push(replaced(nest(&chain, body)));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;
