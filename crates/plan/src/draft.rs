@@ -389,6 +389,15 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
+    /// Puts the loops of one nest in this order.
+    pub(crate) fn reorder_nest(&mut self, nest: &[IndexVar], order: &[IndexVar]) -> Result<()> {
+        if nest == order {
+            return Ok(());
+        }
+        let names: Vec<&str> = order.iter().map(|var| self.name(*var)).collect();
+        self.say(format!("reorder({})", names.join(", ")))
+    }
+
     /// What converting an operand costs.
     fn converting(&self, access: &Access, to: &Format) -> Cost {
         let estimate = self.estimate();

@@ -24,6 +24,7 @@
 //! | `pieces`   | operands that are sums of what they store, a nest of loops for each term |
 //! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
+//! | `contractions` | products of several tensors in fused parts, with workspaces between |
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
@@ -37,6 +38,7 @@
 //! | `wishes`   | what a user says of statements, while these are split       |
 
 pub mod account;
+mod contractions;
 mod copies;
 pub mod cost;
 pub mod draft;

@@ -16,6 +16,7 @@ use sparsec_index::{Concrete, IndexVar, Program, TensorVar, concretize};
 use sparsec_schedule::{Command, Schedule};
 
 use crate::account::{Account, Considered};
+use crate::contractions;
 use crate::cost::Cost;
 use crate::draft::Draft;
 use crate::estimate::work::work;
@@ -132,20 +133,31 @@ pub fn plan(
         may_turn_result: true,
         ..Asked::default()
     };
-    let found = best(&naive, asked());
-    let Some(divided) = rowwise::divided(&naive) else {
-        return found;
-    };
-    match (found, best(&divided, asked())) {
-        (Ok(found), Ok(divided)) => {
-            let (mut least, other) = match divided.cost().is_less_than(&found.cost()) {
-                true => (divided, found),
-                false => (found, divided),
+    let mut found = best(&naive, asked());
+    if let Some(divided) = rowwise::divided(&naive) {
+        found = lesser(found, best(&divided, asked()));
+    }
+    if let Some((cost, mut plan)) = contractions::best(&naive) {
+        plan.account.n_looked += 1;
+        plan.account.add(considered(&plan, cost));
+        found = lesser(found, Ok(plan));
+    }
+    found
+}
+
+/// The plan that costs less, with the candidates of both; the first of equals. If there is
+/// none, why there is no first one.
+fn lesser(first: Result<Plan>, second: Result<Plan>) -> Result<Plan> {
+    match (first, second) {
+        (Ok(first), Ok(second)) => {
+            let (mut least, other) = match second.cost().is_less_than(&first.cost()) {
+                true => (second, first),
+                false => (first, second),
             };
             least.account.merge(other.account);
             Ok(least)
         }
-        (found, divided) => found.or_else(|error| divided.map_err(|_| error)),
+        (first, second) => first.or_else(|error| second.map_err(|_| error)),
     }
 }
 

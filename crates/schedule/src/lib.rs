@@ -90,7 +90,7 @@ use sparsec_index::{Concrete, UserFunction, WorkspaceKind};
 use sparsec_notation::{Index, Node, Word};
 
 pub use concrete::parse_concrete;
-pub use precompute::{Factors, factors};
+pub use precompute::{Factors, factors, product};
 pub use program::{Place, ProgramSchedule, Said, Section};
 
 /// A name in a schedule and its place.

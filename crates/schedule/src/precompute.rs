@@ -46,7 +46,7 @@ use sparsec_index::{
 };
 use sparsec_notation::Node;
 
-pub use factor::{Factors, factors};
+pub use factor::{Factors, factors, product};
 
 use super::Name;
 use super::apply::{distinct_vars, illegal, new_vars};
@@ -254,7 +254,7 @@ impl Rewrite<'_> {
         reduction: &Reduction,
     ) -> Option<Result<Stmt>> {
         if let Some(contracted) = self.contract(loops, inner, reduction) {
-            return Some(contracted);
+            return contracted;
         }
         let lhs = &reduction.lhs;
         if self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace {

@@ -31,19 +31,20 @@ use super::{Reduction, Rewrite};
 
 impl Rewrite<'_> {
     /// The nest with some factors of its reduction contracted apart; `None` where these share
-    /// no summed variable with the others.
+    /// no summed variable with the others, and `Some(None)` where the assignment is in a nest
+    /// further inside.
+    #[allow(clippy::option_option)]
     pub(super) fn contract(
         &mut self,
         loops: &[IndexVar],
         inner: &Stmt,
         reduction: &Reduction,
-    ) -> Option<Result<Stmt>> {
-        let Stmt::Assign { .. } = inner else {
-            return None;
-        };
+    ) -> Option<Option<Result<Stmt>>> {
         let factors = reduction.factors.as_ref()?;
+        let all = loops.iter().chain(&reduction.loops);
+        let all: Vec<IndexVar> = all.copied().collect();
         let is_derived = |var: &IndexVar| self.concrete.made_by(*var).is_some();
-        if loops.iter().any(is_derived) {
+        if all.iter().any(is_derived) {
             return None;
         }
         let uses = |factors: &[Expr], var: &IndexVar| {
@@ -56,17 +57,24 @@ impl Rewrite<'_> {
         let is_summed = |var: &IndexVar| is_shared(var) && !reduction.lhs.uses(*var);
         let is_contracted = |var: &IndexVar| inside(var) && !outside(var);
         // A factor alone of which nothing is summed is a copy: that is a part of a right side.
-        let is_copy = factors.inside.len() == 1 && !loops.iter().any(is_contracted);
-        if is_copy || !loops.iter().any(is_summed) {
+        let is_copy = factors.inside.len() == 1 && !all.iter().any(is_contracted);
+        // An entry of a workspace is collected in another one where a factor comes later.
+        let data = &self.concrete.tensors[reduction.lhs.tensor];
+        let is_nested = data.role == TensorRole::Workspace && all.iter().any(is_contracted);
+        if is_copy || !(is_nested || all.iter().any(is_summed)) {
             return None;
         }
+        let Stmt::Assign { rhs, .. } = inner else {
+            return Some(None);
+        };
+        let all_around = loops_around(&self.concrete.stmt, &reduction.lhs, rhs);
         // Loops around both parts: those of the intermediate that the workspace lacks.
         let around = |var: &&IndexVar| is_shared(var) && !self.vars.contains(var);
         let n_around = loops.iter().take_while(around).count();
         let (outer, rest) = loops.split_at(n_around);
         let modes: Vec<IndexVar> = rest.iter().copied().filter(is_shared).collect();
         if let Err(error) = self.expect_contracted(&modes, outer) {
-            return Some(Err(error));
+            return Some(Some(Err(error)));
         }
         let data = &self.concrete.tensors[reduction.lhs.tensor];
         let (element, fill) = (data.element, data.fill);
@@ -79,7 +87,8 @@ impl Rewrite<'_> {
         left.push(Expr::Access(access.clone()));
         let (consuming, producing) = (own(&outside), own(&inside));
         // What another nest adds to is added to here as well, and workspaces always are.
-        let mut summing = outer.iter().chain(&consuming);
+        let around_both = all_around.iter().filter(|var| !rest.contains(var));
+        let mut summing = around_both.chain(&consuming);
         let is_added_to = self.n_assigned(&reduction.lhs) > 1
             || self.concrete.tensors[reduction.lhs.tensor].role == TensorRole::Workspace
             || summing.any(|var| !reduction.lhs.uses(*var));
@@ -97,7 +106,7 @@ impl Rewrite<'_> {
             consumer: Box::new(consumer.in_loops(&consuming)),
             producer: Box::new(self.renamed(&producer.in_loops(&producing))),
         };
-        Some(Ok(both.in_loops(outer)))
+        Some(Some(Ok(both.in_loops(outer))))
     }
 
     /// How many assignments a tensor has.
@@ -131,5 +140,34 @@ impl Rewrite<'_> {
         Err(error.help(format!(
             "write `{{{wanted}}}`, or put the loops that the workspace is to lack outermost"
         )))
+    }
+}
+
+/// The loops around an assignment that its nest shares with producers.
+fn loops_around(stmt: &Stmt, lhs: &Access, rhs: &Expr) -> Vec<IndexVar> {
+    let mut loops = Vec::new();
+    find(stmt, lhs, rhs, &mut loops);
+    loops
+}
+
+fn find(stmt: &Stmt, lhs: &Access, rhs: &Expr, loops: &mut Vec<IndexVar>) -> bool {
+    match stmt {
+        Stmt::Assign {
+            lhs: own,
+            rhs: value,
+            ..
+        } => own == lhs && value == rhs,
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            let is_found = find(body, lhs, rhs, loops);
+            if !is_found {
+                loops.pop();
+            }
+            is_found
+        }
+        Stmt::Where { consumer, producer } => {
+            find(consumer, lhs, rhs, loops) || find(producer, lhs, rhs, loops)
+        }
+        Stmt::Sequence(stmts) => stmts.iter().any(|stmt| find(stmt, lhs, rhs, loops)),
     }
 }

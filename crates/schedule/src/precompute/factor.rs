@@ -67,8 +67,12 @@ pub fn factors(
 }
 
 /// The factors of a product that may be multiplied in any order, and after what
-/// `reduce` does as well as before it.
-fn product(concrete: &Concrete, reduce: &Operator, rhs: &Expr) -> Option<(Operator, Vec<Expr>)> {
+/// `reduce` does as well as before it, with what multiplies them.
+pub fn product(
+    concrete: &Concrete,
+    reduce: &Operator,
+    rhs: &Expr,
+) -> Option<(Operator, Vec<Expr>)> {
     let Expr::Apply { op, .. } = rhs else {
         return None;
     };

@@ -1,0 +1,320 @@
+//! Products of several tensors, contracted in parts: fused loops with workspaces between.
+//!
+//! ```text
+//! E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m) * L(K,i)
+//!
+//! reorder(K, i, a, b, m)
+//! precompute(I(K,a,b) * C(a,i), {b}, w)       forall K: forall i: where(
+//!                                               forall b: forall m: E += P * L * w(b),
+//!                                               forall a: forall b: w(b) += I * C)
+//! ```
+//!
+//! [`sparsec_network`] searches trees, fused loops and mode orders for the product; its plans
+//! become commands. Each of them is a candidate like any other, weighed by the estimate of all
+//! plans.
+//!
+//! A statement is looked at if it reduces a product of [`LEAST`] or more tensors, each of
+//! which is read at variables that differ, and whose fills are the identity of the reduction,
+//! so that what is not stored adds nothing. Floats are summed in another order, so `strict`
+//! leaves them as they are.
+
+use std::collections::BTreeSet;
+
+use sparsec_base::arena::Id;
+use sparsec_format::{Format, Widths};
+use sparsec_graph::path;
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Expr, IndexVar};
+use sparsec_network::planner::{self, PlanOptions};
+use sparsec_network::{
+    Estimator, Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor,
+    WorkspaceKind,
+};
+use sparsec_schedule::product;
+
+use crate::copies::arranged;
+use crate::cost::Cost;
+use crate::draft::{Draft, walked};
+use crate::estimate::work::work;
+use crate::estimate::{Estimate, UNKNOWN_EXTENT};
+use crate::search::Plan;
+
+/// The least number of tensors of which parts are contracted apart.
+const LEAST: usize = 3;
+/// How many plans of a network become candidates.
+const MOST: usize = 3;
+
+/// The cheapest plan of a statement that contracts a product in parts, if there is one.
+pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
+    let contraction = Contraction::of(naive)?;
+    let mut best: Option<(Cost, Plan)> = None;
+    for plan in contraction.plans() {
+        for kind in [None, Some("listed")] {
+            let Some((cost, plan)) = contraction.commanded(&plan, kind) else {
+                continue;
+            };
+            if best
+                .as_ref()
+                .is_none_or(|(least, _)| cost.is_less_than(least))
+            {
+                best = Some((cost, plan));
+            }
+        }
+    }
+    best
+}
+
+/// A statement as a network.
+struct Contraction<'a> {
+    naive: &'a Draft<'a>,
+    /// The tensors of the product, in its order.
+    factors: Vec<Access>,
+    network: Network,
+}
+
+impl<'a> Contraction<'a> {
+    fn of(naive: &'a Draft<'a>) -> Option<Self> {
+        let concrete = &naive.concrete;
+        let (loops, Stmt::Assign { lhs, reduce, rhs }) = concrete.stmt.nest() else {
+            return None;
+        };
+        let reduce = reduce.as_ref()?;
+        let element = rhs.element(&concrete.tensors);
+        let rounds = element.is_float() || element.is_complex();
+        if (rounds && naive.facts().strict) || concrete.clauses().len() > 0 {
+            return None;
+        }
+        let (_, all) = product(concrete, reduce, rhs)?;
+        let identity = reduce.identity(element)?;
+        let mut factors = Vec::new();
+        for factor in &all {
+            let Expr::Access(access) = factor else {
+                // What has no variables is multiplied with the rest.
+                factor.vars().is_empty().then_some(())?;
+                continue;
+            };
+            if access.indices.is_empty() {
+                continue;
+            }
+            let vars: BTreeSet<IndexVar> = access.plain_vars()?.into_iter().collect();
+            let is_plain = vars.len() == access.indices.len()
+                && naive.format(access.tensor).is_some_and(Format::is_plain)
+                && concrete.tensors[access.tensor].fill == identity;
+            is_plain.then(|| factors.push(access.clone()))?;
+        }
+        let used: BTreeSet<IndexVar> = factors.iter().flat_map(Access::vars).collect();
+        let is_whole = loops.iter().all(|var| used.contains(var));
+        if factors.len() < LEAST || !is_whole {
+            return None;
+        }
+        let network = network(naive, lhs, &factors)?;
+        Some(Self {
+            naive,
+            factors,
+            network,
+        })
+    }
+
+    /// The plans of the network, the cheapest first.
+    fn plans(&self) -> Vec<NetworkPlan> {
+        let concrete = &self.naive.concrete;
+        let (_, Stmt::Assign { lhs, .. }) = concrete.stmt.nest() else {
+            return Vec::new();
+        };
+        // A dense result takes entries in any order, and is written along its rows in this one.
+        let format = self
+            .naive
+            .format(lhs.tensor)
+            .filter(|format| format.is_plain());
+        let result_layout = format.map(|format| {
+            let levels = format.levels().iter();
+            let vars = levels.filter_map(|level| self.index(lhs.var(level.mode())?));
+            vars.collect()
+        });
+        let options = PlanOptions {
+            result_layout: result_layout
+                .filter(|layout: &Vec<_>| layout.len() == lhs.indices.len()),
+            ..PlanOptions::default()
+        };
+        let planned = planner::plan(&Estimator::new(&self.network), &options);
+        let plans = planned.map_or_else(|_| Vec::new(), |planned| planned.plans);
+        let plans = plans.into_iter().map(|priced| priced.plan);
+        // A tree of one statement is the nest as it is.
+        plans
+            .filter(|plan| plan.tree.len() > 1)
+            .take(MOST)
+            .collect()
+    }
+
+    fn index(&self, var: IndexVar) -> Option<sparsec_network::IndexVar> {
+        self.network.index_named(self.naive.name(var))
+    }
+
+    fn var(&self, index: sparsec_network::IndexVar) -> IndexVar {
+        let name = &self.network.variable(index).name;
+        let var = self.naive.concrete.var(name);
+        var.expect("the network has the variables of the statement")
+    }
+
+    /// The plan of the statement that follows one of the network, with workspaces of a kind.
+    fn commanded(&self, plan: &NetworkPlan, kind: Option<&str>) -> Option<(Cost, Plan)> {
+        let mut draft = self.naive.clone();
+        let paths: Vec<Vec<IndexVar>> = plan
+            .paths()
+            .into_iter()
+            .map(|path| self.vars(&path))
+            .collect();
+        self.convert(plan, &paths, &mut draft)?;
+        draft.convert_foreign().ok()?;
+        // Conversions have replaced what is read.
+        let (_, Stmt::Assign { reduce, rhs, .. }) = draft.concrete.stmt.nest() else {
+            return None;
+        };
+        let (op, all) = product(&draft.concrete, reduce.as_ref()?, rhs)?;
+        let read: Vec<Expr> = all.into_iter().filter(|it| !it.vars().is_empty()).collect();
+        let root = plan.tree.statements().map(|(id, _)| id).next_back()?;
+        let mut todo = vec![(root, draft.concrete.stmt.loops())];
+        while let Some((statement, loops)) = todo.pop() {
+            let path = &paths[statement.index()];
+            let mut order: Vec<IndexVar> = path
+                .iter()
+                .copied()
+                .filter(|var| loops.contains(var))
+                .collect();
+            order.extend(loops.iter().copied().filter(|var| !path.contains(var)));
+            draft.reorder_nest(&loops, &order).ok()?;
+            let mut inner: Vec<StatementId> = plan
+                .tree
+                .statement(statement)
+                .factors
+                .iter()
+                .filter_map(|factor| match factor {
+                    Factor::Statement(id) => Some(*id),
+                    Factor::Operand(_) => None,
+                })
+                .collect();
+            // Those that share the fewest loops are computed outside of the others.
+            let fused = |id: StatementId| -> Option<usize> {
+                let modes = &plan.workspaces[id.index()].as_ref()?.modes;
+                Some(shared(path, &paths[id.index()], &self.vars(modes)))
+            };
+            inner.sort_by_key(|id| fused(*id));
+            let mut left = order;
+            for producer in inner {
+                let operands = plan.tree.statement(producer).operands.iter();
+                let factors = operands.map(|operand| read[operand.index()].clone());
+                let expr = factors.reduce(|left, right| Expr::Apply {
+                    op: op.clone(),
+                    args: vec![left, right],
+                })?;
+                let space = plan.workspaces[producer.index()].as_ref()?;
+                let modes = self.vars(&space.modes);
+                let workspace = draft.concrete.fresh_name("w");
+                let names: Vec<&str> = modes.iter().map(|var| draft.name(*var)).collect();
+                let kind = match (kind, space.kind) {
+                    _ if modes.is_empty() => String::new(),
+                    (_, WorkspaceKind::Hashed) => " : hashed".to_owned(),
+                    (Some(kind), _) => format!(" : {kind}"),
+                    (None, _) => String::new(),
+                };
+                let text = format!(
+                    "precompute({}, {{{}}}, {workspace}{kind})",
+                    draft.concrete.expr_text(&expr),
+                    names.join(", ")
+                );
+                draft.say(text).ok()?;
+                let own: BTreeSet<IndexVar> = expr.vars().into_iter().collect();
+                let fused = &path[..fused(producer)?];
+                let producing: Vec<IndexVar> = left
+                    .iter()
+                    .copied()
+                    .filter(|var| own.contains(var) && !fused.contains(var))
+                    .collect();
+                todo.push((producer, producing));
+                left.retain(|var| path.contains(var));
+            }
+        }
+        let (converted, facts) = (draft.converted, draft.facts());
+        let plan = draft.finish().ok()?;
+        let cost = converted + work(Estimate::of(&plan, facts));
+        Some((cost, plan))
+    }
+
+    fn vars(&self, indices: &[sparsec_network::IndexVar]) -> Vec<IndexVar> {
+        indices.iter().map(|index| self.var(*index)).collect()
+    }
+
+    /// Converts the operands that their loops cannot follow, and those that are stored dense.
+    fn convert(
+        &self,
+        plan: &NetworkPlan,
+        paths: &[Vec<IndexVar>],
+        draft: &mut Draft<'_>,
+    ) -> Option<()> {
+        for (number, access) in self.factors.iter().enumerate() {
+            let operand = OperandId::from_index(number);
+            let mut statements = plan.tree.statements();
+            let (statement, _) =
+                statements.find(|(_, it)| it.factors.contains(&Factor::Operand(operand)))?;
+            let path = &paths[statement.index()];
+            let format = walked(&self.naive.formats, access);
+            let place = |var: IndexVar| path.iter().position(|known| *known == var);
+            let mut edges = path::edges(access, format).into_iter();
+            let is_followed = edges.all(|edge| place(edge.before) < place(edge.after));
+            let is_dense = plan.dense.contains(operand) && format.has_sparse();
+            if self.factors[..number].contains(access) || (is_followed && !is_dense) {
+                continue;
+            }
+            let extents = &draft.concrete.tensors[access.tensor].extents;
+            let format = match is_dense {
+                true => Format::dense(access.indices.len()).with_widths(Widths::default()),
+                false => arranged(format, access, extents, path).ok()?,
+            };
+            draft.convert(access, format).ok()?;
+        }
+        Some(())
+    }
+}
+
+/// How many loops two statements share, the second of which computes a workspace of these
+/// modes for the first.
+fn shared(path: &[IndexVar], other: &[IndexVar], modes: &[IndexVar]) -> usize {
+    let both = path.iter().zip(other);
+    both.take_while(|(a, b)| a == b && !modes.contains(a))
+        .count()
+}
+
+/// The product as a network, with what is known of its tensors.
+fn network(naive: &Draft<'_>, lhs: &Access, factors: &[Access]) -> Option<Network> {
+    let estimate = naive.estimate();
+    let named = |access: &Access| -> Option<Named> {
+        let vars = access.plain_vars()?;
+        let names: Vec<&str> = vars.iter().map(|var| naive.name(*var)).collect();
+        Some(Named::new(
+            &naive.concrete.tensors[access.tensor].name,
+            &names,
+        ))
+    };
+    let mut tensors: Vec<Tensor> = Vec::new();
+    for access in factors {
+        let name = &naive.concrete.tensors[access.tensor].name;
+        if tensors.iter().any(|tensor| tensor.name == *name) {
+            continue;
+        }
+        let extents = access.plain_vars()?.into_iter();
+        let extents: Vec<u64> = extents
+            .map(|var| estimate.extent(var).unwrap_or(UNKNOWN_EXTENT as u64))
+            .collect();
+        let format = walked(&naive.formats, access);
+        let size: f64 = extents.iter().map(|extent| *extent as f64).product();
+        let stored = estimate.n_stored(access).min(size) as u64;
+        let levels = format.levels().iter().map(|level| level.mode());
+        tensors.push(Tensor {
+            entries: format.has_sparse().then_some(stored),
+            layout: Some(levels.collect()),
+            ..Tensor::dense(name.as_str(), &extents)
+        });
+    }
+    let operands: Option<Vec<Named>> = factors.iter().map(named).collect();
+    Network::new(tensors, &named(lhs)?, &operands?).ok()
+}
