@@ -129,20 +129,24 @@ pub fn plan(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
+    let contracted = contractions::best(&naive).map(|(cost, mut plan)| {
+        plan.account.n_looked += 1;
+        plan.account.add(considered(&plan, cost));
+        plan
+    });
     let asked = || Asked {
         may_turn_result: true,
+        less_than: contracted.as_ref().map(|plan| plan.cost().nanoseconds()),
         ..Asked::default()
     };
     let mut found = best(&naive, asked());
     if let Some(divided) = rowwise::divided(&naive) {
         found = lesser(found, best(&divided, asked()));
     }
-    if let Some((cost, mut plan)) = contractions::best(&naive) {
-        plan.account.n_looked += 1;
-        plan.account.add(considered(&plan, cost));
-        found = lesser(found, Ok(plan));
+    match contracted {
+        Some(contracted) => lesser(found, Ok(contracted)),
+        None => found,
     }
-    found
 }
 
 /// The plan that costs less, with the candidates of both; the first of equals. If there is
@@ -347,6 +351,8 @@ struct Asked<'a> {
     amid: &'a [Command],
     /// Commands that come last.
     last: &'a [Command],
+    /// The cost of a plan that is known, in nanoseconds: one that costs more is of no use.
+    less_than: Option<f64>,
     /// Pairs of loops whose order commands have said.
     ordered: Vec<(IndexVar, IndexVar)>,
     /// Whether the result may be assembled in another order than it is stored in: who

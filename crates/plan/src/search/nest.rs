@@ -68,7 +68,10 @@ impl<'a> Search<'a> {
     /// The best plan, with its cost and that of converting what kernels do not
     /// walk.
     pub(super) fn run(&self) -> Result<(Cost, Plan)> {
-        let mut found = Found::default();
+        let mut found = Found {
+            less_than: self.asked.less_than.unwrap_or(f64::INFINITY),
+            ..Found::default()
+        };
         self.look(Assembly::Stored, &mut found)?;
         let may_turn = self.asked.may_turn_result && self.start.is_result_as_stored();
         if may_turn {
@@ -229,6 +232,8 @@ enum Assembly {
 struct Found {
     /// The cheapest of those that can be lowered, the first of equals.
     best: Option<(Cost, Plan)>,
+    /// What they have to cost less than.
+    less_than: f64,
     /// Why the first one that cannot be lowered cannot.
     error: Option<Diagnostic>,
     /// How many have been looked at.
@@ -242,7 +247,9 @@ impl Found {
     /// The least cost so far.
     fn least(&self) -> f64 {
         let best = self.best.as_ref();
-        best.map_or(f64::INFINITY, |(cost, _)| cost.nanoseconds())
+        best.map_or(self.less_than, |(cost, _)| {
+            cost.nanoseconds().min(self.less_than)
+        })
     }
 
     /// Takes in a candidate.

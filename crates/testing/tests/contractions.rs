@@ -1,0 +1,141 @@
+//! Products of several tensors, which planning contracts in fused parts.
+//!
+//! Random networks of three to five tensors in random formats give what the reference
+//! evaluator says, and most of their plans contract some factors apart.
+
+use sparsec::{FormatSpec, Inputs, Request, Session, Source, Tensor, compile, reference};
+
+const VARS: [&str; 6] = ["i", "j", "k", "l", "m", "n"];
+const EXTENTS: [u64; 6] = [7, 9, 8, 6, 10, 5];
+
+/// Numbers that follow from a seed.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+fn tensor(numbers: &mut Numbers, modes: &[usize], format: &str) -> Tensor {
+    let spec = FormatSpec::parse(&Source::new("format", format));
+    let format = spec.and_then(|spec| spec.resolve(modes.len()));
+    let extents: Vec<u64> = modes.iter().map(|mode| EXTENTS[*mode]).collect();
+    let share = numbers.pick(&[2, 5, 9]);
+    let (mut coords, mut values) = (Vec::new(), Vec::new());
+    let all: u64 = extents.iter().product();
+    for mut place in 0..all {
+        if numbers.below(10) >= share {
+            continue;
+        }
+        let mut entry: Vec<u64> = Vec::new();
+        for extent in extents.iter().rev() {
+            entry.push(place % extent);
+            place /= extent;
+        }
+        coords.extend(entry.into_iter().rev());
+        // Sums of small integers are exact in any order.
+        values.push(numbers.below(5) as f64 - 2.0);
+    }
+    let tensor = Tensor::pack(&format.expect("a preset"), &extents, &coords, &values);
+    tensor.expect("entries within the extents")
+}
+
+/// A product of tensors, with its operands and the format of its result.
+fn network(seed: u64) -> (String, Inputs, &'static str) {
+    let mut numbers = Numbers(seed);
+    let n = 3 + numbers.below(3) as usize;
+    let mut inputs = Inputs::new();
+    let mut factors = Vec::new();
+    let mut used: Vec<usize> = Vec::new();
+    for number in 0..n {
+        let order = 1 + numbers.below(3) as usize;
+        let mut modes: Vec<usize> = Vec::new();
+        // Chains: each tensor shares a variable with those before it.
+        if let Some(shared) = (!used.is_empty()).then(|| numbers.pick(&used)) {
+            modes.push(shared);
+        }
+        while modes.len() < order {
+            let mode = numbers.below(VARS.len() as u64) as usize;
+            if !modes.contains(&mode) {
+                modes.push(mode);
+            }
+        }
+        used.extend(
+            modes
+                .iter()
+                .filter(|mode| !used.contains(mode))
+                .copied()
+                .collect::<Vec<_>>(),
+        );
+        let format = match order {
+            1 => numbers.pick(&["dense", "csf"]),
+            2 => numbers.pick(&["dense", "csr", "csc", "dcsr", "scoo"]),
+            _ => numbers.pick(&["dense", "csf"]),
+        };
+        let name = format!("A{number}");
+        let indices: Vec<&str> = modes.iter().map(|mode| VARS[*mode]).collect();
+        factors.push(format!("{name}({})", indices.join(",")));
+        inputs.insert(name, tensor(&mut numbers, &modes, format));
+    }
+    let mut kept: Vec<usize> = used
+        .iter()
+        .filter(|_| numbers.below(2) == 0)
+        .copied()
+        .collect();
+    kept.truncate(3);
+    let kept: Vec<&str> = kept.into_iter().map(|mode| VARS[mode]).collect();
+    let format = match kept.len() {
+        0 | 1 => "dense",
+        2 => numbers.pick(&["dense", "csr"]),
+        _ => numbers.pick(&["dense", "csf"]),
+    };
+    let lhs = match kept.is_empty() {
+        true => "R".to_owned(),
+        false => format!("R({})", kept.join(",")),
+    };
+    (format!("{lhs} = {}", factors.join(" * ")), inputs, format)
+}
+
+#[test]
+fn random_networks_are_what_the_reference_says() {
+    let cases = std::env::var("PROPTEST_CASES")
+        .ok()
+        .and_then(|it| it.parse().ok());
+    let session = Session::interpreter();
+    let (mut n_contracted, n) = (0, cases.unwrap_or(60));
+    for seed in 0..n {
+        let (program, inputs, format) = network(seed);
+        let mut request = Request::new(Source::new("program", program.as_str()));
+        if program.starts_with("R(") {
+            request.set_format("R", format).expect("a format");
+        }
+        let case = format!("seed {seed}: {program} into {format}");
+        let compiled = compile(&request, &inputs).unwrap_or_else(|e| panic!("{case}: {e:?}"));
+        let found = session.run(&compiled, &inputs);
+        let found = found.unwrap_or_else(|e| panic!("{case}: {e:?}"));
+        let expected = reference::evaluate(compiled.resolved(), &inputs);
+        let expected = expected.unwrap_or_else(|e| panic!("{case}: {e:?}"));
+        let difference = reference::compare_exact(&expected["R"], &found.tensors["R"]);
+        let schedules = compiled
+            .statements()
+            .iter()
+            .map(|it| it.plan.schedule.to_string());
+        let schedule: Vec<String> = schedules.collect();
+        let schedule = schedule.join("\n\n");
+        assert!(difference.is_none(), "{case}: {difference:?}\n{schedule}");
+        n_contracted += u64::from(schedule.contains("precompute(A"));
+    }
+    assert!(
+        n_contracted * 4 > n,
+        "{n_contracted} of {n} are contracted in parts"
+    );
+}
