@@ -34,7 +34,7 @@ use sparsec_schedule::product;
 
 use crate::copies::arranged;
 use crate::cost::Cost;
-use crate::draft::{Draft, walked};
+use crate::draft::{Draft, nests, walked};
 use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::search::Plan;
@@ -43,21 +43,46 @@ use crate::search::Plan;
 const LEAST: usize = 3;
 /// How many plans of a network become candidates.
 const MOST: usize = 3;
+/// In how many of them other orders of loops are tried.
+const REORDERED_PLANS: usize = 2;
+/// The most loops of one nest whose orders are tried.
+const REORDERED: usize = 4;
 
 /// The cheapest plan of a statement that contracts a product in parts, if there is one.
 pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
     let contraction = Contraction::of(naive)?;
-    let mut best: Option<(Cost, Plan)> = None;
-    for plan in contraction.plans() {
-        for kind in [None, Some("listed")] {
-            let Some((cost, plan)) = contraction.commanded(&plan, kind) else {
-                continue;
-            };
-            if best
-                .as_ref()
-                .is_none_or(|(least, _)| cost.is_less_than(least))
+    let plans = contraction.plans();
+    let kinds = [None, Some("listed")];
+    let drafts = plans.iter().flat_map(|plan| {
+        let commanded = |kind: &Option<&str>| contraction.commanded(plan, *kind);
+        kinds.iter().filter_map(commanded).collect::<Vec<_>>()
+    });
+    let mut found: Vec<(Draft<'_>, Cost, Plan)> = drafts
+        .filter_map(|draft| {
+            let (cost, plan) = priced(&draft)?;
+            Some((draft, cost, plan))
+        })
+        .collect();
+    found.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
+    let best = found.into_iter().take(REORDERED_PLANS).map(reordered);
+    best.reduce(|best, other| match other.0.is_less_than(&best.0) {
+        true => other,
+        false => best,
+    })
+}
+
+/// The best of what loops of each nest come to in other orders: estimates of networks know
+/// kernels that this compiler has not.
+fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
+    let mut best = (cost, plan);
+    for nest in nests(&draft.concrete.stmt) {
+        for order in permutations(&nest).into_iter().skip(1) {
+            let mut other = draft.clone();
+            if other.reorder_nest(&nest, &order).is_ok()
+                && let Some(reordered) = priced(&other)
+                && reordered.0.is_less_than(&best.0)
             {
-                best = Some((cost, plan));
+                (best, draft) = (reordered, other);
             }
         }
     }
@@ -156,8 +181,8 @@ impl<'a> Contraction<'a> {
         var.expect("the network has the variables of the statement")
     }
 
-    /// The plan of the statement that follows one of the network, with workspaces of a kind.
-    fn commanded(&self, plan: &NetworkPlan, kind: Option<&str>) -> Option<(Cost, Plan)> {
+    /// The statement as a plan of the network has it, with workspaces of a kind.
+    fn commanded(&self, plan: &NetworkPlan, kind: Option<&str>) -> Option<Draft<'a>> {
         let mut draft = self.naive.clone();
         let paths: Vec<Vec<IndexVar>> = plan
             .paths()
@@ -234,10 +259,7 @@ impl<'a> Contraction<'a> {
                 left.retain(|var| path.contains(var));
             }
         }
-        let (converted, facts) = (draft.converted, draft.facts());
-        let plan = draft.finish().ok()?;
-        let cost = converted + work(Estimate::of(&plan, facts));
-        Some((cost, plan))
+        Some(draft)
     }
 
     fn vars(&self, indices: &[sparsec_network::IndexVar]) -> Vec<IndexVar> {
@@ -274,6 +296,32 @@ impl<'a> Contraction<'a> {
         }
         Some(())
     }
+}
+
+/// The plan of a draft, with its cost.
+fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
+    let plan = draft.clone().finish().ok()?;
+    let cost = draft.converted + work(Estimate::of(&plan, draft.facts()));
+    Some((cost, plan))
+}
+
+/// The orders of a nest of up to [`REORDERED`] loops, the given one first; of others that one.
+fn permutations(nest: &[IndexVar]) -> Vec<Vec<IndexVar>> {
+    if nest.len() > REORDERED {
+        return vec![nest.to_vec()];
+    }
+    let Some((last, rest)) = nest.split_last() else {
+        return vec![Vec::new()];
+    };
+    let shorter = permutations(rest).into_iter();
+    let all = shorter.flat_map(|order| {
+        (0..=order.len()).rev().map(move |place| {
+            let mut order = order.clone();
+            order.insert(place, *last);
+            order
+        })
+    });
+    all.collect()
 }
 
 /// How many loops two statements share, the second of which computes a workspace of these

@@ -489,7 +489,7 @@ pub(crate) fn walked<'f>(formats: &'f Formats, access: &Access) -> &'f Format {
 }
 
 /// Every group of loops directly inside one another.
-fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
+pub(crate) fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
     let (loops, inner) = stmt.nest();
     let mut found = vec![loops];
     match inner {
