@@ -56,6 +56,9 @@ pub enum Obligation {
     OwnPlace,
     /// Entries have one place in the destination only if their coordinates are equal.
     Shared,
+    /// Entries have one place in the destination only if their values are equal. Where places
+    /// hold runs, this stands in place of [`OwnPlace`](Self::OwnPlace).
+    Alike,
     /// The place of an entry holds its value.
     Holds,
     /// The place of an entry holds the sum of the values at its coordinates.
@@ -184,6 +187,7 @@ impl Obligation {
             Self::OneTuple,
             Self::OwnPlace,
             Self::Shared,
+            Self::Alike,
             Self::Holds,
             Self::Sums,
             Self::Others,
@@ -231,6 +235,7 @@ impl Display for Obligation {
             Self::Shared => {
                 f.write_str("entries share a place only if their coordinates are equal")
             }
+            Self::Alike => f.write_str("entries share a place only if their values are equal"),
             Self::Sums => f.write_str("the place of each entry holds the sum at its coordinates"),
             Self::Holds => f.write_str("the place of each entry holds its value"),
             Self::Others => f.write_str("each other tuple holds the fill"),

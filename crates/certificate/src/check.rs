@@ -13,6 +13,7 @@ use crate::goal::{Goal, failing};
 use crate::lemma::Lemma;
 use crate::obligations::{declared_of, obligations, text};
 use crate::order::settled;
+use crate::stage::Stage;
 use crate::state::State;
 use crate::{Question, Refusal};
 
@@ -26,7 +27,8 @@ pub(crate) fn examine(
     certificate: &Certificate,
     until_refused: bool,
 ) -> Result<Vec<Vec<(Line, Outcome)>>, Refusal> {
-    let obligations = obligations(question)?;
+    let stages = question.stages()?;
+    let obligations = obligations(question, &stages)?;
     if obligations.is_empty() || certificate.parts.len() != obligations.len() {
         return Err(Refusal::of("the destination has another number of parts"));
     }
@@ -34,7 +36,7 @@ pub(crate) fn examine(
     let mut copies: Vec<&Statement> = Vec::new();
     for (number, obligations) in obligations.into_iter().enumerate() {
         let part = &certificate.parts[number];
-        let mut state = State::new(question, number, &part.tuple)?;
+        let mut state = State::new(question, &stages[number], &part.tuple)?;
         let examined = examine_part(&mut state, part, (obligations, until_refused));
         for own in state.copy.iter().chain(&state.claimed) {
             if copies.iter().any(|it| std::ptr::eq(*it, *own)) {
@@ -73,7 +75,11 @@ fn examine_part(
         }
     }
     for obligation in obligations {
-        if part.lines.iter().all(|line| line.obligation != obligation) {
+        let stands_for = |other: &Obligation| {
+            *other == obligation
+                || obligation == Obligation::OwnPlace && *other == Obligation::Alike
+        };
+        if !part.lines.iter().any(|line| stands_for(&line.obligation)) {
             let why = Refusal::of("the certificate does not mention it");
             examined.push((
                 Line {
@@ -117,6 +123,7 @@ impl<'a> State<'a> {
             | Obligation::OneTuple
             | Obligation::OwnPlace
             | Obligation::Shared
+            | Obligation::Alike
             | Obligation::Monotone(..) => {
                 [Lemma::ByNumbers, Lemma::Arithmetic].contains(&proof.lemma)
                     || proof.lemma.of_arrays().is_some()
@@ -135,6 +142,7 @@ impl<'a> State<'a> {
         )?;
         match obligation {
             Obligation::Settled => settled(self.computation),
+            Obligation::Visited if self.stage.is_triangle() => self.both_visited(&cited),
             Obligation::Visited => self.visited(&cited),
             Obligation::Apart => self.apart(),
             Obligation::Ascending => self.ascending(),
@@ -148,6 +156,10 @@ impl<'a> State<'a> {
             Obligation::Tuple => self.has_tuple(),
             Obligation::OneTuple => self.one_tuple(),
             Obligation::OwnPlace | Obligation::Shared => self.own_place(),
+            Obligation::Alike => self.alike(),
+            Obligation::Holds | Obligation::Sums if self.stage.is_triangle() => {
+                self.both_hold_values()
+            }
             Obligation::Holds | Obligation::Sums => self.holds_value(),
             Obligation::Others => self.others(),
             Obligation::Values(_) => Err(Refusal::of("it is checked by its lemma")),
@@ -196,7 +208,8 @@ impl<'a> State<'a> {
             self.determines(&[place], &tuple),
             "two entries may have one place in the source",
         )?;
-        if !self.are_distinct && !self.question.adds && self.piece.is_none() {
+        let is_made_distinct = self.adds || !matches!(self.stage, Stage::Part(_));
+        if !self.are_distinct && !is_made_distinct {
             let coordinates = self.entries.coordinates.clone();
             let place = [self.entries.place.clone()];
             refuse(

@@ -14,52 +14,9 @@
 //! at most `n` and `m`.
 
 use sparsec_computation::Key;
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, MortonWord};
 
 use crate::state::State;
-
-/// One word of a key: these bits of all coordinates.
-struct Word {
-    coordinates: Vec<Expression>,
-    /// How many bits of each coordinate lie below.
-    shift: u32,
-    /// How many bits of each coordinate the word has; all that are left if `None`.
-    n_bits: Option<u32>,
-}
-
-impl Word {
-    fn of(key: &Expression) -> Option<Self> {
-        let Expression::Call(name, arguments) = key else {
-            return None;
-        };
-        let parts: Vec<_> = arguments.iter().map(bits).collect();
-        let (_, shift, n_bits) = *parts.first().filter(|_| name == "MORTON")?;
-        let is_alike = parts.iter().all(|part| (part.1, part.2) == (shift, n_bits));
-        is_alike.then(|| Self {
-            coordinates: parts.into_iter().map(|part| part.0.clone()).collect(),
-            shift,
-            n_bits,
-        })
-    }
-}
-
-/// `e`, `e floordiv 2^s`, `e mod 2^b` and `e floordiv 2^s mod 2^b` as `e`, `s` and `b`.
-fn bits(e: &Expression) -> (&Expression, u32, Option<u32>) {
-    let power = |n: &Expression| match n {
-        Expression::Integer(n) if *n > 0 && n.count_ones() == 1 => Some(n.trailing_zeros()),
-        _ => None,
-    };
-    let (e, n_bits) = match e {
-        Expression::Modulo(inner, n) if power(n).is_some() => (&**inner, power(n)),
-        _ => (e, None),
-    };
-    match e {
-        Expression::FloorDivide(inner, n) if power(n).is_some() => {
-            (&**inner, power(n).expect("just asked"), n_bits)
-        }
-        _ => (e, 0, n_bits),
-    }
-}
 
 /// The bounds within which coordinates have a key on a curve. The computation checks the number of
 /// bits when it runs.
@@ -88,7 +45,7 @@ pub(crate) fn needs<'a>(
 
 /// Whether a word of a key lies below its extent at each entry.
 pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
-    let Some(word) = Word::of(&key.value) else {
+    let Some(word) = MortonWord::of(&key.value) else {
         return false;
     };
     let most = match &key.extent {
@@ -98,7 +55,7 @@ pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
             let end = n_bits.and_then(|n_bits| 1i64.checked_shl(n_bits));
             return are_natural(state, &word) && end.is_some_and(|end| 0 < end && end <= *n);
         }
-        Expression::Add(most, one) if **one == Expression::Integer(1) => Word::of(most),
+        Expression::Add(most, one) if **one == Expression::Integer(1) => MortonWord::of(most),
         _ => None,
     };
     most.is_some_and(|most| {
@@ -108,16 +65,16 @@ pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
             && word.coordinates.len() == most.coordinates.len()
             && are_natural(state, &word)
             && pairs.all(|(coordinate, most)| {
-                let (coordinate, most) = (coordinate.clone(), most.clone());
+                let (coordinate, most) = ((*coordinate).clone(), (*most).clone());
                 state.at_entries(&Constraint::new(coordinate, Comparison::LessEqual, most))
             })
     })
 }
 
-fn are_natural(state: &State<'_>, word: &Word) -> bool {
+fn are_natural(state: &State<'_>, word: &MortonWord<'_>) -> bool {
     let zero = || Expression::Integer(0);
     word.coordinates.iter().all(|coordinate| {
-        let natural = Constraint::new(zero(), Comparison::LessEqual, coordinate.clone());
+        let natural = Constraint::new(zero(), Comparison::LessEqual, (*coordinate).clone());
         state.at_entries(&natural)
     })
 }
@@ -208,11 +165,11 @@ pub(crate) fn joined(state: &State<'_>, keys: Vec<Expression>) -> Vec<Expression
 
 /// How many of the first keys are the words of one curve, and the whole key.
 fn words(state: &State<'_>, keys: &[Expression]) -> Option<(usize, Expression)> {
-    let first = Word::of(keys.first()?).filter(|word| word.n_bits.is_none())?;
+    let first = MortonWord::of(keys.first()?).filter(|word| word.n_bits.is_none())?;
     let mut shift = first.shift;
     let mut n = 1;
     while shift > 0 {
-        let next = Word::of(keys.get(n)?)?;
+        let next = MortonWord::of(keys.get(n)?)?;
         let follows = next.n_bits?.checked_add(next.shift) == Some(shift);
         if !follows || next.coordinates != first.coordinates {
             return None;
@@ -221,6 +178,7 @@ fn words(state: &State<'_>, keys: &[Expression]) -> Option<(usize, Expression)> 
         n += 1;
     }
     let is_curve = are_natural(state, &first);
-    let whole = Expression::Call("MORTON".to_owned(), first.coordinates);
+    let coordinates = first.coordinates.into_iter().cloned();
+    let whole = Expression::Call("MORTON".to_owned(), coordinates.collect());
     is_curve.then_some((n, whole))
 }

@@ -47,6 +47,8 @@ pub(crate) enum Held {
     },
     /// The entry at an index is greater than the value of each entry with this index.
     Behind { index: Expression },
+    /// The entry at a place is the length of its run.
+    RunLengths,
     /// The entry at an index is the number of entries with this key.
     Sizes { key: Expression },
     /// The entry at the place of an entry is its place in block `parent` of `n_stored` places.

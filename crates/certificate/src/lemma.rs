@@ -5,9 +5,10 @@
 use sparsec_computation::Statement;
 
 use crate::check::Outcome;
-use crate::lemmas::{block, number, run, scalar, scan, store, table};
+use crate::lemmas::{block, changes, number, run, scalar, scan, spread, store, table};
 use crate::pieces;
 use crate::state::State;
+use crate::triangle;
 
 /// Applies a lemma to the statements that write an array.
 type Check = fn(&mut State<'_>, &str, &[&Statement]) -> Outcome;
@@ -75,10 +76,22 @@ lemmas! {
     Behind = "a running maximum is behind each value", Some(run::behind);
     /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
     Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
+    /// `pos(x + 1) = pos(x) + (changes(x) + 1)`.
+    RunStarts = "each parent has one run more than changes of its values", Some(changes::starts);
+    /// `bounds(run(x) + p) = k`, where a run begins.
+    RunBounds = "each run begins at a change, and coordinates of one run have one value", Some(changes::bounds);
     /// `T(p) = before + ordinal()`.
     Placed = "ordinals behind the entries of the pieces before are no numbers of other pieces", Some(pieces::placed);
+    /// `n += end - from`, at each place.
+    CountedRuns = "the lengths of all runs add up to the number of entries", Some(spread::counted);
+    /// `len(p) = max(0, end - from)`.
+    RunLengths = "each place has the length of its run", Some(spread::lengths);
+    /// `T(0) = before`, `T(x + 1) = T(x) + len(x)`.
+    Spread = "sums of the lengths of runs, and offsets in runs, are a bijection onto the numbers of entries", Some(spread::starts);
     /// `crd(T(p)) = k`, for each piece.
     Listed = "each piece writes at its own numbers", Some(pieces::listed);
+    /// `n += differs(T(p), T_image(p))`, `assume n = 0`.
+    Mirrored = "what is counted differs from its mirror image", Some(triangle::mirrored);
     /// `count(k) += 1`.
     Sizes = "what is counted at each entry of a group is the size of the group", Some(table::sizes);
     /// `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`.

@@ -2,10 +2,12 @@
 //! write an array, and checks the side conditions of its lemma.
 
 pub(crate) mod block;
+pub(crate) mod changes;
 pub(crate) mod number;
 pub(crate) mod run;
 pub(crate) mod scalar;
 pub(crate) mod scan;
+pub(crate) mod spread;
 pub(crate) mod store;
 pub(crate) mod table;
 

@@ -38,6 +38,9 @@
 //! | `crd(K * x + s) = s`, `crd(T(p)) = c`                 | `FilledUp`           | `crd` increases in each block             |
 //! | `stored(p) = 1`                                       | `Taken`              | a part of the destination takes the entries with 1, and leaves the others |
 //! | `T(p) = before + ordinal()`                           | `Placed`             | a piece of the source has the numbers behind those of the pieces before |
+//! | `n += end - from`, `len(p) = max(0, end - from)`, `T(x + 1) = T(x) + len(x)` | `CountedRuns`, `RunLengths`, `Spread` | the same, of entries that share places in runs |
+//! | `n += differs(T(p), T_image(p))`, `assume n = 0`      | `Mirrored`           | each entry has the value that it mirrors  |
+//! | `pos(x + 1) = pos(x) + (changes(x) + 1)`; `bounds(run(x) + p) = k` | `RunStarts`, `RunBounds` | runs of coordinates with one value, which share a place |
 //! | `crd(T(p)) = k`, one statement for each piece         | `Listed`             | `crd` at the number of an entry is its `k` |
 //!
 //! A source may have places without an entry: places at which `A_stored` is 0, or that no tuple has.
@@ -45,7 +48,13 @@
 //!
 //! A destination of several parts has obligations for each part. The first part takes the entries
 //! that `Taken` says, and the next part begins with those that are left; the last one has to hold all
-//! of these. A source of several pieces is first listed (`pieces.rs`).
+//! of these. A source of several pieces is first listed (`pieces.rs`), and a source whose places hold
+//! runs (`lemmas/spread.rs`). If the destination stores a triangle, the list is first combined with its
+//! mirror images (`triangle.rs`). Each of these steps is a **stage** with obligations of its own
+//! (`stage.rs`).
+//!
+//! Where places of the destination hold runs, entries share them, and the obligation is that they
+//! have equal values (`lemmas/changes.rs`).
 //!
 //! With [`Question::adds`], entries may have equal coordinates. One statement adds each value to the
 //! place of its tuple. If no two tuples have equal coordinates, and no two share a place, the place
@@ -66,7 +75,8 @@
 //! * with [`Question::has_mask`], the places at which `A_stored` is 0 hold the fill.
 //!
 //! It also assumes that integers do not overflow, keys along curves (`curve.rs`) among them.
-//! Computations check that when they run, and they check the counts of `Tally` and the declared most of `count` in `InBlocks`.
+//! Computations check that when they run, and they check the counts of `Tally` and `Mirrored`, and the
+//! declared most of `count` in `InBlocks`.
 //!
 //! Source: certificates in the sense of McConnell et al., "Certifying algorithms", Computer
 //! Science Review 2011, <https://doi.org/10.1016/j.cosrev.2010.09.009>; the conversions are those of
@@ -124,8 +134,11 @@ mod lemmas;
 mod obligations;
 mod order;
 mod pieces;
+mod points;
 mod side;
+mod stage;
 mod state;
+mod triangle;
 mod tuples;
 
 use sparsec_base::{Diagnostic, Result, code};
@@ -156,6 +169,10 @@ pub struct Question<'a> {
     pub has_mask: bool,
     /// Whether the fill is the given `A_fill`. If not, it is 0.
     pub has_fill: bool,
+    /// The modes of the triangle that the destination stores, and what becomes of the values of
+    /// mirror images, if its entries stand for these too. In the triangle the coordinate of the first
+    /// mode is not smaller than that of the second.
+    pub triangle: Option<([usize; 2], ImageValue)>,
     /// The statements of the conversion.
     pub computation: &'a Computation,
 }
@@ -198,6 +215,7 @@ impl<'a> Question<'a> {
             adds: false,
             has_mask: false,
             has_fill: false,
+            triangle: None,
             computation,
         }
     }
@@ -208,7 +226,10 @@ impl<'a> Question<'a> {
     /// # Errors
     /// `E0831` for a descriptor whose map is a union.
     pub fn obligations(&self) -> Result<Vec<Vec<Obligation>>> {
-        obligations::obligations(self).map_err(|refusal| refused(None, &refusal))
+        let all = self
+            .stages()
+            .and_then(|stages| obligations::obligations(self, &stages));
+        all.map_err(|refusal| refused(None, &refusal))
     }
 
     /// Accepts a certificate for tensors of all sizes, or refuses it.

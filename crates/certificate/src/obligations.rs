@@ -6,23 +6,25 @@ use crate::certificate::Obligation;
 use crate::order::time;
 use crate::pieces::{count_of, numbers_of};
 use crate::side::Side;
+use crate::stage::Stage;
+use crate::triangle::UNMIRRORED;
 use crate::{Question, Refusal};
 
-/// The obligations of each part of the destination. An obligation follows those whose facts prove
-/// it.
-pub(crate) fn obligations(question: &Question<'_>) -> Result<Vec<Vec<Obligation>>, Refusal> {
+/// The obligations of each stage. An obligation follows those whose facts prove it.
+pub(crate) fn obligations(
+    question: &Question<'_>,
+    stages: &[Stage],
+) -> Result<Vec<Vec<Obligation>>, Refusal> {
     let parts = Side::parts(question.destination)?;
     let n = parts.len();
-    let numbered = parts.iter().enumerate();
-    let of_parts = numbered.map(|(number, part)| of_part(question, part, number + 1 == n));
-    let n_pieces = question.n_listed();
-    let mut all = Vec::new();
-    if n_pieces > 0 {
-        let list = question.list()?;
-        all.extend((0..n_pieces).map(|piece| of_piece(&list, piece)));
-    }
-    all.extend(of_parts);
-    Ok(all)
+    let all = stages.iter().map(|stage| {
+        Ok(match stage {
+            Stage::Piece(piece) => of_piece(&question.list(false)?, piece.number),
+            Stage::Triangle => of_triangle(&question.folded()?, question.adds),
+            Stage::Part(number) => of_part(question, &parts[*number], number + 1 == n),
+        })
+    });
+    all.collect()
 }
 
 /// The obligations of the list for one piece of the source.
@@ -31,15 +33,48 @@ fn of_piece(list: &Side, piece: usize) -> Vec<Obligation> {
     let arrays: Vec<String> = functions.map(|function| function.name.clone()).collect();
     let numbers = [count_of(piece), "L_NZ".to_owned(), numbers_of(piece)];
     let values = numbers.into_iter().chain(arrays.iter().cloned());
-    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    let mut all = vec![Obligation::Settled];
     all.extend(values.map(Obligation::Values));
     all.extend(arrays.into_iter().map(Obligation::Length));
+    all.push(Obligation::Length(list.name.clone()));
+    all.extend(
+        declared_of(list)
+            .into_iter()
+            .map(|(said, _)| Obligation::Declared(said)),
+    );
     all.extend([
-        Obligation::Length(list.name.clone()),
         Obligation::Visited,
         Obligation::Tuple,
         Obligation::Inside,
         Obligation::Holds,
+    ]);
+    all
+}
+
+/// The obligations of the triangle `T` that is combined from the list.
+fn of_triangle(triangle: &Side, adds: bool) -> Vec<Obligation> {
+    let functions = triangle.declarations.functions().iter();
+    let arrays: Vec<String> = functions.map(|function| function.name.clone()).collect();
+    let numbers = ["T_NZ", UNMIRRORED].map(str::to_owned);
+    let values = arrays.iter().cloned().chain(numbers);
+    let mut all = vec![Obligation::Settled, Obligation::Apart];
+    all.extend(values.map(Obligation::Values));
+    all.extend(arrays.iter().cloned().map(Obligation::Length));
+    all.push(Obligation::Length(triangle.name.clone()));
+    all.extend(arrays.into_iter().map(Obligation::Range));
+    let declared = declared_of(triangle).into_iter();
+    all.extend(declared.map(|(said, _)| Obligation::Declared(said)));
+    all.extend([
+        Obligation::Visited,
+        Obligation::Tuple,
+        Obligation::Inside,
+        Obligation::OneTuple,
+        Obligation::Others,
+        Obligation::Shared,
+        match adds {
+            true => Obligation::Sums,
+            false => Obligation::Holds,
+        },
     ]);
     all
 }
@@ -88,7 +123,7 @@ fn of_part(question: &Question<'_>, destination: &Side, is_last: bool) -> Vec<Ob
         Obligation::OneTuple,
         Obligation::Others,
     ]);
-    all.extend(match question.adds {
+    all.extend(match question.adds && question.triangle.is_none() {
         false => [Obligation::OwnPlace, Obligation::Holds],
         true => [Obligation::Shared, Obligation::Sums],
     });

@@ -17,15 +17,16 @@
 //! All values of a union are one array. Images are in the places of the entries that they mirror.
 
 use sparsec_computation::{Operator, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression};
+use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression, Set};
 
 use crate::check::Outcome;
 use crate::entries::Entries;
-use crate::held::Held;
+use crate::held::{Held, Numbering, NumberingKind};
 use crate::lemmas::number::numbers;
 use crate::lemmas::store::{holds, stored};
 use crate::lemmas::{index, updates};
 use crate::side::Side;
+use crate::stage::{in_triangle, same_extents};
 use crate::state::State;
 use crate::{Question, Refusal};
 
@@ -51,58 +52,82 @@ pub enum ImageValue {
 }
 
 /// The piece at hand.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Piece {
     pub(crate) number: usize,
     pub(crate) n_pieces: usize,
-    pub(crate) value: ImageValue,
+    /// The piece of the source.
+    source: usize,
+    /// Whether the piece has the images, in the triangle, of entries that lie outside of it.
+    is_mirrored: bool,
+    /// What becomes of values, one after the other.
+    pub(crate) values: Vec<ImageValue>,
 }
 
 impl Question<'_> {
-    /// The pieces of the source, if they are listed before they are converted.
-    pub(crate) fn n_listed(&self) -> usize {
-        match self.source.len() {
-            1 => 0,
-            n => n,
+    /// The pieces whose entries are listed. If the destination stores a triangle, these are first
+    /// the entries in the triangle, then the images of the others. Images of images are
+    /// left out where there are none.
+    pub(crate) fn pieces(&self) -> Result<Vec<Piece>, Refusal> {
+        let mut pieces = Vec::new();
+        let sides: &[bool] = match self.triangle {
+            Some(_) => &[false, true],
+            None => &[false],
+        };
+        for is_mirrored in sides {
+            for (source, piece) in self.source.iter().enumerate() {
+                let own = piece.image.filter(|_| self.source.len() > 1);
+                let mirrored = self.triangle.filter(|_| *is_mirrored);
+                let values = [piece.image, mirrored].into_iter().flatten();
+                let piece = Piece {
+                    number: pieces.len(),
+                    n_pieces: 0,
+                    source,
+                    is_mirrored: *is_mirrored,
+                    values: values.map(|(_, value)| value).collect(),
+                };
+                let is_image = own.is_some() || *is_mirrored;
+                if self.triangle.is_some() && is_image && self.is_empty(&piece)? {
+                    continue;
+                }
+                pieces.push(piece);
+            }
         }
+        let n_pieces = pieces.len();
+        pieces
+            .iter_mut()
+            .for_each(|piece| piece.n_pieces = n_pieces);
+        Ok(pieces)
     }
 
-    /// The list of the entries of all pieces.
-    pub(crate) fn list(&self) -> Result<Side, Refusal> {
-        let order = self.destination.first().map_or(0, Descriptor::order);
-        let each = |text: &dyn Fn(usize) -> String, by: &str| -> String {
-            let all: Vec<String> = (0..order).map(text).collect();
-            all.join(by)
-        };
-        let is = |m: usize| format!("crd{m}(n) = i{m} && 0 <= i{m} < N{m}");
-        let array = |m: usize| {
-            format!("function crd{m} : {{[n] : 0 <= n < NZ}} -> {{[i] : 0 <= i < N{m}}}")
-        };
-        let text = format!(
-            "format list\nextents {}\nmap {{[n] -> [{}] : 0 <= n < NZ && {}}}\ndata {{[n] -> [n]}}\n\
-             values {{[n] : 0 <= n < NZ}}\n{}\n",
-            each(&|m| format!("N{m}"), ", "),
-            each(&|m| format!("i{m}"), ", "),
-            each(&is, " && "),
-            each(&array, "\n"),
-        );
-        let list: Descriptor = text
-            .parse()
-            .map_err(|_| Refusal::of("a scalar has no list of entries"))?;
-        Side::new(&list, "L", "L")
+    /// How many pieces have entries in the triangle. They come first.
+    pub(crate) fn n_first(&self) -> Result<usize, Refusal> {
+        let pieces = self.pieces()?;
+        Ok(pieces.iter().filter(|piece| !piece.is_mirrored).count())
     }
 
-    /// The arrays of a piece, and where its values begin. An image has those of the part before it.
-    fn sides(&self, number: usize) -> Result<(Side, Expression, Expression), Refusal> {
+    /// Whether a piece is known to have no entry.
+    fn is_empty(&self, piece: &Piece) -> Result<bool, Refusal> {
+        let (side, ..) = self.arrays(piece.source)?;
+        let elements = side.map.inputs().chain(side.map.outputs());
+        let names: Vec<String> = elements.map(|v| side.map.name(v).to_owned()).collect();
+        let (_, entries, known) = self.listed_entries(piece, &names)?;
+        Ok(Set::new(vec![entries.part]).is_ok_and(|set| set.is_refuted(&known)))
+    }
+
+    /// The arrays of a piece of the source, and where its values begin. An image has those of the
+    /// part before it.
+    fn arrays(&self, number: usize) -> Result<(Side, Expression, Expression), Refusal> {
+        let is_alone = self.source.len() == 1;
         let n_parts = self.source.iter().filter(|it| it.image.is_none()).count();
         let mut sides: Vec<Side> = Vec::new();
         let mut begin = Expression::Integer(0);
         let mut end = Expression::Integer(0);
         let mut found = None;
         for (at, piece) in self.source.iter().enumerate() {
-            if piece.image.is_none() {
+            if piece.image.is_none() || is_alone {
                 let prefix = match n_parts {
-                    1 => "A".to_owned(),
+                    0 | 1 => "A".to_owned(),
                     _ => format!("A{}", sides.len() + 1),
                 };
                 let side = Side::new(piece.descriptor, "A", &prefix)?;
@@ -120,13 +145,45 @@ impl Question<'_> {
         }
     }
 
-    /// The entries of a piece, its arrays and what is known of them.
-    pub(crate) fn piece(
+    /// The only piece of a source that is not listed: its arrays, its entries and what is known of
+    /// them.
+    pub(crate) fn only_entries(
+        &self,
+        names: &[String],
+    ) -> Result<(Side, Entries, Declarations), Refusal> {
+        self.entries_of(0, names)
+    }
+
+    /// As [`only_entries`](Self::only_entries), for a piece that is listed.
+    pub(crate) fn listed_entries(
+        &self,
+        piece: &Piece,
+        names: &[String],
+    ) -> Result<(Side, Entries, Declarations), Refusal> {
+        let (side, mut entries, known) = self.entries_of(piece.source, names)?;
+        let Some((modes, value)) = self.triangle else {
+            return Ok((side, entries, known));
+        };
+        let mut within = in_triangle(&entries.coordinates, modes)?;
+        if piece.is_mirrored {
+            let [a, b] = modes;
+            entries.coordinates.swap(a, b);
+            within = in_triangle(&entries.coordinates, modes)?;
+            if value == ImageValue::Same {
+                // An entry on the diagonal is its own image.
+                within.rest[0].0 = Comparison::Greater;
+            }
+        }
+        entries.part.add(within);
+        Ok((side, entries, known))
+    }
+
+    fn entries_of(
         &self,
         number: usize,
         names: &[String],
     ) -> Result<(Side, Entries, Declarations), Refusal> {
-        let (side, begin, end) = self.sides(number)?;
+        let (side, begin, end) = self.arrays(number)?;
         let mut known = side.known();
         let mut entries = Entries::of(&side, names, &known)?;
         if let Some(([a, b], _)) = self.source[number].image {
@@ -134,14 +191,14 @@ impl Question<'_> {
             if a.max(b) >= order {
                 return Err(Refusal::of("an image exchanges modes that there are not"));
             }
-            // A format with images has equal extents in both modes.
-            let [first, second] = [a, b].map(|mode| Expression::Constant(format!("N{mode}")));
-            known.assume(first.equals(second));
+            known.assume(same_extents([a, b]));
             entries.coordinates.swap(a, b);
-            let [a, b] = [a, b].map(|mode| entries.coordinates[mode].clone());
-            entries
-                .part
-                .add(Constraint::new(a, Comparison::NotEqual, b));
+            // An image alone has the entries on the diagonal too.
+            if self.source.len() > 1 {
+                let [a, b] = [a, b].map(|mode| entries.coordinates[mode].clone());
+                let differ = Constraint::new(a, Comparison::NotEqual, b);
+                entries.part.add(differ);
+            }
         }
         entries.place = sum(&begin, &entries.place);
         entries.n_places = end;
@@ -163,8 +220,13 @@ pub(crate) fn numbers_of(piece: usize) -> String {
     format!("L_at{}", piece + 1)
 }
 
+/// The array with the lengths of the runs of a piece.
+pub(crate) fn lengths_of(piece: usize) -> String {
+    format!("L_len{}", piece + 1)
+}
+
 /// The count of the first pieces.
-fn counts(n: usize) -> Expression {
+pub(crate) fn counts(n: usize) -> Expression {
     let counts = (0..n).map(|piece| Expression::Constant(count_of(piece)));
     let add = |a, b| Expression::Add(Box::new(a), Box::new(b));
     counts.reduce(add).unwrap_or(Expression::Integer(0))
@@ -174,8 +236,8 @@ fn counts(n: usize) -> Expression {
 pub(crate) fn placed(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = numbers(state, name, statements)?;
     let wrong = |why: &str| Err(Refusal::at(statement, why));
-    let Some(piece) = state.piece else {
-        return wrong("the source has one piece");
+    let Some(piece) = state.stage.piece().cloned() else {
+        return wrong("it lists no piece of the source");
     };
     let is_ordinal =
         |value: &Value| matches!(value, Value::Window(Window::Ordinal, keys) if keys.is_empty());
@@ -205,19 +267,39 @@ pub(crate) fn placed(state: &mut State<'_>, name: &str, statements: &[&Statement
     let any = (Expression::Integer(i64::MIN), None);
     state.note(name, any, None, Held::Declared)?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
+    state.listed_at = Some(number.clone());
     state.note_fact(Constraint {
         first: before.clone(),
         rest: vec![
-            (Comparison::LessEqual, number),
+            (Comparison::LessEqual, number.clone()),
             (Comparison::Less, sum(&before, &own)),
         ],
-    })
+    })?;
+    numbered(state, &piece, (number, Vec::new()), end)
+}
+
+/// The numbers of the only piece are a numbering of all entries.
+pub(crate) fn numbered(
+    state: &mut State<'_>,
+    piece: &Piece,
+    (value, keys): (Expression, Vec<Expression>),
+    end: Expression,
+) -> Outcome {
+    if piece.n_pieces == 1 {
+        state.numberings.push(Numbering {
+            value,
+            keys,
+            kind: NumberingKind::Entries,
+            end: Some(end),
+        });
+    }
+    Ok(())
 }
 
 /// `crd(T(p)) = k` at each entry of a piece, where `T` numbers these; one statement for each piece.
 pub(crate) fn listed(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let Some(piece) = state.piece else {
-        return Err(Refusal::of("the source has one piece"));
+    let Some(piece) = state.stage.piece().cloned() else {
+        return Err(Refusal::of("it lists no piece of the source"));
     };
     let [statement] = statements else {
         return Err(Refusal::of("it is not about one statement"));
@@ -228,10 +310,9 @@ pub(crate) fn listed(state: &mut State<'_>, name: &str, statements: &[&Statement
     writers
         .iter()
         .try_for_each(|it| updates(it, Update::Assign))?;
-    let array = numbers_of(piece.number);
-    let number = Expression::Call(array.clone(), vec![state.entries.place.clone()]);
     let is_each = writers.len() == piece.n_pieces;
-    if !is_each || *index(writer)? != number || !state.held.contains_key(&array) {
+    let is_own = state.listed_at.as_ref() == Some(index(writer)?);
+    if !is_each || !is_own {
         return Err(Refusal::at(
             writer,
             "it does not write at the numbers of the piece",
@@ -241,6 +322,19 @@ pub(crate) fn listed(state: &mut State<'_>, name: &str, statements: &[&Statement
     let value = stored(writer)?;
     state.claimed.push(writer);
     let any = (Expression::Integer(i64::MIN), None);
-    state.note(name, any, None, Held::Declared)?;
+    // The numbers of the only piece leave nothing out.
+    let numbering = state.numbering(index(writer)?);
+    let is_whole = state.are_equal(
+        &state.extent(name)?,
+        &Expression::Constant("L_NZ".to_owned()),
+    );
+    let held = match numbering.filter(|_| is_whole && piece.n_pieces == 1) {
+        Some(numbering) => Held::Keys {
+            numbering,
+            value: value.clone(),
+        },
+        None => Held::Declared,
+    };
+    state.note(name, any, None, held)?;
     holds(state, writer, value)
 }

@@ -10,9 +10,13 @@ use sparsec_relation::{
 use crate::curve;
 use crate::entries::Entries;
 use crate::held::{Held, Numbering, Segments};
-use crate::order::{is_after, names_in, reads_itself};
-use crate::pieces::{ImageValue, Piece, count_of, numbers_of};
+use crate::lemmas::changes::Changes;
+use crate::lemmas::spread::Runs;
+use crate::order::names_in;
+use crate::pieces::{ImageValue, count_of, lengths_of, numbers_of};
 use crate::side::Side;
+use crate::stage::{Sides, Stage};
+use crate::triangle::FIRST;
 use crate::{Question, Refusal};
 
 /// The given array that holds 1 at places that hold an entry.
@@ -27,10 +31,20 @@ pub(crate) struct State<'a> {
     pub(crate) parts: Vec<Side>,
     /// Whether the entries are those that the part takes.
     pub(crate) has_taken: bool,
-    /// The piece of the source at hand, if its entries are listed. The list is then the destination.
-    pub(crate) piece: Option<Piece>,
-    /// Statements that write the arrays of the list for this piece.
+    /// What the part of the certificate is about.
+    pub(crate) stage: Stage,
+    /// What becomes of the values of the source, one after the other.
+    pub(crate) images: Vec<ImageValue>,
+    /// The number of an entry in the list of all pieces, if the stage lists a piece.
+    pub(crate) listed_at: Option<Expression>,
+    /// The runs of entries that share places, if they do.
+    pub(crate) runs: Option<Runs>,
+    /// The changes of values along coordinates, if places of the destination hold runs.
+    pub(crate) changes: Option<Changes>,
+    /// Statements that belong to this stage alone, beside the one that writes values.
     pub(crate) claimed: Vec<&'a Statement>,
+    /// Whether the values of entries with equal coordinates are added up.
+    pub(crate) adds: bool,
     /// The statement that writes the values of the part.
     pub(crate) copy: Option<&'a Statement>,
     pub(crate) source: Side,
@@ -57,7 +71,7 @@ pub(crate) struct State<'a> {
     /// Whether each place holds an entry of the part.
     pub(crate) is_full: bool,
     /// Whether each place of the source holds an entry, of this part or another.
-    source_is_full: bool,
+    pub(crate) source_is_full: bool,
     /// The number that counts entries, if there is one.
     pub(crate) counted: Option<Expression>,
 }
@@ -65,44 +79,35 @@ pub(crate) struct State<'a> {
 impl<'a> State<'a> {
     pub(crate) fn new(
         question: &'a Question<'a>,
-        stage: usize,
+        stage: &Stage,
         tuple: &sparsec_relation::Relation,
     ) -> Result<Self, Refusal> {
         let [part] = tuple.parts() else {
             return Err(Refusal::of("the tuple of an entry is a union"));
         };
         let names: Vec<String> = part.inputs().map(|v| part.name(v).to_owned()).collect();
-        let n_pieces = question.n_listed();
-        let piece = question.source.get(stage).filter(|_| stage < n_pieces);
-        let piece = piece.map(|piece| Piece {
-            number: stage,
-            n_pieces,
-            value: piece.image.map_or(ImageValue::Same, |(_, value)| value),
-        });
-        let number = stage.saturating_sub(n_pieces);
-        let parts = match piece {
-            Some(_) => vec![question.list()?],
-            None => Side::parts(question.destination)?,
-        };
+        let Sides {
+            source,
+            mut entries,
+            mut known,
+            parts,
+            number,
+            facts,
+        } = question.sides(stage, &names)?;
         let destination = parts[number].clone();
-        let is_list = piece.is_none() && n_pieces > 0;
-        let (source, mut entries, mut known) = match is_list {
-            true => {
-                let list = question.list()?;
-                (
-                    list.clone(),
-                    Entries::of(&list, &names, &list.known())?,
-                    list.known(),
-                )
-            }
-            false => question.piece(stage.min(question.source.len().saturating_sub(1)), &names)?,
+        let is_list = question.is_listed() && stage.piece().is_none();
+        let is_folded = question.triangle.is_some();
+        let is_alone = stage.piece().is_none() && !is_list;
+        let images = match stage {
+            Stage::Piece(piece) => piece.values.clone(),
+            _ if is_list => Vec::new(),
+            _ => question
+                .source
+                .iter()
+                .filter_map(|it| it.image)
+                .map(|(_, value)| value)
+                .collect(),
         };
-        // Each count of a piece is proved not to be negative, so their sum is not either.
-        let counts = (0..n_pieces).map(count_of).chain(["L_NZ".to_owned()]);
-        for count in counts.filter(|_| n_pieces > 0) {
-            let (zero, count) = (Expression::Integer(0), Expression::Constant(count));
-            known.assume(Constraint::new(zero, Comparison::LessEqual, count));
-        }
         for parameter in &question.computation.parameters {
             let parameter = Expression::Constant(parameter.clone());
             let zero = Expression::Integer(0);
@@ -142,18 +147,29 @@ impl<'a> State<'a> {
             entries,
             tuple,
             demands: Vec::new(),
-            facts: Vec::new(),
+            facts,
             numberings: Vec::new(),
             segments: Vec::new(),
             held: BTreeMap::new(),
             are_apart: false,
             has_tuples: false,
             are_placed: false,
-            are_distinct: question.is_unique,
-            source_is_full: question.is_full && piece.is_none(),
-            is_full: number == 0 && (is_list || question.is_full && piece.is_none()),
-            piece,
+            // Of a triangle, the order of its list says so.
+            are_distinct: question.is_unique && !(is_folded && is_list),
+            source_is_full: question.is_full,
+            is_full: number == 0 && (is_list || question.is_full && is_alone),
+            stage: stage.clone(),
+            images,
+            listed_at: None,
+            runs: None,
+            changes: None,
             claimed: Vec::new(),
+            adds: question.adds
+                && match stage {
+                    Stage::Piece(_) => false,
+                    Stage::Triangle => true,
+                    Stage::Part(_) => !is_folded,
+                },
             number,
             parts,
             has_taken: false,
@@ -238,14 +254,21 @@ impl<'a> State<'a> {
     pub(crate) fn is_own(&self, statement: &Statement) -> bool {
         let target = &statement.target.space;
         let of = |part: &Side| part.owns(target);
-        let is_of_list = *target == "L" || target.starts_with("L_");
-        if let Some(piece) = self.piece {
-            let mut claimed = self.claimed.iter().chain(&self.copy);
-            let own = [count_of(piece.number), numbers_of(piece.number)];
-            return own.contains(target) || claimed.any(|it| std::ptr::eq(*it, statement));
-        }
-        if self.question.n_listed() > 0 && is_of_list {
-            return false;
+        let is_in = |list: &str| {
+            let rest = target.strip_prefix(list);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+        };
+        match &self.stage {
+            Stage::Piece(piece) => {
+                let mut claimed = self.claimed.iter().chain(&self.copy);
+                let own = [count_of, numbers_of, lengths_of].map(|name| name(piece.number));
+                return own.contains(target) || claimed.any(|it| std::ptr::eq(*it, statement));
+            }
+            Stage::Triangle => return is_in("T") || target == FIRST,
+            Stage::Part(_) if self.question.is_listed() && (is_in("L") || is_in("T")) => {
+                return false;
+            }
+            Stage::Part(_) => {}
         }
         if *target == self.destination.name {
             let own = self.copy();
@@ -286,7 +309,7 @@ impl<'a> State<'a> {
                 let of = calls(fact);
                 let of: BTreeSet<String> = of
                     .into_iter()
-                    .filter(|name| name.starts_with(['B', 'L']))
+                    .filter(|name| name.starts_with(['B', 'L', 'T']))
                     .collect();
                 if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
                     *kept = true;
@@ -329,88 +352,6 @@ impl<'a> State<'a> {
     /// Whether two expressions are equal at each entry.
     pub(crate) fn agree(&self, a: &Expression, b: &Expression) -> bool {
         a == b || self.at_entries(&a.clone().equals(b.clone()))
-    }
-
-    /// Checks that a statement has one point for each entry, and does not read the array that it
-    /// writes.
-    pub(crate) fn visits(&self, statement: &Statement) -> Result<(), Refusal> {
-        if reads_itself(statement) {
-            return Err(Refusal::at(statement, "it reads what it writes"));
-        }
-        let rest = self.beyond_entries(statement)?;
-        match rest.iter().find(|constraint| !self.at_entries(constraint)) {
-            Some(_) => Err(Refusal::at(
-                statement,
-                "it may leave out entries of the source",
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// The comparisons of a statement's iteration space that the entries' constraints lack. The
-    /// iteration space must imply those constraints.
-    pub(crate) fn beyond_entries(&self, statement: &Statement) -> Result<Vec<Constraint>, Refusal> {
-        let wrong = |why: &str| Err(Refusal::at(statement, why));
-        let [part] = statement.space.parts() else {
-            return wrong("its space is a union");
-        };
-        let names = part.inputs().map(|v| part.name(v));
-        if !names.eq(self.entries.names().iter()) || part.exists().len() != self.entries.n_hidden {
-            return wrong("its points are not those of the entries");
-        }
-        let own = self.entries.part.constraints();
-        // Where each place holds an entry, the coordinates of its key are those of the entry.
-        let mut with_keys = part.clone();
-        let keys = own.iter().flat_map(Constraint::split);
-        let keys = keys.filter(|it| self.source_is_full && curve::has_key(part, it));
-        keys.for_each(|key| with_keys.add(key));
-        let space = Set::new(vec![with_keys]);
-        let space = space.map_err(|_| Refusal::at(statement, "a name has two roles"))?;
-        let is_met = |constraint: &Constraint| {
-            part.constraints().contains(constraint)
-                || !self.entries.hides(constraint) && space.implies(constraint, &self.known)
-        };
-        if !own.iter().all(is_met) {
-            return wrong("it has points that are no entries of the source");
-        }
-        let beyond = part.constraints().iter().filter(|it| !own.contains(it));
-        Ok(beyond.flat_map(Constraint::split).collect())
-    }
-
-    /// The `end` of a statement's iteration space `{[x] : 0 <= x < end}`.
-    pub(crate) fn sweep(&self, statement: &Statement) -> Result<Expression, Refusal> {
-        let sides = statement.space.as_box();
-        match sides.as_deref() {
-            Some([(least, end)]) if least.simplified() == Expression::Integer(0) => Ok(end.clone()),
-            _ => Err(Refusal::at(statement, "it does not run from 0 to an end")),
-        }
-    }
-
-    /// Checks that the iteration space of a statement is `{[x] : 0 <= x < end}`.
-    pub(crate) fn sweeps(&self, statement: &Statement, end: &Expression) -> Result<(), Refusal> {
-        match self.are_equal(&self.sweep(statement)?, end) {
-            true => Ok(()),
-            false => Err(Refusal::at(statement, "it does not reach exactly the end")),
-        }
-    }
-
-    /// Checks that a statement runs exactly once.
-    pub(crate) fn runs_once(&self, statement: &Statement) -> Result<(), Refusal> {
-        match statement.space.parts() {
-            [part] if part.n_variables() == 0 && part.constraints().is_empty() => Ok(()),
-            _ => Err(Refusal::at(statement, "it does not run exactly once")),
-        }
-    }
-
-    /// Checks that a statement belongs to a later sweep than another.
-    pub(crate) fn follows(&self, later: &Statement, earlier: &Statement) -> Result<(), Refusal> {
-        match is_after(later, earlier) {
-            true => Ok(()),
-            false => Err(Refusal::at(
-                later,
-                format!("it does not follow `{}`", earlier.name),
-            )),
-        }
     }
 
     /// The extent of an array with one index.

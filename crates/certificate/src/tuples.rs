@@ -29,10 +29,10 @@ use crate::side::Side;
 use crate::state::State;
 
 /// The given value of places that hold no entry.
-const FILL: &str = "A_fill";
+pub(crate) const FILL: &str = "A_fill";
 
 /// Constraints that equate parts of two tuples, given as values of the map's variables.
-type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
+pub(crate) type Same<'a> = &'a dyn Fn(&[Expression], &[Expression]) -> Vec<Constraint>;
 
 impl<'a> State<'a> {
     /// Every index lies within the extent of its array, and every key within its extent, in the
@@ -40,7 +40,7 @@ impl<'a> State<'a> {
     pub(crate) fn inside(&self) -> Outcome {
         self.copy()?;
         let arrays = self.destination.declarations.functions();
-        let is_claimed = self.piece.is_none() || self.claimed.len() == arrays.len();
+        let is_claimed = self.stage.piece().is_none() || self.claimed.len() == arrays.len();
         refuse(is_claimed, "nothing says which statements list the entries")?;
         let statements = self.computation.statements.iter();
         for statement in statements.filter(|it| self.is_own(it)) {
@@ -151,7 +151,7 @@ impl<'a> State<'a> {
 
     /// The destination's tuple and the coordinates of an entry, in the order of the map's
     /// variables.
-    fn at_entry(&self) -> Vec<Expression> {
+    pub(crate) fn at_entry(&self) -> Vec<Expression> {
         let n = self.destination.map.inputs().len();
         let mut values = self.tuple[..n].to_vec();
         values.extend(self.entries.coordinates.iter().cloned());
@@ -173,7 +173,7 @@ impl<'a> State<'a> {
 
     /// Whether no two different tuples of the map agree in `same`, or, without `same`, in their
     /// coordinates.
-    fn no_two(&self, same: Option<Same<'_>>) -> bool {
+    pub(crate) fn no_two(&self, same: Option<Same<'_>>) -> bool {
         let map = &self.destination.map;
         let n = map.n_variables();
         let [first, mut second] = [0, n].map(|from| shifted(map, from));
@@ -234,7 +234,25 @@ impl<'a> State<'a> {
         let map = Relation::new(vec![self.destination.map.clone()]);
         let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
         refuse(is_function, "a tuple may have several coordinates")?;
-        let are_told_apart = self.are_apart && (self.are_distinct || self.question.adds);
+        let are_told_apart = match self.stage.is_triangle() {
+            // No two entries on one side of the diagonal have the same coordinates.
+            true => self.question.is_unique || self.question.adds,
+            false => self.are_distinct || self.adds,
+        };
+        let are_told_apart = self.are_apart && are_told_apart;
+        refuse(are_told_apart, "two entries may have the same coordinates")
+    }
+
+    /// The place of each entry is that of its run, which has one value.
+    pub(crate) fn alike(&self) -> Outcome {
+        refuse(
+            self.are_in_runs(),
+            "values are not known to be those of runs",
+        )?;
+        let map = Relation::new(vec![self.destination.map.clone()]);
+        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
+        refuse(is_function, "a tuple may have several coordinates")?;
+        let are_told_apart = self.are_apart && self.are_distinct;
         refuse(are_told_apart, "two entries may have the same coordinates")
     }
 
@@ -244,33 +262,47 @@ impl<'a> State<'a> {
         let name = &self.destination.name;
         let mut writers = self.writers(name);
         writers.sort_by_key(|statement| time(statement).ok());
-        let update = match self.question.adds && self.piece.is_none() {
-            true => Update::Add,
-            false => Update::Assign,
-        };
-        if self.question.has_fill && self.piece.is_none() && !writers.is_empty() {
+        let piece = self.stage.piece();
+        if self.question.has_fill && piece.is_none() && !writers.is_empty() {
             let fill = writers.remove(0);
-            updates(fill, Update::Assign)?;
-            self.sweeps(fill, &self.extent(name)?)?;
-            let is_fill = matches!(&fill.value, Value::Entry(read)
-                if read.space == FILL && read.indices.is_empty());
-            let given = self.computation.space(FILL);
-            let is_given = given.is_some_and(|space| space.role.is_given());
-            if !is_fill || !is_given || self.question.adds || *index(fill)? != variable(0) {
-                return Err(Refusal::at(
-                    fill,
-                    "it does not write the fill to all places",
-                ));
-            }
+            self.fills(fill, &[])?;
             writers
                 .iter()
                 .try_for_each(|copy| self.follows(copy, fill))?;
         }
-        let n_copies = self.piece.map_or(self.parts.len(), |piece| piece.n_pieces);
+        let n_copies = piece.map_or(self.parts.len(), |piece| piece.n_pieces);
         let is_each = writers.len() == n_copies;
         refuse(is_each, "not one statement writes the values of each part")?;
-        writers.iter().try_for_each(|copy| updates(copy, update))?;
+        writers
+            .iter()
+            .try_for_each(|copy| updates(copy, self.update()))?;
         Ok(writers)
+    }
+
+    /// How the values of entries are stored.
+    pub(crate) fn update(&self) -> Update {
+        match self.adds {
+            true => Update::Add,
+            false => Update::Assign,
+        }
+    }
+
+    /// Checks that a statement writes the image of the fill to all places of its array.
+    pub(crate) fn fills(&self, fill: &Statement, images: &[ImageValue]) -> Outcome {
+        updates(fill, Update::Assign)?;
+        self.sweeps(fill, &self.extent(&fill.target.space)?)?;
+        let value = imaged(&fill.value, images);
+        let is_fill = matches!(value, Some(Value::Entry(read))
+            if read.space == FILL && read.indices.is_empty());
+        let given = self.computation.space(FILL);
+        let is_given = given.is_some_and(|space| space.role.is_given());
+        if !is_fill || !is_given || self.question.adds || *index(fill)? != variable(0) {
+            return Err(Refusal::at(
+                fill,
+                "it does not write the fill to all places",
+            ));
+        }
+        Ok(())
     }
 
     /// The statement that writes the values of the part at hand, which has one point for each entry.
@@ -303,7 +335,11 @@ impl<'a> State<'a> {
     /// One statement writes values: the value of each entry to its place. Sums hold all entries of
     /// their coordinates, since these have one tuple.
     pub(crate) fn holds_value(&self) -> Outcome {
-        let copy = self.copy()?;
+        self.copies_values(self.copy()?)
+    }
+
+    /// Checks that a statement writes the values of entries to the places of their tuples.
+    pub(crate) fn copies_values(&self, copy: &Statement) -> Outcome {
         let place = self.place()?;
         if !self.agree(index(copy)?, &place) {
             return Err(Refusal::at(
@@ -311,14 +347,7 @@ impl<'a> State<'a> {
                 "it may write to another place than that of the entry's tuple",
             ));
         }
-        let mirrored = self.piece.map_or(ImageValue::Same, |piece| piece.value);
-        let value = match (&copy.value, mirrored) {
-            (Value::Negate(value), ImageValue::Negative)
-            | (Value::Conjugate(value), ImageValue::Conjugate) => Some(&**value),
-            (value, ImageValue::Same) => Some(value),
-            _ => None,
-        };
-        let is_value = match value {
+        let is_value = match imaged(&copy.value, &self.images) {
             Some(Value::Entry(read)) => {
                 read.space == self.source.name
                     && matches!(&read.indices[..], [at] if self.agree(at, &self.entries.place))
@@ -336,8 +365,15 @@ impl<'a> State<'a> {
 
     /// Places of no entry hold the fill: one statement writes values to places of entries, and no two
     /// tuples share a place.
+    /// Runs that share a place may hold it too: it is known of them which values they have.
     pub(crate) fn others(&mut self) -> Outcome {
         self.copy()?;
+        if self.changes.is_some() {
+            return refuse(
+                self.are_in_runs(),
+                "values are not known to be those of runs",
+            );
+        }
         let place = self.destination.place(&self.known)?;
         let same = |a: &[Expression], b: &[Expression]| -> Vec<Constraint> {
             vec![
@@ -350,4 +386,15 @@ impl<'a> State<'a> {
         self.are_placed = self.has_tuples;
         Ok(())
     }
+}
+
+/// The value of which another is the image by these steps, one after the other.
+fn imaged<'v>(value: &'v Value, images: &[ImageValue]) -> Option<&'v Value> {
+    let steps = images.iter().rev();
+    let mut steps = steps.filter(|image| **image != ImageValue::Same);
+    steps.try_fold(value, |value, image| match (value, image) {
+        (Value::Negate(value), ImageValue::Negative)
+        | (Value::Conjugate(value), ImageValue::Conjugate) => Some(&**value),
+        _ => None,
+    })
 }

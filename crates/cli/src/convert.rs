@@ -92,7 +92,12 @@ pub(crate) fn convert(
             memory,
             ..PackOptions::default()
         };
-        Tensor::pack_entries(format, entries, options).map(Stored::Levels)
+        let packed = Tensor::pack_entries(format, entries, options).map(Stored::Levels);
+        let place = || arguments.from.as_ref().map(|_| call.value_span("from", 0));
+        packed.map_err(|error| match place() {
+            Some(place) => call.about_file(place, error),
+            None => error,
+        })
     };
     let (mut tensor, given) = match (file.content, given) {
         (io::Content::Tensor(tensor), given) => (Stored::Levels(tensor), given),
@@ -110,11 +115,15 @@ pub(crate) fn convert(
         }
     };
     let mut notes = Vec::new();
-    for storage in given.iter().chain(&wanted) {
+    let options = ["from", "to"].into_iter().zip([&given, &wanted]);
+    for (option, storage) in options.filter_map(|(option, it)| Some((option, it.as_ref()?))) {
         progress.step(format!("convert to {}", storage.short_name()));
-        let converted = session.convert_stored(&tensor, storage)?;
-        tensor = converted.tensor;
+        let converted = session.convert_stored(&tensor, storage);
+        let converted =
+            converted.map_err(|error| call.about_file(call.value_span(option, 0), error))?;
         notes.extend(converted.notes);
+        notes.extend(padding_note(&tensor, &converted.tensor));
+        tensor = converted.tensor;
     }
     // Files of other types list the entries of a relation.
     if !io::keeps_relations(Path::new(to)) {
@@ -171,6 +180,33 @@ pub(crate) fn convert(
         })
     })?;
     Ok(0)
+}
+
+/// That stored entries are equal to the fill, and lie among padding from now on, which a conversion
+/// back leaves out.
+fn padding_note(before: &Stored, after: &Stored) -> Option<String> {
+    let (Stored::Levels(before), Stored::Levels(after)) = (before, after) else {
+        return None;
+    };
+    if before.has_padding() || !after.has_padding() {
+        return None;
+    }
+    // Most tensors have none, which their values alone show.
+    let fill = before.fill();
+    let mask = before.nonfill_mask().ok()?;
+    let n = match mask.as_slice::<u8>().is_some_and(|mask| mask.contains(&0)) {
+        true => before.iter().filter(|(_, value)| *value == fill).count(),
+        false => 0,
+    };
+    let entries = match n {
+        0 => return None,
+        1 => "a stored entry equals".to_owned(),
+        n => format!("{n} stored entries equal"),
+    };
+    let name = after.format().short_name();
+    Some(format!(
+        "{entries} the fill, {fill}, and `{name}` has such padding: a conversion back leaves them out"
+    ))
 }
 
 /// How an option says that tensors of an order are stored.

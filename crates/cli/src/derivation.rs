@@ -56,8 +56,11 @@ pub(crate) fn derivation(
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
     let element = call.element(arguments.element.as_deref())?;
     let element = element.unwrap_or(ElementType::F64);
-    let stated = match to.relation() {
-        Some(format) => relational::assembly(format, element)?,
+    let relation = to.relation(order);
+    let relation = relation
+        .map_err(|error| error.or_at(call.source(), call.value_span("to", 0), "named here"))?;
+    let stated = match relation {
+        Some(format) => relational::assembly(&format, element)?,
         None => None,
     };
     let stated = stated.map(|computation| Computed {

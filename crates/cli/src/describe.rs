@@ -59,21 +59,21 @@ pub(crate) fn describe(
         )),
         false => error,
     })?;
-    let (descriptors, assembly, drawing) = if let Some(format) = spec.relation() {
+    let order = match order {
+        Some(order) => call.count("order", order, 64)?,
+        None => spec.order().unwrap_or(SHOWN_ORDER),
+    };
+    let (descriptors, assembly, drawing) = if let Some(format) = spec.relation(order)? {
         if wants("drawing") {
             let message = "only formats of levels are drawn";
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
                 .at(call.source(), place, "a relation")
                 .help("ask for `--emit relation`"));
         }
-        let assembly = relational::assembly(format, ElementType::F64)?;
+        let assembly = relational::assembly(&format, ElementType::F64)?;
         let assembly = assembly.map(|it| it.to_string());
         (vec![format.descriptor().clone()], assembly, None)
     } else {
-        let order = match order {
-            Some(order) => call.count("order", order, 64)?,
-            None => spec.order().unwrap_or(SHOWN_ORDER),
-        };
         let format = spec.resolve(order)?;
         let drawing = (emit.is_empty() || wants("drawing")).then(|| drawing(&format));
         let descriptors = named_descriptors(&format, text);

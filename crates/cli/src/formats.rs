@@ -11,6 +11,8 @@ use crate::table::table;
 
 /// Orders for which a preset of any order is shown.
 const SHOWN_ORDER: usize = 2;
+/// The order for which presets of several orders that are relations are shown.
+const RELATION_ORDER: usize = 3;
 
 /// Prints every preset and every kind of level.
 ///
@@ -41,7 +43,9 @@ fn text() -> String {
         let (operand, result) = relation_steps(preset);
         [
             preset.text(),
-            preset.order.to_string(),
+            preset
+                .order
+                .map_or("2 on".to_owned(), |order| order.to_string()),
             preset.summary.to_owned(),
             operand,
             result,
@@ -166,7 +170,8 @@ fn steps(preset: &Preset) -> (String, String) {
 /// How an operand in a preset that is a relation is read, and a result written.
 fn relation_steps(preset: &RelationPreset) -> (String, String) {
     let spec = preset.text().parse::<FormatSpec>();
-    let nearest = spec.and_then(|spec| spec.levels(preset.order));
+    let order = preset.order.unwrap_or(RELATION_ORDER);
+    let nearest = spec.and_then(|spec| spec.levels(order));
     let nearest = nearest.map_or(String::new(), |format| format.short_name());
     (
         format!("walked, or converted to {nearest}"),

@@ -22,6 +22,9 @@ mod run;
 
 use run::Ran;
 
+/// The order of operands that the expression does not name.
+const SHOWN_ORDER: usize = 2;
+
 /// What asks for the automatic pipeline in place of a script.
 const AUTO: &str = "auto";
 
@@ -143,7 +146,16 @@ fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
             &pair.value,
             pair.value_span,
         );
-        let Some(format) = spec.as_ref().ok().and_then(|spec| spec.relation()) else {
+        let relation = spec.as_ref().ok().map(|spec| {
+            let order = spec
+                .order()
+                .or_else(|| order_of(call, &arguments.file, &pair.name));
+            spec.relation(order.unwrap_or(SHOWN_ORDER))
+        });
+        let relation = relation
+            .transpose()
+            .map_err(|error| error.or_at(call.source(), pair.value_span, "of another order"))?;
+        let Some(format) = relation.flatten() else {
             // What is wrong with a file of a relation is said of the file.
             if pair.value.ends_with(DESCRIPTOR_ENDING) {
                 spec?;
@@ -189,6 +201,14 @@ fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
             Ok(Made::Computation(Source::new("computation", text)))
         }
     }
+}
+
+/// The order of an operand in an expression.
+fn order_of(call: &Call, expression: &str, operand: &str) -> Option<usize> {
+    let notation = Notation::parse(&call.option_text("expression", expression)).ok()?;
+    let names = notation.tensor_names();
+    let mut names = names.iter();
+    names.find(|it| it.name == operand).map(|it| it.order)
 }
 
 /// The diagnostic for an expression none of whose operands has a format.

@@ -18,8 +18,10 @@ use sparsec_base::Result;
 use sparsec_certificate::{
     Certificate, ImageValue, Lemma, Line, Obligation, Part, Proof, Question, SourcePiece,
 };
-use sparsec_computation::{Computation, Role, Statement, Value};
-use sparsec_relation::{Comparison, Constraint, Descriptor, Expression, Relation, Rewrite};
+use sparsec_computation::{Computation, Role, Statement};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Descriptor, Expression, Relation, Rewrite,
+};
 
 use self::forms::{Computed, arrays};
 use crate::{Conversion, Image, Piece, Places, Wanted};
@@ -38,27 +40,22 @@ pub(crate) struct Origin {
     adds: bool,
     has_mask: bool,
     has_fill: bool,
+    triangle: Mirror,
 }
 
 impl Origin {
-    /// The origin of a conversion, if certificates can speak of it.
-    pub(crate) fn of(
-        source: &[Piece<'_>],
-        destination: &[Descriptor],
-        wanted: &Wanted,
-    ) -> Option<Self> {
-        let is_image = source.first().is_none_or(|piece| piece.image.is_some());
-        let is_spoken_of = !is_image && wanted.triangle.is_none();
+    pub(crate) fn of(source: &[Piece<'_>], destination: &[Descriptor], wanted: &Wanted) -> Self {
+        let image = |image: Image| match image {
+            Image::Same => ImageValue::Same,
+            Image::Negative => ImageValue::Negative,
+            Image::Conjugate => ImageValue::Conjugate,
+        };
         let pieces = source.iter().map(|piece| {
-            let value = match piece.value {
-                Image::Same => ImageValue::Same,
-                Image::Negative => ImageValue::Negative,
-                Image::Conjugate => ImageValue::Conjugate,
-            };
-            let image = piece.image.map(|modes| (modes, value));
-            (piece.descriptor.clone(), image)
+            let mirror = piece.image.map(|modes| (modes, image(piece.value)));
+            (piece.descriptor.clone(), mirror)
         });
-        is_spoken_of.then(|| Self {
+        let triangle = wanted.triangle.as_ref();
+        Self {
             source: pieces.collect(),
             destination: destination.to_vec(),
             places: wanted.places,
@@ -66,7 +63,8 @@ impl Origin {
             adds: wanted.adds,
             has_mask: wanted.has_padding,
             has_fill: wanted.has_fill,
-        })
+            triangle: triangle.map(|triangle| (triangle.modes, image(triangle.image))),
+        }
     }
 
     /// What is asked of a computation.
@@ -82,6 +80,7 @@ impl Origin {
             adds: self.adds,
             has_mask: self.has_mask,
             has_fill: self.has_fill,
+            triangle: self.triangle,
             ..Question::new(pieces.collect(), &self.destination, computation)
         }
     }
@@ -97,8 +96,12 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
     let n = origin.destination.len();
     let mut parts = Vec::new();
     let of_parts = obligations.split_off(obligations.len() - n);
+    let of_triangle = origin.triangle.and_then(|_| obligations.pop());
     for (number, obligations) in obligations.into_iter().enumerate() {
         parts.push(listed(computation, origin, (obligations, number))?);
+    }
+    if let Some(obligations) = of_triangle {
+        parts.push(folded(computation, origin, obligations)?);
     }
     for (number, obligations) in of_parts.into_iter().enumerate() {
         let prefix = match n {
@@ -107,13 +110,15 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
         };
         let is_own = |name: &str| match number + 1 == n {
             true => {
-                name != "L"
-                    && !is_of(name, "L")
+                !["L", "T"]
+                    .iter()
+                    .any(|list| name == *list || is_of(name, list))
                     && !(1..n).any(|other| is_of(name, &format!("B{other}")))
             }
             false => is_of(name, &prefix),
         };
-        let lines = lines(computation, origin, (obligations, number), &is_own);
+        let copy = copy_of(computation, "B", number);
+        let lines = lines(computation, origin, (obligations, &[copy]), &is_own);
         let tuple = tuple(conversion, &origin.destination[number], number)?;
         parts.push(Part { tuple, lines });
     }
@@ -126,11 +131,35 @@ fn is_of(name: &str, prefix: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with('_'))
 }
 
+/// The triangle that is combined from the list of all entries.
+fn folded(
+    computation: &Computation,
+    origin: &Origin,
+    obligations: Vec<Obligation>,
+) -> Result<Part> {
+    let missing = || crate::refused("nothing fills the triangle".to_owned());
+    let copies = ["T", "T_image"].map(|values| copy_of(computation, values, 0));
+    let is_own = |name: &str| name == "L_first" || is_of(name, "T") && name != "T_image";
+    let lines = lines(computation, origin, (obligations, &copies), &is_own);
+    let tuple = listed_tuple(copies[0].ok_or_else(missing)?).ok_or_else(missing)??;
+    Ok(Part { tuple, lines })
+}
+
+/// The tuple of each entry in a list: the place at which a statement copies the value.
+fn listed_tuple(copy: &Statement) -> Option<Result<Relation>> {
+    let number = copy.target.indices.first()?;
+    let space = &copy.space.parts()[0];
+    let inputs: Vec<&str> = space.inputs().map(|v| space.name(v)).collect();
+    let number = space.text_of(number);
+    let tuple = format!("{{[{}] -> [n_] : n_ = {number}}}", inputs.join(", "));
+    Some(tuple.parse())
+}
+
 /// The obligations of one part, with lemmas for the arrays that are its own.
 fn lines(
     computation: &Computation,
     origin: &Origin,
-    (obligations, number): (Vec<Obligation>, usize),
+    (obligations, copies): (Vec<Obligation>, &[Option<&Statement>]),
     is_own: &dyn Fn(&str) -> bool,
 ) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -150,23 +179,36 @@ fn lines(
         };
         add(obligation, Some(lemma), Vec::new());
     }
-    // Entries are counted before their number is relied on.
+    // Entries are counted before their number is relied on, if nothing else has to be known.
+    let is_first = |(name, _, statements): &Computed| {
+        let statements = statements.iter().filter_map(|name| computation.find(name));
+        let mut spaces = statements.flat_map(|id| computation.statement(id).space.parts());
+        name.ends_with("_entries") && !spaces.any(|space| reads_computed(computation, space))
+    };
     let (counts, arrays): (Vec<Computed>, Vec<Computed>) = arrays(computation)
         .into_iter()
         .filter(|(name, ..)| is_own(name))
-        .partition(|(name, ..)| name.ends_with("_entries"));
+        .partition(is_first);
     for (name, lemma, statements) in counts {
         add(Obligation::Values(name), lemma, statements);
     }
-    let copy = copy_of(computation, "B", number);
-    if copy.is_some_and(|copy| numbers_by_place(computation, copy)) {
+    let copies: Vec<&Statement> = copies.iter().flatten().copied().collect();
+    if copies
+        .iter()
+        .any(|copy| numbers_by_place(computation, copy, is_own))
+    {
         add(Obligation::Ascending, Some(Lemma::Arithmetic), Vec::new());
     }
     for (name, lemma, statements) in arrays.clone() {
         add(Obligation::Values(name), lemma, statements);
     }
+    let has_runs = arrays.iter().any(|it| it.1 == Some(Lemma::RunBounds));
     for obligation in others {
-        let (lemma, statements) = proposed(&obligation, &arrays, copy);
+        let obligation = match obligation {
+            Obligation::OwnPlace if has_runs => Obligation::Alike,
+            other => other,
+        };
+        let (lemma, statements) = proposed(&obligation, &arrays, &copies);
         add(obligation, Some(lemma), statements);
     }
     lines
@@ -190,11 +232,23 @@ fn listed(
 ) -> Result<Part> {
     let missing = || crate::refused("nothing lists the entries of a piece".to_owned());
     let copy = copy_of(computation, "L", piece).ok_or_else(missing)?;
-    let number = copy.target.indices.first().ok_or_else(missing)?;
-    let space = &copy.space.parts()[0];
-    let inputs: Vec<&str> = space.inputs().map(|v| space.name(v)).collect();
-    let number_text = space.text_of(number);
-    let tuple = format!("{{[{}] -> [n_] : n_ = {number_text}}}", inputs.join(", "));
+    let tuple = listed_tuple(copy).ok_or_else(missing)??;
+    let lengths = format!("L_len{}", piece + 1);
+    let is_shared = computation.space(&lengths).is_some();
+    let needed = match is_shared {
+        true => Obligation::Values(lengths),
+        false => Obligation::Apart,
+    };
+    // The lemmas about numbers rely on what is needed, after the counts.
+    let mut obligations = obligations;
+    let after = obligations
+        .iter()
+        .position(|it| matches!(it, Obligation::Values(name) if name.starts_with("L_at")));
+    let at = match is_shared {
+        true => after.unwrap_or(0),
+        false => 0,
+    };
+    obligations.insert(at, needed);
     let proofs = obligations.into_iter().map(|obligation| {
         let writers = |name: &str| -> Vec<String> {
             let writers = computation.writers(name);
@@ -206,8 +260,17 @@ fn listed(
             Obligation::Apart if origin.is_unique => (Lemma::Source, Vec::new()),
             Obligation::Visited => (Lemma::Space, vec![copy.name.clone()]),
             Obligation::Values(name) if name == "L_NZ" => (Lemma::Count, writers(name)),
-            Obligation::Values(name) if name.starts_with("L_n") => (Lemma::Counted, writers(name)),
-            Obligation::Values(name) if name.starts_with("L_at") => (Lemma::Placed, writers(name)),
+            Obligation::Values(name) if name.starts_with("L_n") => match is_shared {
+                true => (Lemma::CountedRuns, writers(name)),
+                false => (Lemma::Counted, writers(name)),
+            },
+            Obligation::Values(name) if name.starts_with("L_len") => {
+                (Lemma::RunLengths, writers(name))
+            }
+            Obligation::Values(name) if name.starts_with("L_at") => match is_shared {
+                true => (Lemma::Spread, writers(name)),
+                false => (Lemma::Placed, writers(name)),
+            },
             Obligation::Values(name) => {
                 let own = computation.writers(name);
                 let own = own.map(|id| computation.statement(id));
@@ -220,13 +283,15 @@ fn listed(
                 )
             }
             Obligation::Holds => (Lemma::Arithmetic, vec![copy.name.clone()]),
+            Obligation::Declared(said) if said.starts_with("forall") => {
+                (Lemma::ByNumbers, Vec::new())
+            }
             _ => (Lemma::Arithmetic, Vec::new()),
         };
         let proof = Some(Proof { lemma, statements });
         Line { obligation, proof }
     });
     let lines = proofs.collect();
-    let tuple = tuple.parse()?;
     Ok(Part { tuple, lines })
 }
 
@@ -234,7 +299,8 @@ fn listed(
 fn copy_of<'a>(computation: &'a Computation, values: &str, part: usize) -> Option<&'a Statement> {
     let statements = computation.statements.iter();
     let copies = statements.filter(|statement| {
-        let is_fill = matches!(&statement.value, Value::Entry(read) if read.indices.is_empty());
+        let reads = statement.value.entries();
+        let is_fill = reads.first().is_some_and(|read| read.indices.is_empty());
         statement.target.space == values && !is_fill
     });
     let mut copies: Vec<&Statement> = copies.collect();
@@ -243,21 +309,40 @@ fn copy_of<'a>(computation: &'a Computation, values: &str, part: usize) -> Optio
     copies.get(part).copied()
 }
 
+/// Whether a conjunction has entries of arrays that the computation writes.
+fn reads_computed(computation: &Computation, part: &Conjunction) -> bool {
+    let mut reads = false;
+    for e in part.constraints().iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |e| {
+            if let Expression::Call(name, _) = e {
+                let space = computation.space(name);
+                reads |= space.is_some_and(|space| !space.role.is_given());
+            }
+        });
+    }
+    reads
+}
+
 /// Whether the place of an entry's value is its number in the destination too.
-fn numbers_by_place(computation: &Computation, copy: &Statement) -> bool {
+fn numbers_by_place(
+    computation: &Computation,
+    copy: &Statement,
+    is_own: &dyn Fn(&str) -> bool,
+) -> bool {
     let n = copy.variables().len();
     let reads = copy.value.entries();
     let Some([place]) = reads.first().map(|read| &read.indices[..]) else {
         return false;
     };
+    // Of temporary arrays, those of runs hold what entries have by their numbers.
     let is_temporary = |name: &str| {
         let space = computation.space(name);
-        space.is_some_and(|space| space.role == Role::Temporary)
+        space.is_some_and(|space| space.role == Role::Temporary) && !name.ends_with("_parent")
     };
     let mut statements = computation.statements.iter();
     statements.any(|statement| {
         let target = &statement.target;
-        let is_entries = statement.variables().len() == n;
+        let is_entries = statement.variables().len() == n && is_own(&target.space);
         is_entries && target.indices[..] == [place.clone()] && !is_temporary(&target.space)
     })
 }
@@ -335,7 +420,7 @@ impl Rewrite for Number {
 fn proposed(
     obligation: &Obligation,
     arrays: &[Computed],
-    copy: Option<&Statement>,
+    copies: &[&Statement],
 ) -> (Lemma, Vec<String>) {
     let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -348,7 +433,7 @@ fn proposed(
         }
         names
     };
-    let copy: Vec<String> = copy.iter().map(|copy| copy.name.clone()).collect();
+    let copy: Vec<String> = copies.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
         use Lemma::{DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start};
         let all = [DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start];
@@ -385,7 +470,9 @@ fn proposed(
         }
         Obligation::Visited => (Lemma::Space, copy),
         Obligation::OneTuple => (Lemma::ByNumbers, numbers(&|_| false)),
-        Obligation::OwnPlace | Obligation::Shared => (Lemma::ByNumbers, numbers(&|_| false)),
+        Obligation::OwnPlace | Obligation::Shared | Obligation::Alike => {
+            (Lemma::ByNumbers, numbers(&|_| false))
+        }
         Obligation::Holds | Obligation::Sums => (Lemma::Arithmetic, copy),
         Obligation::Others => (Lemma::Untouched, copy),
         Obligation::Tuple => (Lemma::Arithmetic, of(&|_| true)),

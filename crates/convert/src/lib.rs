@@ -159,7 +159,7 @@ pub struct Conversion {
     /// The computation before it was optimised.
     pub(crate) written: Computation,
     /// What it was derived from, to which its certificate refers.
-    pub(crate) origin: Option<certify::Origin>,
+    pub(crate) origin: certify::Origin,
 }
 
 impl Conversion {
@@ -188,7 +188,7 @@ impl Conversion {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn certificate(&self) -> Result<Certificate> {
-        certify::certificate(self, self.origin()?)
+        certify::certificate(self, &self.origin)
     }
 
     /// The certificate that the forms of statements suggest, unchecked: for tests of the
@@ -197,23 +197,12 @@ impl Conversion {
     /// # Errors
     /// As [`certificate`](Self::certificate).
     pub fn proposal(&self) -> Result<Certificate> {
-        certify::proposal(self, self.origin()?)
+        certify::proposal(self, &self.origin)
     }
 
     /// What a certificate of this conversion has to answer.
-    ///
-    /// # Errors
-    /// As [`certificate`](Self::certificate).
-    pub fn question(&self) -> Result<Question<'_>> {
-        Ok(self.origin()?.question(&self.computation))
-    }
-
-    fn origin(&self) -> Result<&certify::Origin> {
-        self.origin.as_ref().ok_or_else(|| {
-            let message = "no lemma is about stored triangles, or about places with several entries";
-            Diagnostic::new(code::CERTIFICATE, message)
-                .help("certificates are about conversions to formats without mirror images, and not from runs of one value")
-        })
+    pub fn question(&self) -> Question<'_> {
+        self.origin.question(&self.computation)
     }
 
     /// The cost of the computation after all steps up to `so_far`, as formulas of extents (`N0`), of counts
@@ -403,15 +392,11 @@ pub fn convert_pieces(
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
     let origin = certify::Origin::of(source, destination, wanted);
-    let n_pieces = source.len();
     let mut source = pieces::Source::of(source, wanted, &extents)?;
-    // No lemma is about places that hold several entries, which are listed.
-    let origin = origin.filter(|_| source.is_one() || n_pieces > 1);
     // A part holds some of the entries.
     source.entries.is_full &= parts.len() == 1;
     let wanted = &source.wanted(wanted);
-    let made = synthesis::synthesized(&source, &parts, wanted, &extents)?;
-    Ok(Conversion { origin, ..made })
+    synthesis::synthesized(&source, &parts, (wanted, origin), &extents)
 }
 
 /// That there is no conversion, and why.

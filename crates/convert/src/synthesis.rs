@@ -10,6 +10,7 @@ use sparsec_computation::{
 use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation, Set, Variable};
 
 use crate::cases::{Case, CaseKind};
+use crate::certify::Origin;
 use crate::declare::unknown_constants;
 use crate::entries::Entries;
 use crate::named::Named;
@@ -28,7 +29,7 @@ pub(crate) const FILL: &str = "A_fill";
 pub(crate) fn synthesized(
     source: &Source,
     destinations: &[Named],
-    wanted: &Wanted,
+    (wanted, origin): (&Wanted, Origin),
     extents: &[String],
 ) -> Result<Conversion> {
     let entries = &source.entries;
@@ -139,7 +140,7 @@ pub(crate) fn synthesized(
         cases,
         computation,
         written,
-        origin: None,
+        origin,
     })
 }
 

@@ -50,9 +50,9 @@ impl FormatSpec {
         let mut tokens = Tokens::new(source, &["->"])?;
         let spec = parse_spec(&mut tokens)?;
         tokens.expect_end().map_err(|error| {
-            error.help(match spec.relation() {
-                Some(_) => "nothing comes behind a format that a relation describes",
-                None => {
+            error.help(match spec.is_relation() {
+                true => "nothing comes behind a format that a relation describes",
+                false => {
                     "behind a format come clauses, as in `csr, fill 1`, and `|` and other parts"
                 }
             })

@@ -33,6 +33,7 @@ use sparsec_relation::{Conjunction, Constraint, Descriptor, Expression};
 
 use crate::format::Format;
 
+mod by_order;
 mod presets;
 
 pub use presets::{RelationParameter, RelationPreset, relation_presets};
@@ -173,15 +174,12 @@ impl RelationFormat {
     ///
     /// ```
     /// use sparsec_format::{Format, FormatSpec};
-    /// let jagged: FormatSpec = "jds".parse()?;
-    /// assert_eq!(jagged.relation().map(|jds| jds.nearest()), Some(Format::csr()));
+    /// let jds = "jds".parse::<FormatSpec>()?.relation(2)?;
+    /// assert_eq!(jds.map(|jds| jds.nearest()), Some(Format::csr()));
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn nearest(&self) -> Format {
-        match self.order() {
-            2 => Format::csr(),
-            order => Format::csf(order),
-        }
+        nearest(self.order())
     }
 
     /// Whether each entry is listed: an index array has an entry at the place of each value,
@@ -262,15 +260,22 @@ impl Storage {
     }
 }
 
+/// The format of levels near to a relation of this order.
+pub(crate) fn nearest(order: usize) -> Format {
+    match order {
+        2 => Format::csr(),
+        order => Format::csf(order),
+    }
+}
+
 /// That a relation stands where a format of levels is needed.
-pub(crate) fn no_levels(format: &RelationFormat, source: &Source, place: Span) -> Diagnostic {
-    let name = format.name();
+pub(crate) fn no_levels(name: &str, nearest: &Format, source: &Source, place: Span) -> Diagnostic {
     let message =
         format!("`{name}` is a format as a relation, and a format of levels is needed here");
     Diagnostic::new(code::FORMAT_UNSUPPORTED, message)
         .at(source, place, "has no levels")
         .help(format!(
             "write a format of levels near to it: `{}`",
-            format.nearest().short_name()
+            nearest.short_name()
         ))
 }

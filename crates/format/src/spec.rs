@@ -10,7 +10,7 @@ use crate::check::{LevelPlace, Places, check};
 use crate::format::Format;
 use crate::parse::Clauses;
 use crate::preset::{Parameters, Preset, with_arguments};
-use crate::relational::{RelationFormat, Storage, no_levels};
+use crate::relational::{RelationFormat, RelationPreset, Storage, nearest, no_levels};
 
 /// A format as a user writes it: a preset, whose order the tensor decides, a
 /// map, which has an order of its own, or a relation.
@@ -52,6 +52,17 @@ pub(crate) enum Form {
     },
     Map(Box<Format>),
     Relation(Arc<RelationFormat>),
+    /// A preset for several orders.
+    RelationOfOrder {
+        preset: &'static RelationPreset,
+        numbers: Vec<u64>,
+    },
+}
+
+impl Form {
+    fn is_relation(&self) -> bool {
+        matches!(self, Self::Relation(_) | Self::RelationOfOrder { .. })
+    }
 }
 
 impl SpecPart {
@@ -65,6 +76,7 @@ impl SpecPart {
             },
             Form::Map(format) => Some(format.order()),
             Form::Relation(format) => Some(format.order()),
+            Form::RelationOfOrder { preset, .. } => preset.order,
         }
     }
 
@@ -94,7 +106,16 @@ impl SpecPart {
                 Ok(format)
             }
             Form::Map(format) => Ok((**format).clone()),
-            Form::Relation(format) => Err(no_levels(format, source, self.place)),
+            Form::Relation(format) => Err(no_levels(
+                format.name(),
+                &format.nearest(),
+                source,
+                self.place,
+            )),
+            Form::RelationOfOrder { preset, numbers } => {
+                let name = with_arguments(preset.name, numbers);
+                Err(no_levels(&name, &nearest(order), source, self.place))
+            }
         }
     }
 }
@@ -107,10 +128,10 @@ impl FormatSpec {
     /// whole formats.
     pub(crate) fn new(source: Source, parts: Vec<SpecPart>) -> Result<Self> {
         let spec = Self { source, parts };
-        if spec.relation().is_some() {
+        if spec.is_relation() {
             return Ok(spec);
         }
-        let is_relation = |part: &&SpecPart| matches!(part.form, Form::Relation(_));
+        let is_relation = |part: &&SpecPart| part.form.is_relation();
         if let Some(part) = spec.parts.iter().find(is_relation) {
             let message = "a part of a union that is a relation";
             return Err(Diagnostic::new(code::UNION_PART, message)
@@ -148,20 +169,43 @@ impl FormatSpec {
         self.parts.iter().find_map(|part| match &part.form {
             Form::Preset { clauses, .. } => clauses.fill.map(|fill| fill.0),
             Form::Map(format) => format.fill(),
-            Form::Relation(_) => None,
+            Form::Relation(_) | Form::RelationOfOrder { .. } => None,
         })
     }
 
-    /// The relation that it is, if it is no format of levels.
-    pub fn relation(&self) -> Option<&Arc<RelationFormat>> {
-        match &self.parts[..] {
-            [
-                SpecPart {
-                    form: Form::Relation(format),
-                    ..
-                },
-            ] => Some(format),
-            _ => None,
+    /// Whether it is a relation, and no format of levels.
+    pub fn is_relation(&self) -> bool {
+        matches!(&self.parts[..], [part] if part.form.is_relation())
+    }
+
+    /// The relation that it is for tensors of `order`, if it is no format of levels.
+    ///
+    /// # Errors
+    /// `E0115` if it is for another order, and `E0129` for numbers that do not fit the order.
+    ///
+    /// ```
+    /// use sparsec_format::FormatSpec;
+    /// let flagged: FormatSpec = "fcoo(2)".parse()?;
+    /// assert_eq!(flagged.relation(4)?.map(|it| it.order()), Some(4));
+    /// assert!(flagged.relation(2).is_err());
+    /// assert!("csr".parse::<FormatSpec>()?.relation(2)?.is_none());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn relation(&self, order: usize) -> Result<Option<Arc<RelationFormat>>> {
+        let [part] = &self.parts[..] else {
+            return Ok(None);
+        };
+        match &part.form {
+            Form::Relation(format) if format.order() == order => Ok(Some(Arc::clone(format))),
+            Form::Relation(format) => Err(self.wrong_order(format.order(), order)),
+            Form::RelationOfOrder { preset, numbers } => {
+                let format = preset.build(order, numbers);
+                let at = |error: Diagnostic| {
+                    error.at(&self.source, part.place, format!("of order {order}"))
+                };
+                format.map(Some).map_err(at)
+            }
+            Form::Preset { .. } | Form::Map(_) => Ok(None),
         }
     }
 
@@ -178,9 +222,8 @@ impl FormatSpec {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn storage(&self, order: usize) -> Result<Storage> {
-        match self.relation() {
-            Some(format) if format.order() == order => Ok(Storage::Relation(Arc::clone(format))),
-            Some(format) => Err(self.wrong_order(format.order(), order)),
+        match self.relation(order)? {
+            Some(format) => Ok(Storage::Relation(format)),
             None => self.resolve(order).map(Storage::Levels),
         }
     }
@@ -302,7 +345,7 @@ impl FormatSpec {
                 ),
                 format!("for order {order} use `csf`, `coo` or a map"),
             ),
-            Form::Map(_) => (
+            Form::Map(_) | Form::RelationOfOrder { .. } => (
                 format!("this format stores tensors of order {own}, not of order {order}"),
                 format!("write a format with {order} modes, or a preset such as `csf`"),
             ),
@@ -346,6 +389,9 @@ impl fmt::Display for FormatSpec {
                 )?,
                 Form::Map(format) => write!(f, "{format}")?,
                 // A preset, or the text of a file.
+                Form::RelationOfOrder { preset, numbers } => {
+                    f.write_str(&with_arguments(preset.name, numbers))?;
+                }
                 Form::Relation(format) if format.is_preset() => f.write_str(format.name())?,
                 Form::Relation(format) => f.write_str(format.text())?,
             }

@@ -276,25 +276,33 @@ fn what_this_version_does_not_support_is_named() {
 /// What is no tree of levels is a relation, and says so where levels are needed.
 #[test]
 fn relations_are_formats_without_levels() {
-    for (text, order) in [
-        ("jds", 2),
-        ("sell(8, 32)", 2),
-        ("fcoo(1)", 3),
-        ("bcsf(4)", 3),
+    for (text, order, only) in [
+        ("jds", 2, true),
+        ("sell(8, 32)", 2, true),
+        ("fcoo(1)", 2, false),
+        ("fcoo(1)", 3, false),
+        ("fcoo(4)", 5, false),
+        ("bcsf(4)", 2, false),
+        ("bcsf(4)", 3, false),
+        ("bcsf(4)", 5, false),
     ] {
         let spec: FormatSpec = text.parse().expect("a format");
-        assert_eq!((spec.order(), spec.fill()), (Some(order), None));
+        assert_eq!((spec.order(), spec.fill()), (only.then_some(order), None));
         assert_eq!(spec.to_string(), text);
         assert_eq!(spec.storage(order).expect("a format").short_name(), text);
-        assert!(spec.levels(order).is_ok() && spec.storage(order + 1).is_err());
+        assert!(spec.levels(order).is_ok() && spec.storage(1).is_err());
+        assert_eq!(spec.storage(order + 1).is_err(), only);
         let error = spec.resolve(order).expect_err("no levels");
         refused(&error, code::FORMAT_UNSUPPORTED, text, "near to it: `cs");
         assert!(text.parse::<Format>().is_err());
         // The text of the format is the format too.
-        let whole = spec.relation().expect("a relation").text();
-        let again: FormatSpec = whole.parse().expect("a format");
-        assert_eq!(again.relation(), spec.relation());
-        assert_eq!(again.to_string(), whole);
+        let relation = spec.relation(order).expect("it fits").expect("a relation");
+        let again: FormatSpec = relation.text().parse().expect("a format");
+        assert_eq!(
+            again.relation(order).expect("it fits"),
+            Some(relation.clone())
+        );
+        assert_eq!(again.to_string(), relation.text());
     }
     refuse("sell", code::PRESET_ARGUMENTS, "sell", "`sell(8, 32)`");
     refuse(
@@ -304,7 +312,10 @@ fn relations_are_formats_without_levels() {
         "`sell(8, 32)`",
     );
     refuse("sell(8, 0)", code::PRESET_ARGUMENTS, "0", "`sell(8, 32)`");
-    refuse("fcoo(3)", code::PRESET_ARGUMENTS, "3", "`fcoo(0)`");
+    refuse("fcoo(64)", code::PRESET_ARGUMENTS, "64", "`fcoo(0)`");
+    let by_last: FormatSpec = "fcoo(3)".parse().expect("a format");
+    let error = by_last.storage(3).expect_err("there is no such mode");
+    refused(&error, code::PRESET_ARGUMENTS, "fcoo(3)", "`fcoo(0)`");
     refuse("jds(1)", code::PRESET_ARGUMENTS, "jds(1)", "`jds`");
     refuse("jds | coo", code::UNION_PART, "jds", "`.fmt` file");
     refuse("csr | bcsf(4)", code::UNION_PART, "bcsf(4)", "`.fmt` file");

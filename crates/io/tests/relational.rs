@@ -12,7 +12,7 @@ use sparsec_tensor::{Array, RelationTensor};
 
 fn jds() -> RelationTensor {
     let spec: FormatSpec = "jds".parse().expect("a format");
-    let format = Arc::clone(spec.relation().expect("a relation"));
+    let format = spec.relation(2).expect("it fits").expect("a relation");
     let arrays = [
         ("perm", vec![1, 0, 2]),
         ("ptr", vec![0, 2, 3]),

@@ -20,6 +20,8 @@
 //! Sources: G. M. Morton, "A computer oriented geodetic data base", IBM 1966;
 //! Helal et al., "ALTO", ICS 2021, <https://doi.org/10.1145/3447818.3461703>.
 
+use crate::expression::Expression;
+
 /// The key that compares tuples lexicographically.
 pub(crate) const LEX: &str = "LEX";
 /// The key that deals bits to the modes in turn, the last mode lowest.
@@ -50,6 +52,62 @@ pub(crate) fn is_number(name: &str) -> bool {
 /// Whether an argument is an extent, which selects the curve, and not a coordinate.
 pub(crate) fn is_extent(name: &str, at: usize) -> bool {
     name == ALTO && at % 2 == 1
+}
+
+/// One word of a [`MORTON`] key: these bits of all coordinates.
+///
+/// ```
+/// use sparsec_relation::{MortonWord, Set};
+/// let set: Set = "{[i, j] : 0 <= MORTON(i floordiv 8 mod 4, j floordiv 8 mod 4)}".parse()?;
+/// let key = &set.parts()[0].constraints()[0].rest[0].1;
+/// let word = MortonWord::of(key).expect("a word");
+/// assert_eq!((word.coordinates.len(), word.shift, word.n_bits), (2, 3, Some(2)));
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MortonWord<'e> {
+    /// The coordinates.
+    pub coordinates: Vec<&'e Expression>,
+    /// How many bits of each coordinate lie below.
+    pub shift: u32,
+    /// How many bits of each coordinate the word has; all that are left if `None`.
+    pub n_bits: Option<u32>,
+}
+
+impl<'e> MortonWord<'e> {
+    /// The word that a key is, if it has the same bits of all coordinates.
+    pub fn of(key: &'e Expression) -> Option<Self> {
+        let Expression::Call(name, arguments) = key else {
+            return None;
+        };
+        let parts: Vec<_> = arguments.iter().map(bits).collect();
+        let (_, shift, n_bits) = *parts.first().filter(|_| name == MORTON)?;
+        let is_alike = parts.iter().all(|part| (part.1, part.2) == (shift, n_bits));
+        is_alike.then(|| Self {
+            coordinates: parts.into_iter().map(|part| part.0).collect(),
+            shift,
+            n_bits,
+        })
+    }
+}
+
+/// `e`, `e floordiv 2^s`, `e mod 2^b` and `e floordiv 2^s mod 2^b` as `e`, `s` and `b`.
+fn bits(e: &Expression) -> (&Expression, u32, Option<u32>) {
+    let power = |n: &Expression| match n {
+        Expression::Integer(n) if *n > 0 && n.count_ones() == 1 => Some(n.trailing_zeros()),
+        _ => None,
+    };
+    let (e, n_bits) = match e {
+        Expression::Modulo(inner, n) if power(n).is_some() => (&**inner, power(n)),
+        _ => (e, None),
+    };
+    match e {
+        Expression::FloorDivide(inner, n) => match power(n) {
+            Some(shift) => (&**inner, shift, n_bits),
+            None => (e, 0, n_bits),
+        },
+        _ => (e, 0, n_bits),
+    }
 }
 
 /// The value of a key function.

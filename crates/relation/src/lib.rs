@@ -90,6 +90,7 @@ pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use index_map::IndexMap;
+pub use key::MortonWord;
 pub use key_function::{
     KeyFunction, KeyOperator, Local, LocalData, Number, Range, Step as KeyStep, Term, TermKind,
     WORD_BITS,

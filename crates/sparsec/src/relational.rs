@@ -60,8 +60,8 @@ pub struct Converted {
 /// ```
 /// use sparsec::{ElementType, FormatSpec, relational};
 /// let jagged: FormatSpec = "jds".parse()?;
-/// let jds = jagged.relation().expect("a relation");
-/// let text = relational::assembly(jds, ElementType::F32)?.expect("it states one").to_string();
+/// let jds = jagged.relation(2)?.expect("a relation");
+/// let text = relational::assembly(&jds, ElementType::F32)?.expect("it states one").to_string();
 /// assert!(text.contains("B_perm(place(i)) = i"), "{text}");
 /// assert!(text.contains("B : f32[NZ]"), "{text}");
 /// # Ok::<(), sparsec::Diagnostic>(())

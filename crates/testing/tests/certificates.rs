@@ -74,6 +74,31 @@ fn conversions_of_several_pieces_are_proved() {
 }
 
 #[test]
+fn conversions_to_triangles_are_proved() {
+    let triangles = texts(&[
+        "(i, j) -> (i : dense, j : compressed), symmetric(i, j)",
+        "(i, j) -> (j : compressed, i : compressed), skew(i, j)",
+        "coo, symmetric(i, j), upper(i, j)",
+        "sky, symmetric(i, j)",
+    ]);
+    prove(&matrix_presets(), &triangles[..2], 2);
+    prove(&texts(&["csr", "coo", "dia"]), &triangles[2..], 2);
+    // One triangle from another.
+    prove(&triangles[..1], &triangles, 2);
+}
+
+#[test]
+fn conversions_of_runs_are_proved() {
+    let runs = texts(&[
+        "(i, j) -> (i : dense, j : run_length)",
+        "(i, j) -> (j : compressed, i : run_length)",
+    ]);
+    prove(&runs, &matrix_presets(), 2);
+    prove(&runs, &runs, 2);
+    prove(&matrix_presets(), &runs, 2);
+}
+
+#[test]
 fn sums_of_repeated_entries_are_proved() {
     let list =
         "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered))";
@@ -111,13 +136,19 @@ fn certificates_of_less_are_refused() {
         ("msr", "csr"),
         ("dense", "csr"),
         ("csr", "hash"),
+        (
+            "csr",
+            "(i, j) -> (i : dense, j : compressed), symmetric(i, j)",
+        ),
+        ("(i, j) -> (i : dense, j : run_length)", "csr"),
+        ("csr", "(i, j) -> (i : dense, j : run_length)"),
     ] {
         let [source, destination] = [from, to].map(|text| format(text, 2));
         let types = Default::default();
         let made = synthesized(&source, &destination, ElementType::F64, &types);
         let made = made.expect("a conversion");
         let whole = made.certificate().expect("a certificate");
-        let question = made.question().expect("a certificate");
+        let question = made.question();
         question.check(&whole).expect("it is accepted");
         let read = whole.to_string().parse();
         assert_eq!(whole, read.expect("a certificate"));

@@ -9,6 +9,8 @@ use sparsec::{
 
 #[path = "conversions/compare.rs"]
 mod compare;
+#[path = "conversions/relations.rs"]
+mod relations;
 #[path = "conversions/runs.rs"]
 mod runs;
 #[path = "conversions/triangles.rs"]

@@ -29,6 +29,23 @@ fn files_change_their_format() {
     assert!(answer.contains("\"n_stored\":4"), "{answer}");
 }
 
+/// Stored zeros stay entries in a format that lists entries, and are lost among padding.
+#[test]
+fn zeros_that_become_padding_are_noted() {
+    let place = Place::new();
+    let zeros =
+        "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 0\n3 1 0\n3 3 2\n";
+    place.write("zeros.mtx", zeros);
+    let call = ["convert", "zeros.mtx", "b.npz", "--to", "csc"];
+    assert_eq!(place.call(&call).answer(), "");
+    let call = ["convert", "zeros.mtx", "b.npz", "--to", "dia"];
+    let note = "note: 2 stored entries equal the fill, 0.0, and `dia` has such padding";
+    place.call(&call).noted(note);
+    let call = ["convert", "b.npz", "back.tns", "--to", "csr"];
+    assert_eq!(place.call(&call).answer(), "");
+    assert_eq!(place.read("back.tns"), "1 1 1.0\n3 3 2.0\n");
+}
+
 #[test]
 fn lists_of_entries_have_no_padding() {
     let place = Place::new();
@@ -338,8 +355,8 @@ fn calls_that_make_no_sense_are_refused() {
     ];
     place.call(&missing).refused(1, &says);
     refused(
-        &["a.mtx", "b.npz", "--to", "fcoo(0)"],
-        &["error[E0115]", "order 3, not of order 2"],
+        &["a.mtx", "b.npz", "--to", "fcoo(2)"],
+        &["error[E0129]", "there are modes 0 to 1", "`fcoo(0)`"],
     );
     refused(
         &[
@@ -444,7 +461,8 @@ fn limits_follow_from_the_entries() {
     ];
     for format in ["dense", "(i, j) -> (#j : dense, j : dense, i : singleton)"] {
         let call = ["convert", "row.mtx", "b.npz", "--to", format];
-        place.call(&call).refused(1, &refused);
+        let texts = [&refused[..], &["- named here"]].concat();
+        place.call(&call).refused(1, &texts);
         let operand = format!("A={format}");
         let call = ["run", "y(i) = A(i,j)", "-i", "A=row.mtx", "-f", &operand];
         place.call(&call).refused(1, &refused);

@@ -165,7 +165,7 @@ fn programs_take_relations() {
         "run",
         product,
         "-f",
-        "A=fcoo(0)",
+        "A=fcoo(2)",
         "-i",
         "A=a.mtx",
         "-g",
@@ -173,7 +173,7 @@ fn programs_take_relations() {
     ];
     place
         .call(&wrong)
-        .refused(2, &["E0115", "order 3", "has order 2 here"]);
+        .refused(2, &["E0129", "modes 0 to 1", "has order 2 here"]);
     let wrong = [
         "run",
         product,

@@ -13,7 +13,8 @@ pub(super) type Computed = (String, Option<Lemma>, Vec<String>);
 pub(super) fn arrays(computation: &Computation) -> Vec<Computed> {
     let mut all: Vec<(usize, Computed)> = Vec::new();
     for space in &computation.spaces {
-        if space.role == Role::Given || space.name == "B" {
+        if space.role == Role::Given || space.name == "B" || is_of_changes(computation, &space.name)
+        {
             continue;
         }
         let writers = computation.writers(&space.name).map(Id::index);
@@ -60,6 +61,15 @@ pub(super) fn arrays(computation: &Computation) -> Vec<Computed> {
     all.into_iter().map(|(_, computed)| computed).collect()
 }
 
+/// Whether an array marks or counts changes of values. The lemmas of runs look at these arrays.
+fn is_of_changes(computation: &Computation, name: &str) -> bool {
+    let words = ["value", "before", "after", "count", "changes", "run"];
+    let stem = words
+        .iter()
+        .find_map(|word| name.strip_suffix(&format!("_{word}")));
+    stem.is_some_and(|stem| computation.space(&format!("{stem}_changes")).is_some())
+}
+
 /// The first statement that reads an array.
 fn followed(computation: &Computation, name: &str) -> Option<usize> {
     computation.statements.iter().position(|statement| {
@@ -85,6 +95,7 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         return match updates[..] {
             [Assign] => Some(Lemma::Count),
             [Maximum] => Some(Lemma::Greatest),
+            [Add] if first.target.space == "T_unmirrored" => Some(Lemma::Mirrored),
             [Add] if !is_assumed(computation, &first.target.space) => Some(Lemma::Counted),
             [Add, ..] => Some(Lemma::Tally),
             _ => None,
@@ -112,6 +123,12 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         [Assign] => Some(match &first.value {
             Value::Binary(_, _, slots) if matches!(**slots, Value::PowerOfTwo(_)) => Lemma::Rooms,
             Value::Binary(_, _, size) if matches!(**size, Value::Entry(_)) => Lemma::Summed,
+            Value::Binary(_, _, more)
+                if matches!(&**more, Value::Binary(Operator::Add, count, _)
+                if matches!(**count, Value::Entry(_))) =>
+            {
+                Lemma::RunStarts
+            }
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
@@ -124,6 +141,7 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
             Some(Lemma::FilledUp)
         }
         [Assign, Assign] => Some(Lemma::Marked),
+        [Assign, Assign, Assign] => Some(Lemma::RunBounds),
         [Add, Add] => Some(Lemma::Scan),
         [Maximum, Maximum] => Some(Lemma::RunningMaximum),
         _ => None,

@@ -116,10 +116,11 @@ impl Parser {
                 .at(self.source(), whole, label)
                 .help(format!("write `{}`", preset.text())));
         }
-        Ok(SpecPart {
-            place: whole,
-            form: Form::Relation(preset.build(&numbers)?),
-        })
+        let form = match preset.order {
+            Some(order) => Form::Relation(preset.build(order, &numbers)?),
+            None => Form::RelationOfOrder { preset, numbers },
+        };
+        Ok(SpecPart { place: whole, form })
     }
 
     fn bad_arguments(&self, preset: &Preset, place: Span, takes: &str, label: &str) -> Diagnostic {

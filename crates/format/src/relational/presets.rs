@@ -4,30 +4,59 @@
 //! |--------------|----------------------------------------------------------------|-------|
 //! | `jds`        | jagged diagonals: rows by falling length, slot by slot         | 2     |
 //! | `sell(C, S)` | chunks of `C` rows, sorted by length within `S` rows, padded   | 2     |
-//! | `fcoo(m)`    | entries by mode `m`, with a bit where a new slice begins       | 3     |
-//! | `bcsf(T)`    | a tree of fibers, none of more than `T` entries                | 3     |
+//! | `fcoo(m)`    | entries by mode `m`, with a bit where a new slice begins       | 2 on  |
+//! | `bcsf(T)`    | a tree of fibers, none of more than `T` entries                | 2 on  |
 //!
-//! Each is a `.fmt` text beside this file, in which `$C` and so on stand for the numbers.
+//! Those for one order are `.fmt` texts beside this file, in which `$C` and so on stand for the
+//! numbers. The others are functions of the order (`by_order.rs`).
 
 use std::sync::Arc;
 
-use sparsec_base::{Result, Source};
+use std::hash::{Hash, Hasher};
 
-use super::RelationFormat;
+use sparsec_base::{Diagnostic, Result, Source, code};
+
+use super::{RelationFormat, by_order};
+use crate::order::MAX_ORDER;
 use crate::preset::with_arguments;
 
-/// A format with a name that is a relation.
+/// A format with a name that is a relation, for one order or for all from 2 on.
 #[derive(Debug)]
 pub struct RelationPreset {
     /// The name in format text.
     pub name: &'static str,
     /// What it is, in a few words.
     pub summary: &'static str,
-    /// The order of the tensors that it stores.
-    pub order: usize,
+    /// The order of the tensors that it stores; `None` if it stores those of every order from
+    /// 2 on.
+    pub order: Option<usize>,
     /// The numbers that it takes in parentheses.
     pub parameters: &'static [RelationParameter],
-    text: &'static str,
+    text: Text,
+}
+
+/// The descriptor of a preset and its assembly.
+#[derive(Debug)]
+enum Text {
+    /// A text with marks in place of numbers.
+    Marked(&'static str),
+    /// The text for an order and numbers.
+    OfOrder(fn(usize, &[u64]) -> String),
+}
+
+/// A preset is its name: no two presets share one.
+impl PartialEq for RelationPreset {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for RelationPreset {}
+
+impl Hash for RelationPreset {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 /// A number that a preset takes.
@@ -39,7 +68,9 @@ pub struct RelationParameter {
     pub range: (u64, u64),
     /// A usual value.
     pub example: u64,
-    /// How it stands in the text.
+    /// Whether it is a mode, which has to be less than the order.
+    is_mode: bool,
+    /// How it stands in a text with marks.
     mark: &'static str,
 }
 
@@ -48,6 +79,7 @@ const fn size(summary: &'static str, example: u64, mark: &'static str) -> Relati
         summary,
         range: (1, 1 << 31),
         example,
+        is_mode: false,
         mark,
     }
 }
@@ -56,40 +88,45 @@ const PRESETS: [RelationPreset; 4] = [
     RelationPreset {
         name: "jds",
         summary: "jagged diagonals: rows by falling length, slot by slot",
-        order: 2,
+        order: Some(2),
         parameters: &[],
-        text: include_str!("jds.fmt"),
+        text: Text::Marked(include_str!("jds.fmt")),
     },
     RelationPreset {
         name: "sell",
         summary: "chunks of rows of about one length, each padded to its longest",
-        order: 2,
+        order: Some(2),
         parameters: &[
             size("the rows of a chunk", 8, "$C"),
             size("the rows that are sorted by length together", 32, "$S"),
         ],
-        text: include_str!("sell.fmt"),
+        text: Text::Marked(include_str!("sell.fmt")),
     },
     RelationPreset {
         name: "fcoo",
         summary: "entries by one mode, with a bit where a new slice begins",
-        order: 3,
+        order: None,
         parameters: &[RelationParameter {
             summary: "the mode",
-            range: (0, 2),
+            range: (0, MAX_ORDER as u64 - 1),
             example: 0,
-            mark: "$M",
+            is_mode: true,
+            mark: "",
         }],
-        text: include_str!("fcoo.fmt"),
+        text: Text::OfOrder(by_order::fcoo),
     },
     RelationPreset {
         name: "bcsf",
         summary: "a tree of fibers, long ones split",
-        order: 3,
-        parameters: &[size("the most entries of a fiber", 128, "$T")],
-        text: include_str!("bcsf.fmt"),
+        order: None,
+        parameters: &[size("the most entries of a fiber", 128, "")],
+        text: Text::OfOrder(by_order::bcsf),
     },
 ];
+
+/// The least order of presets for several orders: `bcsf` has fibers and entries, `fcoo` a mode and
+/// others.
+const LEAST: usize = 2;
 
 /// All presets that are relations.
 ///
@@ -114,20 +151,50 @@ impl RelationPreset {
         with_arguments(self.name, &numbers)
     }
 
-    /// The format with these numbers, one for each parameter and in its range.
-    pub(crate) fn build(&self, numbers: &[u64]) -> Result<Arc<RelationFormat>> {
-        let mut text = self.text.to_owned();
-        for (parameter, number) in self.parameters.iter().zip(numbers) {
-            // The mode of `fcoo` comes with the two others, in order.
-            if parameter.mark == "$M" {
-                let others: Vec<u64> = (0..3).filter(|mode| mode != number).collect();
-                for (mark, mode) in ["$P", "$Q"].into_iter().zip(others) {
-                    text = text.replace(mark, &mode.to_string());
-                }
-            }
-            text = text.replace(parameter.mark, &number.to_string());
+    /// Whether the preset stores tensors of `order`.
+    pub fn fits(&self, order: usize) -> bool {
+        match self.order {
+            Some(only) => only == order,
+            None => (LEAST..=MAX_ORDER).contains(&order),
         }
+    }
+
+    /// The format for tensors of `order` with these numbers, one for each parameter and in its
+    /// range.
+    ///
+    /// # Errors
+    /// `E0115` for an order that the preset does not fit, `E0129` for a mode that is not less than
+    /// the order.
+    pub(crate) fn build(&self, order: usize, numbers: &[u64]) -> Result<Arc<RelationFormat>> {
         let name = with_arguments(self.name, numbers);
+        if !self.fits(order) {
+            let own = match self.order {
+                Some(only) => format!("order {only}"),
+                None => format!("order {LEAST} and more"),
+            };
+            let message = format!("`{name}` stores tensors of {own}, not of order {order}");
+            return Err(Diagnostic::new(code::FORMAT_ORDER, message)
+                .help(format!("for order {order} use `csf`, `coo` or a map")));
+        }
+        let parameters = self.parameters.iter().zip(numbers);
+        let mut modes = parameters.filter(|(parameter, _)| parameter.is_mode);
+        if let Some((_, mode)) = modes.find(|(_, mode)| **mode >= order as u64) {
+            let last = order - 1;
+            let message =
+                format!("`{name}` lists entries by mode {mode}, and there are modes 0 to {last}");
+            let examples = with_arguments(self.name, &[0]);
+            return Err(Diagnostic::new(code::PRESET_ARGUMENTS, message)
+                .help(format!("for tensors of order {order} write `{examples}`")));
+        }
+        let text = match self.text {
+            Text::OfOrder(text) => text(order, numbers),
+            Text::Marked(text) => {
+                let marks = self.parameters.iter().zip(numbers);
+                marks.fold(text.to_owned(), |text, (parameter, number)| {
+                    text.replace(parameter.mark, &number.to_string())
+                })
+            }
+        };
         let format = RelationFormat::parse(&Source::new(name.clone(), text))?;
         Ok(Arc::new(RelationFormat {
             name,

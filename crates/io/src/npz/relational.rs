@@ -73,16 +73,16 @@ pub(super) fn read(
 
 /// The format of a text, under the name of the preset if it is one.
 fn format(archive: &Archive<'_>, name: &str, text: &str) -> Result<Arc<RelationFormat>> {
+    let source = Source::new(format!("{}: {MARK}", archive.name()), text);
+    let format = RelationFormat::parse(&source).map(Arc::new);
     if let Ok(spec) = name.parse::<FormatSpec>()
-        && let Some(preset) = spec.relation()
+        && let Ok(format) = &format
+        && let Ok(Some(preset)) = spec.relation(format.order())
         && preset.text() == text
     {
-        return Ok(Arc::clone(preset));
+        return Ok(preset);
     }
-    let source = Source::new(format!("{}: {MARK}", archive.name()), text);
-    RelationFormat::parse(&source)
-        .map(Arc::new)
-        .map_err(|error: Diagnostic| error.note(format!("the format of `{}`", archive.name())))
+    format.map_err(|error: Diagnostic| error.note(format!("the format of `{}`", archive.name())))
 }
 
 pub(super) fn write(tensor: &RelationTensor, sink: impl Write) -> io::Result<()> {

@@ -23,7 +23,7 @@
 use sparsec_base::ElementType;
 use sparsec_computation::{Key, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Constraint, Expression, MortonWord};
 
 use super::emit::Emitter;
 use super::window::Visiting;
@@ -128,14 +128,14 @@ impl Emitter<'_> {
     /// How many of the first keys are the upper words of a key along a curve, and whether all
     /// coordinates are so small that these are 0.
     fn upper_words(&mut self, number: usize, keys: &[Key]) -> Option<(usize, Expr)> {
-        let (_, coordinates) = shifted(&keys[0].value)?;
+        let coordinates = MortonWord::of(&keys[0].value)?.coordinates;
         let Expression::Add(most, _) = &keys[0].extent else {
             return None;
         };
-        let (_, ends) = shifted(most)?;
-        let words = keys.iter().map_while(|key| shifted(&key.value));
-        let upper = words.take_while(|(shift, of)| *shift > 0 && *of == coordinates);
-        let shifts: Vec<u32> = upper.map(|(shift, _)| shift).collect();
+        let ends = MortonWord::of(most)?.coordinates;
+        let words = keys.iter().map_while(|key| MortonWord::of(&key.value));
+        let upper = words.take_while(|word| word.shift > 0 && word.coordinates == coordinates);
+        let shifts: Vec<u32> = upper.map(|word| word.shift).collect();
         let lowest = *shifts.iter().min()?;
         let space = &self.computation.statements[number].space;
         let is_below = |(coordinate, end): (&&Expression, &&Expression)| {
@@ -262,31 +262,4 @@ impl Emitter<'_> {
             b.store(numbers, point, value);
         });
     }
-}
-
-/// For a word of a key along a curve how many bits of each coordinate lie below it, and the
-/// coordinates.
-fn shifted(word: &Expression) -> Option<(u32, Vec<&Expression>)> {
-    let Expression::Call(name, arguments) = word else {
-        return None;
-    };
-    let parts = arguments.iter().map(|e| {
-        let e = match e {
-            Expression::Modulo(e, _) => e,
-            e => e,
-        };
-        match e {
-            Expression::FloorDivide(of, by) => match **by {
-                Expression::Integer(by) if by.count_ones() == 1 => (by.trailing_zeros(), &**of),
-                _ => (0, e),
-            },
-            _ => (0, e),
-        }
-    });
-    let (shifts, coordinates): (Vec<u32>, Vec<&Expression>) = parts.unzip();
-    let shift = *shifts.first().filter(|_| name == "MORTON")?;
-    shifts
-        .iter()
-        .all(|other| *other == shift)
-        .then_some((shift, coordinates))
 }

@@ -44,24 +44,30 @@ impl Relations {
     fn of(request: &Request, compiled: &Compiled) -> Self {
         let mut relations = Self::default();
         for (name, spec) in &request.tensors {
-            let Some(format) = spec.format.as_ref().and_then(|spec| spec.relation()) else {
+            let Some(spec) = spec.format.as_ref().filter(|spec| spec.is_relation()) else {
                 continue;
             };
             let all = compiled.program.tensors.iter();
             let of_name = all.filter(|(_, data)| data.source_name() == name);
+            let of_name: Vec<_> = of_name.map(|(_, data)| data).collect();
+            // The program was compiled, so a name has one order, which fits.
+            let order = of_name.first().map_or(0, |data| data.order());
+            let Ok(Some(format)) = spec.relation(order) else {
+                continue;
+            };
             let is_input = |data: &sparsec_index::TensorData| data.role == TensorRole::Input;
             let (mut inputs, mut results) = (0, 0);
-            for (_, data) in of_name {
+            for data in of_name {
                 match is_input(data) {
                     true => inputs += 1,
                     false => results += 1,
                 }
             }
             if inputs > 0 {
-                relations.operands.insert(name.clone(), Arc::clone(format));
+                relations.operands.insert(name.clone(), Arc::clone(&format));
             }
             if results > 0 {
-                relations.results.insert(name.clone(), Arc::clone(format));
+                relations.results.insert(name.clone(), format);
             }
         }
         relations

@@ -42,7 +42,10 @@ fn spec(text: &str) -> FormatSpec {
 }
 
 pub(crate) fn relation(text: &str) -> Arc<RelationFormat> {
-    Arc::clone(spec(text).relation().expect("a relation"))
+    let spec = spec(text);
+    let order = spec.order().unwrap_or(3);
+    let relation = spec.relation(order).expect("it fits");
+    relation.expect("a relation")
 }
 
 pub(crate) fn storage(text: &str, order: usize) -> Storage {
@@ -106,6 +109,7 @@ fn from_places(extents: &[u64], places: &BTreeSet<u64>) -> Tensor {
 fn tensors(order: usize) -> Vec<Tensor> {
     let shapes: &[&[u64]] = match order {
         2 => &[&[7, 5], &[5, 9], &[1, 4], &[4, 1], &[0, 3], &[3, 0]],
+        4 => &[&[3, 2, 4, 3], &[1, 2, 1, 7], &[2, 0, 2, 1]],
         _ => &[&[4, 3, 5], &[1, 6, 2], &[0, 2, 2], &[3, 2, 0]],
     };
     let mut all = Vec::new();
@@ -155,14 +159,24 @@ fn sorted_chunks_there_and_back() {
 
 #[test]
 fn slices_with_bits_there_and_back() {
-    round_trips("fcoo(0)", 3);
-    round_trips("fcoo(2)", 3);
+    for (format, order) in [
+        ("fcoo(0)", 2),
+        ("fcoo(1)", 2),
+        ("fcoo(0)", 3),
+        ("fcoo(2)", 3),
+    ] {
+        round_trips(format, order);
+    }
+    round_trips("fcoo(1)", 4);
+    round_trips("fcoo(3)", 4);
 }
 
 #[test]
 fn split_fibers_there_and_back() {
-    round_trips("bcsf(2)", 3);
-    round_trips("bcsf(128)", 3);
+    for order in 2..=4 {
+        round_trips("bcsf(2)", order);
+        round_trips("bcsf(128)", order);
+    }
 }
 
 #[test]
@@ -344,16 +358,22 @@ fn presets_state_their_assembly() {
     for preset in sparsec::relation_presets() {
         let spec = spec(&preset.text());
         assert_eq!(spec.to_string(), preset.text());
-        let format = spec.relation().expect("a relation");
-        assert!(format.lists_entries(), "{}", preset.name);
-        let made = relational::assembly(format, ElementType::F64)
-            .unwrap_or_else(|error| panic!("{error}"));
-        assert!(made.is_some(), "{}", preset.name);
+        for order in preset.order.map_or(2..5, |order| order..order + 1) {
+            let format = spec.relation(order).expect("it fits");
+            let format = format.expect("a relation");
+            assert!(format.lists_entries(), "{}", preset.name);
+            let made = relational::assembly(&format, ElementType::F64)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert!(made.is_some(), "{}", preset.name);
+        }
     }
     let text = relation(ELLR).text().to_owned();
     let read = RelationFormat::parse(&Source::new("ellr.fmt", text)).unwrap();
     assert_eq!(
-        spec(&spec(ELLR).to_string()).relation().map(|it| &**it),
+        spec(&spec(ELLR).to_string())
+            .relation(2)
+            .unwrap()
+            .as_deref(),
         Some(&read)
     );
 }

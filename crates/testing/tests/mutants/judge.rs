@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use sparsec::{Array, ElementType, Format, PackOptions, Scalar, Tensor};
 use sparsec_computation::{Computation, Given, Role};
 use sparsec_convert::Conversion;
+use sparsec_format::Mirrored;
 use sparsec_relation::{
     Comparison, Constraint, Data, Declarations, Descriptor, Environment, Expression,
 };
@@ -30,8 +31,9 @@ pub(crate) struct Sample {
     given: Given,
     entries: BTreeMap<Vec<i64>, String>,
     fill: String,
-    /// The results of the computation that is right.
-    pub(crate) right: Results,
+    /// The results of the computation that is right; `None` if it refuses the tensor, since the
+    /// destination cannot hold it.
+    pub(crate) right: Option<Results>,
 }
 
 /// The coordinates and the value of a tuple.
@@ -40,8 +42,11 @@ type Found = (Vec<i64>, String);
 /// What a computation computes: arrays of the destination, and numbers.
 pub(crate) type Results = BTreeMap<String, Vec<Scalar>>;
 
-/// The small tensors that a conversion converts, with its results. Places without an entry hold
-/// the fill.
+/// Extents, coordinates and values.
+type Listed = (Vec<u64>, Vec<u64>, Vec<f64>);
+
+/// The small tensors that a conversion converts, with its results, and those that it refuses.
+/// Places without an entry hold the fill.
 pub(crate) fn samples(
     made: &Conversion,
     [source, destination]: [&Format; 2],
@@ -51,62 +56,128 @@ pub(crate) fn samples(
     for (extents, coordinates) in TENSORS {
         let is_held =
             |pair: &&[u64]| !destination.to_string().contains("i >= j") || pair[0] >= pair[1];
-        let pairs = coordinates.chunks(2).filter(is_held);
-        let mut coordinates: Vec<u64> = pairs.flatten().copied().collect();
-        let mut values: Vec<f64> = (1..=coordinates.len() / 2).map(|n| n as f64).collect();
-        let square = [extents.iter().copied().max().unwrap_or(0); 2];
-        let mut extents = extents;
-        if source.mirror().is_some() {
-            extents = &square;
-            (coordinates, values) = mirrored(&coordinates);
+        let is_mirrored = [source, destination].map(|it| it.mirror().is_some());
+        let pairs = coordinates.chunks(2);
+        let pairs = pairs.filter(|pair| is_mirrored[1] || is_held(pair));
+        let coordinates: Vec<u64> = pairs.flatten().copied().collect();
+        // Where neighbours may share a place, some have one value.
+        let n_alike = if destination.to_string().contains("run_length") {
+            2
+        } else {
+            1
+        };
+        let n = coordinates.len() / 2;
+        let values: Vec<f64> = (0..n).map(|n| (n / n_alike + 1) as f64).collect();
+        let square = vec![extents.iter().copied().max().unwrap_or(0); 2];
+        let mirrors = [destination, source].into_iter().find_map(Format::mirror);
+        if let Some(mirror) = mirrors {
+            let (coordinates, values) = mirrored(&coordinates, mirror.of == Mirrored::Skew);
+            let listed = (square.clone(), coordinates, values);
+            all.push(sample(made, [source, destination], (&listed, fill), true));
         }
-        let mut entries: BTreeMap<Vec<i64>, f64> = BTreeMap::new();
-        let tensor = match source.is_unique() {
-            true => {
-                let pairs = coordinates.chunks(2).zip(&values);
-                entries.extend(pairs.map(|(pair, value)| (integral(pair), *value)));
-                packed(source, extents, (&coordinates, &values), fill)
-            }
-            false => {
-                // Each other entry is given again as the last ones.
-                let pairs: Vec<&[u64]> = coordinates.chunks(2).collect();
-                let again = pairs.iter().step_by(2).chain(pairs.iter().step_by(4));
-                let pairs: Vec<&[u64]> = pairs.iter().chain(again).copied().collect();
-                let values: Vec<f64> = (0..pairs.len()).map(|n| (1_u64 << n) as f64).collect();
-                for (pair, value) in pairs.iter().zip(&values) {
-                    *entries.entry(integral(pair)).or_default() += value;
-                }
-                repeated(source, extents, (&pairs, values))
-            }
-        };
-        let given = given(&made.computation, (&tensor, fill), destination);
-        let right = run(&made.computation, &given).expect("the conversion runs");
-        let value = |value: f64| Scalar::F64(value).to_string();
-        let entries = entries.into_iter().map(|(at, entry)| (at, value(entry)));
-        let entries: BTreeMap<Vec<i64>, String> = entries.collect();
-        let sample = Sample {
-            given,
-            entries,
-            fill: value(fill.unwrap_or(0.0)),
-            right,
-        };
-        let whole = destination.descriptors("format");
-        assert!(
-            sample.holds(&sample.right, &whole),
-            "{source} to {destination}"
-        );
-        all.push(sample);
+        if !is_mirrored[0] {
+            // Values are distinct, so only entries on the diagonal are mirror images.
+            let is_skew = mirrors.is_some_and(|mirror| mirror.of == Mirrored::Skew);
+            let is_image = |pair: &[u64]| !is_skew && pair[0] == pair[1];
+            let is_held = !is_mirrored[1] || coordinates.chunks(2).all(is_image);
+            let extents = if is_mirrored[1] {
+                square
+            } else {
+                extents.to_vec()
+            };
+            let listed = (extents, coordinates, values);
+            all.push(sample(
+                made,
+                [source, destination],
+                (&listed, fill),
+                is_held,
+            ));
+        }
     }
     all
 }
 
+/// A tensor, and the results of the right computation if the destination can hold it.
+fn sample(
+    made: &Conversion,
+    [source, destination]: [&Format; 2],
+    ((extents, coordinates, values), fill): (&Listed, Option<f64>),
+    is_held: bool,
+) -> Sample {
+    let mut entries: BTreeMap<Vec<i64>, f64> = BTreeMap::new();
+    let tensor = match source.is_unique() {
+        true => {
+            let pairs = coordinates.chunks(2).zip(values);
+            entries.extend(pairs.map(|(pair, value)| (integral(pair), *value)));
+            packed(source, extents, (coordinates, values), fill)
+        }
+        false => {
+            // Each other entry is given again as the last ones. The values of mirror images are
+            // repeated with them.
+            let pairs: Vec<(&[u64], f64)> =
+                coordinates.chunks(2).zip(values.iter().copied()).collect();
+            let is_mirrored = destination.mirror().is_some();
+            let again = pairs.iter().filter(|_| is_mirrored);
+            let some = pairs.iter().step_by(2).chain(pairs.iter().step_by(4));
+            let again = again.chain(some.filter(|_| !is_mirrored));
+            let pairs: Vec<(&[u64], f64)> = pairs.iter().chain(again).copied().collect();
+            let values = pairs
+                .iter()
+                .enumerate()
+                .map(|(n, (_, value))| match is_mirrored {
+                    true => *value,
+                    false => (1_u64 << n) as f64,
+                });
+            let values: Vec<f64> = values.collect();
+            let pairs: Vec<&[u64]> = pairs.into_iter().map(|(pair, _)| pair).collect();
+            for (pair, value) in pairs.iter().zip(&values) {
+                *entries.entry(integral(pair)).or_default() += value;
+            }
+            repeated(source, extents, (&pairs, values))
+        }
+    };
+    let given = given(&made.computation, (&tensor, fill), destination);
+    let right = run(&made.computation, &given);
+    assert_eq!(
+        right.is_ok(),
+        is_held,
+        "{source} to {destination}: {right:?}"
+    );
+    let value = |value: f64| Scalar::F64(value).to_string();
+    // A triangle stores one side.
+    let is_stored = |at: &[i64]| destination.mirror().is_none() || at[0] >= at[1];
+    let entries = entries.into_iter().filter(|(at, _)| is_stored(at));
+    let entries = entries.map(|(at, entry)| (at, value(entry)));
+    let entries: BTreeMap<Vec<i64>, String> = entries.collect();
+    let sample = Sample {
+        given,
+        entries,
+        fill: value(fill.unwrap_or(0.0)),
+        right: right.ok(),
+    };
+    let whole = destination.descriptors("format");
+    if let Some(right) = &sample.right {
+        assert!(sample.holds(right, &whole), "{source} to {destination}");
+    }
+    sample
+}
+
 /// Entries of the lower triangle and their images, in order.
-fn mirrored(coordinates: &[u64]) -> (Vec<u64>, Vec<f64>) {
+fn mirrored(coordinates: &[u64], is_skew: bool) -> (Vec<u64>, Vec<f64>) {
     let mut all: BTreeMap<[u64; 2], f64> = BTreeMap::new();
     let lower = coordinates.chunks(2).filter(|pair| pair[0] >= pair[1]);
     for (value, pair) in (1_u32..).zip(lower) {
+        let image = if is_skew {
+            -f64::from(value)
+        } else {
+            f64::from(value)
+        };
+        // The diagonal of a skew matrix is 0.
+        if is_skew && pair[0] == pair[1] {
+            continue;
+        }
         all.insert([pair[0], pair[1]], f64::from(value));
-        all.insert([pair[1], pair[0]], f64::from(value));
+        all.insert([pair[1], pair[0]], image);
     }
     let coordinates = all.keys().flatten().copied().collect();
     (coordinates, all.into_values().collect())
@@ -293,9 +364,13 @@ fn run(computation: &Computation, given: &Given) -> Result<Results, String> {
 
 impl Sample {
     /// Whether a computation converts this tensor, to the same arrays or to other ones that
-    /// are as the destination says and hold the same entries.
+    /// are as the destination says and hold the same entries; of a tensor that the destination
+    /// cannot hold, whether it refuses that.
     pub(crate) fn is_right(&self, computation: &Computation, destination: &[Descriptor]) -> bool {
         let Ok(results) = run(computation, &self.given) else {
+            return self.right.is_none();
+        };
+        let Some(right) = &self.right else {
             return false;
         };
         let arrays = |results: &Results| -> Results {
@@ -307,7 +382,7 @@ impl Sample {
                 .map(|(name, values)| (name.clone(), values.clone()))
                 .collect()
         };
-        arrays(&results) == arrays(&self.right) || self.holds(&results, destination)
+        arrays(&results) == arrays(right) || self.holds(&results, destination)
     }
 
     /// Whether arrays are as the parts of a destination say, and hold the entries of this tensor: each
