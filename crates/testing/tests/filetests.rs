@@ -61,7 +61,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/testing/tests/conversions.rs": NO_CONVERSION),
     provoked!("crates/convert/tests/certificates.rs": CERTIFICATE, CERTIFICATE_TEXT),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),
-    provoked!("crates/index/tests/dependence.rs": SCHEDULE_DEPENDENCE),
+    provoked!("crates/schedule/tests/dependence.rs": SCHEDULE_DEPENDENCE),
     provoked!("crates/relation/tests/text.rs": RELATION_ARITY, RELATION_NAME, RELATION_TOO_LARGE),
     provoked!("crates/relation/tests/declarations.rs": BAD_DECLARATION, KEY_MISUSED),
     provoked!("crates/relation/tests/key_functions.rs": KEY_RANGE, KEY_STEPS, KEY_NAME),

@@ -171,7 +171,8 @@ mod tests {
     #[test]
     fn a_rule_has_its_sentence() {
         let file = "crates/graph/src/lib.rs";
-        let says = "//! Loops.\n//!\n//! Here no operator and\n//! no level kind is known by name.\n";
+        let says =
+            "//! Loops.\n//!\n//! Here no operator and\n//! no level kind is known by name.\n";
         check_text(file, says, &[]);
         check_text(file, "//! Loops.\n", &["no longer says"]);
     }
