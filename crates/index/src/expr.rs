@@ -91,6 +91,9 @@ impl Access {
     }
 }
 
+/// The most operators that a statement has: passes over expressions recur.
+pub const MOST_PARTS: usize = 500;
+
 /// A typed expression. Conversions are explicit: the arguments of an
 /// operator have the types that it takes.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,6 +127,28 @@ pub enum Expr {
 }
 
 impl Expr {
+    /// Whether it has more than [`MOST_PARTS`] operators and reductions. Takes no stack,
+    /// however deep they nest.
+    pub fn is_too_large(&self) -> bool {
+        let (mut open, mut n_parts) = (vec![self], 0);
+        while let Some(expr) = open.pop() {
+            match expr {
+                Self::Literal(_) | Self::Access(_) | Self::Index(_) => continue,
+                Self::Apply { args, .. } => open.extend(args),
+                Self::Cast(_, body) => {
+                    open.push(body);
+                    continue;
+                }
+                Self::Reduce { body, .. } => open.push(body),
+            }
+            n_parts += 1;
+            if n_parts > MOST_PARTS {
+                return true;
+            }
+        }
+        false
+    }
+
     /// The type of the value.
     pub fn element(&self, tensors: &Tensors) -> ElementType {
         match self {

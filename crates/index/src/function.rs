@@ -59,6 +59,9 @@ use crate::expr::Expr;
 use crate::operator::Operator;
 use crate::program::Tensors;
 
+/// The longest chain of functions that call one another.
+pub const MOST_CALLS: usize = 100;
+
 /// A function of the user: cheap to clone, and equal to any other that is
 /// written the same.
 #[derive(Clone, Debug)]

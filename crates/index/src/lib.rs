@@ -15,13 +15,16 @@
 //! | [`operator`]  | every operator with its declared properties                    |
 //! | [`function`]  | functions of the user with declared properties                 |
 //! | [`typing`]    | of what type the parts of an expression are                    |
+//! | [`build`]     | programs that are built, rather than read from text            |
+//! | [`extents`]   | how far variables run: extents spread over a program           |
+//! | `settle`, `verify` | what follows from the parts of a program; what makes one  |
 //! | [`gather`](mod@gather) | statements that assign a part to ones that assign all |
 //! | [`simplify`](mod@simplify) | constant parts of expressions worked out             |
 //! | [`concrete`]  | loops over index variables, blind to formats                   |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
 //! | [`workspace`] | how the temporary tensor of a `where` may be kept               |
 //!
-//! Programs come from text (crate `notation`) and from other front ends. They print as
+//! Programs come from text (crate `notation`) or are built. They print as
 //! index notation. Concrete notation prints here; crate `schedule` rewrites and reads
 //! it.
 //!
@@ -32,10 +35,12 @@
 //! <https://doi.org/10.1145/3133901>; Kjolstad et al., "Tensor Algebra
 //! Compilation with Workspaces", CGO 2019 (concrete notation, `where`).
 
+pub mod build;
 pub mod concrete;
 pub mod concretize;
 pub mod curve;
 pub mod expr;
+pub mod extents;
 pub mod function;
 pub mod gather;
 pub mod index_expr;
@@ -45,8 +50,11 @@ pub mod simplify;
 pub mod typing;
 pub mod workspace;
 
+mod settle;
 mod text;
+mod verify;
 
+pub use build::ProgramBuilder;
 pub use concrete::{Concrete, Stmt};
 pub use concretize::concretize;
 pub use curve::Curve;
@@ -59,4 +67,5 @@ pub use program::{
     IndexVar, IndexVarData, LevelsOf, Program, Statement, TensorData, TensorRole, TensorVar,
     Tensors, Vars,
 };
+pub use text::is_reserved;
 pub use workspace::WorkspaceKind;

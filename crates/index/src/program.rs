@@ -147,13 +147,18 @@ impl TensorData {
 impl Program {
     /// Statement `number` as index notation, with its sums written out.
     pub fn statement_text(&self, number: usize) -> String {
+        self.text_of(&self.statements[number])
+    }
+
+    /// A statement over the tensors of the program as index notation.
+    pub(crate) fn text_of(&self, statement: &Statement) -> String {
         let names = Names {
             tensors: &self.tensors,
             vars: &self.vars,
         };
         let Statement {
             lhs, rhs, reduce, ..
-        } = &self.statements[number];
+        } = statement;
         let symbol = reduce.as_ref().map_or("=".to_owned(), assignment_symbol);
         format!("{} {symbol} {}", names.access(lhs), names.expr(rhs))
     }

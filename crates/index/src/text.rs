@@ -19,6 +19,30 @@ use crate::program::{Program, Tensors, Vars};
 
 mod index;
 
+/// Words that are no names.
+const RESERVED: [&str; 9] = [
+    "not", "and", "or", "true", "false", "inf", "infj", "nan", "nanj",
+];
+
+/// Whether a word has a meaning of its own in index notation, so that it is no name.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+/// Whether a text reads back as the name of an index variable or a scalar.
+pub(crate) fn is_word(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = text.starts_with(|c: char| is_part(c) && !c.is_ascii_digit());
+    begins && text.chars().all(is_part) && !is_reserved(text)
+}
+
+/// Whether a text reads back as the name of a tensor: before a parenthesis, functions and
+/// types have theirs.
+pub(crate) fn is_tensor_name(text: &str, order: usize) -> bool {
+    let is_called = Operator::function(text).is_some() || ElementType::parse(text).is_some();
+    is_word(text) && (order == 0 || !is_called)
+}
+
 /// The names of tensors and index variables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names<'a> {
@@ -56,7 +80,7 @@ impl Names<'_> {
     }
 
     /// An expression in a place that wants it to bind at least `least`.
-    fn write(&self, out: &mut dyn Write, expr: &Expr, least: u8) -> fmt::Result {
+    pub(crate) fn write(&self, out: &mut dyn Write, expr: &Expr, least: u8) -> fmt::Result {
         if binding(expr) >= least {
             return self.bare(out, expr);
         }

@@ -16,15 +16,12 @@ use std::sync::Arc;
 use sparsec_base::lex::Kind;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
-use sparsec_index::function::{Definition, FunctionBody, Parameter, Properties};
+use sparsec_index::function::{Definition, FunctionBody, MOST_CALLS, Parameter, Properties};
 use sparsec_index::typing::Typer;
 use sparsec_index::{Access, Expr, Operator, Tensors, UserFunction};
 
 use crate::syntax::{Node, NodeKind, Parser, TensorUse, Word};
 use crate::typed::typed;
-
-/// The longest chain of functions that call one another.
-const MOST_CALLS: usize = 100;
 
 const PROPERTIES: [&str; 5] = [
     "commutative",

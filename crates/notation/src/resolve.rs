@@ -191,7 +191,7 @@ impl Notation {
         }
         tensors::check_all_used(self, declarations, &program)?;
         extents::unify(&mut program, declarations, &uses)?;
-        parts::close(&mut program);
+        program.close();
         fills::derive(&mut program, declarations)?;
         Ok(program)
     }

@@ -248,7 +248,16 @@ proptest! {
         if let Some(program) = resolve(&notation) {
             let text = program.to_string();
             let again = resolve(&parse(&text)).unwrap_or_else(|| panic!("`{notation}`: `{text}`"));
-            prop_assert_eq!(again.to_string(), text);
+            prop_assert_eq!(again.to_string(), text.clone());
+            // What is resolved is a program, and one without text gets places in its own.
+            let mut built = Program { source: Source::new("program", ""), ..program };
+            built.settle().unwrap_or_else(|error| panic!("`{notation}`: {error}"));
+            prop_assert_eq!(built.to_string(), text);
+            for access in built.statements[0].rhs.accesses() {
+                let name = &built.tensors[access.tensor].name;
+                let there = built.source.slice(access.span);
+                prop_assert!(there.starts_with(name.as_str()), "{} at {}", name, there);
+            }
         }
     }
 

@@ -227,9 +227,7 @@ impl<'a> Binding<'a> {
             let extents = extents::of_operands(program, &operands).unwrap_or(extents);
             return Ok((variant, extents));
         }
-        let notation = &planned.base().notation;
-        let declarations = planned.request().declarations(notation, &operands, None);
-        notation.resolve(&declarations)?;
+        planned.request().resolve(&operands, None)?;
         // What parts of tensors tell of extents, where nothing else does, is the least
         // that they may be.
         let variant = planned.variant(&operands, &extents::known(program))?;

@@ -1,26 +1,30 @@
-//! From a request to kernels: the one pipeline.
+//! From a program to kernels: the one pipeline.
 //!
 //! ```text
-//! parse ─► resolve ─► formats ─► plan ─► lower ─► passes ─► tiles
+//! text ─► resolve ─┐
+//! front ends ──────┴─► program ─► formats ─► plan ─► lower ─► passes ─► tiles
 //! ```
+//!
+//! A [`Request`] is text, or a program that was built, with what is known of its tensors
+//! by their names. [`compile_program`] is the same door for a program whose facts are data.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{Program, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::passes::Division;
 use sparsec_loop::{Function, Var, passes};
-use sparsec_notation::Notation;
-use sparsec_plan::{Asked, Facts, Plan, plan_program};
+use sparsec_plan::{Asked, Plan, plan_program};
 use sparsec_schedule::ProgramSchedule;
-
 use sparsec_tensor::Tensor;
 
 use crate::checked::Signature;
 use crate::conversion::costs;
 use crate::extents::{self, Extents};
+use crate::facts::{self, Facts, Statistics};
 use crate::figures;
 use crate::memory::argument_extent;
 use crate::request::{Inputs, Operands, Request};
@@ -29,7 +33,6 @@ use crate::widths::{self, Chosen, Known};
 /// A program with a kernel for each of its statements.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    pub(crate) notation: Notation,
     /// The program as the user wrote it, before statements were split.
     pub(crate) resolved: Program,
     pub(crate) program: Program,
@@ -102,6 +105,136 @@ pub(crate) struct Fixed<'a> {
     pub(crate) figures: Option<figures::Named<'a>>,
 }
 
+/// What a caller decides in place of planning.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// Commands to use in place of those that planning would choose; what they leave open
+    /// is planned.
+    pub schedule: Option<ProgramSchedule>,
+    /// Whether floating-point numbers are computed with in the order of the program, as of
+    /// [`Request::strict`].
+    pub strict: bool,
+    /// How much work makes a chunk of a parallel loop worth its while, as of
+    /// [`Request::grain`].
+    pub grain: u32,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            schedule: None,
+            strict: false,
+            grain: Division::default().grain,
+        }
+    }
+}
+
+/// Compiles a program that a front end made, for tensors in these formats.
+///
+/// An input without a format is dense if it is a vector, `csr` if it is a matrix, and `csf`
+/// if it has more modes. The format of a result follows from those of the operands where it
+/// is not stated. Extents that the program does not know stay arguments of the kernels.
+/// Facts that are missing are planned without.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use sparsec::ElementType::F64;
+/// use sparsec::facts::{Facts, TensorFacts};
+/// use sparsec::index::Operator::{Add, Mul};
+/// use sparsec::index::ProgramBuilder;
+/// use sparsec::{Format, Inputs, Policy, Session, Tensor, compile_program};
+///
+/// let mut program = ProgramBuilder::new();
+/// let y = program.result("y", 1)?;
+/// let a = program.input("A", F64, &[None, None])?;
+/// let x = program.input("x", F64, &[None])?;
+/// let [i, j] = ["i", "j"].map(|name| program.var(name));
+/// let product = [program.access(a, [i, j])?, program.access(x, [j])?];
+/// let product = program.apply(&Mul, product)?;
+/// let sum = program.reduce(&Add, [j], product)?;
+/// program.assign(y, [i], sum)?;
+///
+/// let formats = BTreeMap::from([(a, Format::csr()), (y, Format::dense(1))]);
+/// let mut facts = Facts::default();
+/// facts.tensors.insert(a, TensorFacts { n_stored: Some(2), ..TensorFacts::default() });
+/// let compiled = compile_program(&program.finish()?, &formats, &facts, &Policy::default())?;
+///
+/// let a = Tensor::builder("csr", &[2, 2])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
+/// let x = Tensor::dense(&[2], [10.0, 1.0])?;
+/// let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
+/// let outcome = Session::interpreter().run(&compiled, &inputs)?;
+/// assert_eq!(outcome.tensors["y"].values::<f64>(), Some(&[2.0, 30.0][..]));
+/// # Ok::<(), sparsec::Error>(())
+/// ```
+///
+/// # Errors
+/// What [`Program::verify`](sparsec_index::Program::verify) says of the program, `E0202` for
+/// a format of another order than its tensor, `E0207` for a format or facts of a tensor that
+/// the program does not have; those of planning, with places in the program's text. A
+/// program without text has that which it prints as.
+pub fn compile_program(
+    program: &Program,
+    formats: &BTreeMap<TensorVar, Format>,
+    facts: &Facts,
+    policy: &Policy,
+) -> Result<Compiled> {
+    let mut resolved = program.clone();
+    resolved.settle()?;
+    for tensor in formats.keys().chain(facts.tensors.keys()) {
+        if resolved.tensors.ids().all(|known| known != *tensor) {
+            let message = format!("the program has no tensor `{tensor}`");
+            return Err(Diagnostic::new(code::UNUSED_NAME, message)
+                .help("state formats and facts of the program's own tensors"));
+        }
+    }
+    for (tensor, format) in formats {
+        let data = &resolved.tensors[*tensor];
+        if format.order() != data.order() {
+            let (name, order) = (&data.name, data.order());
+            let message = format!(
+                "`{name}` has order {order}, and its format {}",
+                format.order()
+            );
+            return Err(Diagnostic::new(code::WRONG_ORDER, message)
+                .at(&resolved.source, data.span, format!("of order {order}"))
+                .help("state a format of the tensor's order"));
+        }
+    }
+    let n_resolved = resolved.tensors.len();
+    let stated = |program: &Program, tensor: TensorVar| {
+        let own = formats.get(&tensor);
+        // A temporary is a value of the result that it is a part of.
+        let is_added = tensor.index() >= n_resolved;
+        let whole = || program.tensors.named(program.tensors[tensor].source_name());
+        let added = || formats.get(&whole()?);
+        Ok(own.or_else(|| is_added.then(added).flatten()).cloned())
+    };
+    let statistics = facts::Named::new(&resolved, facts);
+    let mut compiled = compile_task(&Task {
+        resolved: &resolved,
+        formats: &|program| {
+            given_formats(
+                program,
+                &|tensor| stated(program, tensor),
+                &Operands::new(),
+                None,
+            )
+        },
+        widths: &|program, statement, format| {
+            let known = Known {
+                extent: &|var| program.vars[var].extent,
+                n_stored: &|name| statistics.most_entries(name),
+            };
+            widths::of_result(program, statement, format, known)
+        },
+        statistics: &statistics,
+        policy,
+    })?;
+    let extents = extents::known(&compiled.program);
+    compiled.tile(&extents);
+    Ok(compiled)
+}
+
 /// As [`compile`], with what is settled already.
 pub(crate) fn compile_for(
     request: &Request,
@@ -110,16 +243,14 @@ pub(crate) fn compile_for(
 ) -> Result<Compiled> {
     let chosen = fixed.map(|fixed| &fixed.widths);
     let figures = fixed.and_then(|fixed| fixed.figures);
-    let notation = request.notation()?;
-    let schedule = request.schedule.as_ref();
-    let functions = notation.functions();
-    let schedule = schedule.map(|text| ProgramSchedule::parse_with(text, &functions));
-    let schedule = schedule.transpose()?;
-    let declarations = request.declarations(&notation, inputs, fixed.map(|it| &it.extents));
-    let resolved = notation.resolve(&declarations)?;
-    let (program, temporaries) = gather(&resolved)?;
-    let mut formats = given_formats(&program, request, inputs, chosen)?;
-    add_temporaries(&program, &temporaries, &mut formats);
+    let front = request.resolve(inputs, fixed.map(|it| &it.extents))?;
+    let stated = |program: &Program, tensor: TensorVar| {
+        // What is said of a name holds of every value that it gets.
+        let data = &program.tensors[tensor];
+        let spec = request.tensors.get(data.source_name());
+        let spec = spec.and_then(|spec| spec.format.as_ref());
+        spec.map(|spec| spec.levels(data.order())).transpose()
+    };
     let widths = |program: &Program, statement: &Statement, format: &Format| match chosen {
         Some(chosen) => {
             let name = &program.tensors[statement.lhs.tensor].name;
@@ -135,48 +266,67 @@ pub(crate) fn compile_for(
             widths::of_result(program, statement, format, known)
         }
     };
+    compile_task(&Task {
+        resolved: &front.program,
+        formats: &|program| {
+            given_formats(program, &|tensor| stated(program, tensor), inputs, chosen)
+        },
+        widths: &widths,
+        statistics: match &figures {
+            Some(figures) => figures as &dyn Statistics,
+            None => inputs,
+        },
+        policy: &front.policy,
+    })
+}
+
+/// A program, and what it is compiled by.
+struct Task<'a> {
+    resolved: &'a Program,
+    /// The formats of tensors of the program whose statements assign whole tensors.
+    formats: &'a dyn Fn(&Program) -> Result<Formats>,
+    /// A result's format with widths.
+    widths: &'a dyn Fn(&Program, &Statement, &Format) -> Format,
+    statistics: &'a dyn Statistics,
+    policy: &'a Policy,
+}
+
+/// The one pipeline behind every door.
+fn compile_task(task: &Task<'_>) -> Result<Compiled> {
+    let Policy {
+        schedule,
+        strict,
+        grain,
+    } = task.policy;
+    let statistics = task.statistics;
+    let resolved = task.resolved.clone();
+    let (program, temporaries) = gather(&resolved)?;
+    let mut formats = (task.formats)(&program)?;
+    add_temporaries(&program, &temporaries, &mut formats);
     let known = costs::Known::default();
     let planned = plan_program(
         program,
         formats,
         Asked {
             schedule: schedule.as_ref(),
-            widths: &widths,
-            facts: Facts {
-                counts: &|input| match figures {
-                    Some(figures) => figures.n_stored(input.source_name()),
-                    None => {
-                        let tensor = inputs.get(input.source_name());
-                        tensor.map(|tensor| tensor.n_stored() as u64)
-                    }
-                },
+            widths: task.widths,
+            facts: sparsec_plan::Facts {
+                counts: &|input| statistics.n_stored(input.source_name()),
                 conversion: &|it| known.bytes_moved(it.from, it.to, it.extents, it.n_stored),
-                scatter: &|name| match figures {
-                    Some(figures) => figures.scatter(name),
-                    None => inputs.get(name)?.scatter(),
-                },
-                mispredicted: &|merge| match figures {
-                    Some(figures) => figures.mispredicted(merge),
-                    None => figures::mispredicted(merge, inputs),
-                },
-                evenness: &|name| match figures {
-                    Some(figures) => figures.evenness(name),
-                    None => inputs.get(name)?.evenness(),
-                },
-                segment: &|name| match figures {
-                    Some(figures) => figures.segment(name),
-                    None => inputs.get(name)?.segment(),
-                },
-                extents: &|name| figures?.extent(name),
-                strict: request.strict,
+                scatter: &|name| statistics.scatter(name),
+                mispredicted: &|merge| statistics.mispredicted(merge),
+                evenness: &|name| statistics.evenness(name),
+                segment: &|name| statistics.segment(name),
+                extents: &|name| statistics.extent(name),
+                strict: *strict,
                 threads: &sparsec_parallel::threads,
-                grain: request.grain,
+                grain: *grain,
             },
         },
     )?;
     let division = Division {
-        strict: request.strict,
-        grain: request.grain,
+        strict: *strict,
+        grain: *grain,
     };
     let mut statements = Vec::new();
     for (number, plan) in planned.plans.into_iter().enumerate() {
@@ -204,7 +354,6 @@ pub(crate) fn compile_for(
         numbers: results
             .map(|(number, it)| (it.lhs.tensor, number))
             .collect(),
-        notation,
         resolved,
         program: planned.program,
         formats: planned.formats,
@@ -214,21 +363,18 @@ pub(crate) fn compile_for(
     Ok(compiled)
 }
 
-/// The formats that the request states; for inputs, those of the tensors, with
-/// the widths that their arrays have.
+/// The formats that are `stated`; for inputs, those of the tensors, with the widths that
+/// their arrays have.
 fn given_formats(
     program: &Program,
-    request: &Request,
+    stated: &dyn Fn(TensorVar) -> Result<Option<Format>>,
     inputs: &Operands<'_>,
     chosen: Option<&BTreeMap<String, Chosen>>,
 ) -> Result<Formats> {
     let mut formats = Formats::new();
     for (tensor, data) in program.tensors.iter() {
-        // What is said of a name holds of every value that it gets.
         let is_input = data.role == TensorRole::Input;
-        let spec = request.tensors.get(data.source_name());
-        let spec = spec.and_then(|spec| spec.format.as_ref());
-        let asked = spec.map(|spec| spec.levels(data.order())).transpose()?;
+        let asked = stated(tensor)?;
         let input = inputs.get(data.source_name()).filter(|_| is_input);
         let format = match (is_input, asked, input) {
             (true, Some(asked), Some(input)) => widths::of_input(&asked, input),

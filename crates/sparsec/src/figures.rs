@@ -24,6 +24,7 @@ use sparsec_plan::Merge;
 use sparsec_tensor::{Tensor, guesses};
 
 use crate::extents::Extents;
+use crate::facts::Statistics;
 use crate::request::Operands;
 
 /// Below so many, all numbers are one.
@@ -124,42 +125,38 @@ pub(crate) struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// About how many entries the operand of a name stores.
-    pub(crate) fn n_stored(&self, name: &str) -> Option<u64> {
+    fn stored(&self, name: &str) -> Option<Stored> {
+        self.figures.tensors.get(name).copied()
+    }
+}
+
+/// Figures are round, so answers are about right.
+impl Statistics for Named<'_> {
+    fn n_stored(&self, name: &str) -> Option<u64> {
         Some(self.stored(name)?.n_stored)
     }
 
-    /// About which share of the entries of the operand of a name lies apart.
-    pub(crate) fn scatter(&self, name: &str) -> Option<f64> {
+    fn scatter(&self, name: &str) -> Option<f64> {
         Some(f64::from(self.stored(name)?.scatter?) / 10.0)
     }
 
-    /// About which share of the steps of a merge is guessed wrong.
-    pub(crate) fn mispredicted(&self, merge: &Merge) -> Option<f64> {
+    fn evenness(&self, name: &str) -> Option<f64> {
+        Some(f64::from(self.stored(name)?.evenness?) / 10.0)
+    }
+
+    fn segment(&self, name: &str) -> Option<f64> {
+        Some(self.stored(name)?.segment? as f64)
+    }
+
+    fn mispredicted(&self, merge: &Merge) -> Option<f64> {
         let mut merges = self.merges.iter().zip(&self.figures.mispredicted);
         let (_, twentieths) = merges.find(|(known, _)| *known == merge)?;
         Some(f64::from((*twentieths)?) / 20.0)
     }
 
-    /// About which share of the segments of the operand of a name is as long as the one
-    /// before.
-    pub(crate) fn evenness(&self, name: &str) -> Option<f64> {
-        Some(f64::from(self.stored(name)?.evenness?) / 10.0)
-    }
-
-    /// About how many entries the segments of the operand of a name have.
-    pub(crate) fn segment(&self, name: &str) -> Option<f64> {
-        Some(self.stored(name)?.segment? as f64)
-    }
-
-    /// About how far the index variable of a name runs.
-    pub(crate) fn extent(&self, name: &str) -> Option<u64> {
-        let var = self.program.vars.named(name)?;
+    fn extent(&self, var: &str) -> Option<u64> {
+        let var = self.program.vars.named(var)?;
         *self.figures.extents.get(var.index())?
-    }
-
-    fn stored(&self, name: &str) -> Option<Stored> {
-        self.figures.tensors.get(name).copied()
     }
 }
 

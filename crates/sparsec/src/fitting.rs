@@ -8,7 +8,7 @@
 //!
 //! A difference is a mistake of the caller and becomes a diagnostic.
 
-use sparsec_base::{Diagnostic, Result, code, suggest};
+use sparsec_base::{Diagnostic, Result, Span, code, suggest};
 use sparsec_index::{Program, TensorData, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -24,7 +24,15 @@ use crate::request::{Operands, check_tensor};
 /// another format, type or fill.
 pub(crate) fn check_operand(base: &Compiled, name: &str, tensor: &Tensor) -> Result<()> {
     let program = &base.program;
-    check_tensor(&base.notation, name)?;
+    let mut known: Vec<&str> = Vec::new();
+    for (_, data) in base.resolved.tensors.iter() {
+        if !known.contains(&data.source_name()) {
+            known.push(data.source_name());
+        }
+    }
+    let spans = base.resolved.statements.iter().map(|it| it.span);
+    let place = spans.reduce(Span::to).unwrap_or_default();
+    check_tensor(name, (&base.resolved.source, place), &known)?;
     let is_given = |data: &TensorData| data.role == TensorRole::Input;
     let input = program
         .tensors
@@ -92,15 +100,7 @@ pub(crate) fn check_operands(compiled: &Compiled, operands: &Operands<'_>) -> Re
             .at(&program.source, data.span, "the extents of this tensor")
             .help("compile the program for these inputs, or say the extents in the request"));
     }
-    extents::of_operands(program, operands).map_err(|clash| {
-        let name = &program.vars[clash.var].name;
-        let [a, b] = clash.extents;
-        let message = format!("index variable `{name}` has two extents, {a} and {b}");
-        let error = Diagnostic::new(code::EXTENT_MISMATCH, message);
-        error
-            .at(&program.source, clash.span, "the second extent")
-            .help("give tensors whose extents fit together")
-    })
+    extents::of_operands(program, operands).map_err(|clash| clash.diagnostic(program))
 }
 
 /// Refuses a tensor of another element type or fill.

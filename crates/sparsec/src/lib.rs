@@ -157,6 +157,7 @@
 //! | [`session`]     | engines, options, what is kept                               |
 //! | [`stage`]       | every stage as text                                          |
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
+//! | [`facts`]       | what is known of data, for programs that front ends build     |
 //! | [`mod@compute`] | computations over relations: their stages, and running them  |
 //! | [`io`]          | reading and writing files                                    |
 //! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`codegen_c`] | the rooms behind, for tools |
@@ -168,6 +169,7 @@ pub mod conversion;
 pub mod einsum;
 pub mod evaluate;
 pub mod executor;
+pub mod facts;
 mod figures;
 pub mod keep;
 mod kept;
@@ -190,12 +192,13 @@ mod widths;
 mod work;
 
 pub use binding::{Assembled, Binding};
-pub use compile::{Compiled, CompiledStatement, compile};
+pub use compile::{Compiled, CompiledStatement, Policy, compile, compile_program};
 pub use compute::{CompiledComputation, Given, compile_computation};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
 pub use evaluate::evaluate;
+pub use facts::{Facts, TensorFacts};
 pub use keep::KeptC;
 pub use kernel::Kernel;
 pub use memory::{Smaller, grows, least_bytes, smaller_format};

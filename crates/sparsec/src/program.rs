@@ -1,12 +1,12 @@
 //! A program and what is known of its tensors: what kernels are planned from.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span};
 use sparsec_format::FormatSpec;
-use sparsec_index::UserFunction;
-use sparsec_notation::Notation;
+use sparsec_index::{Program as Resolved, TensorRole, TensorVar, UserFunction};
 use sparsec_notation::TensorName;
 use sparsec_schedule::ProgramSchedule;
 use sparsec_tensor::Tensor;
@@ -35,8 +35,15 @@ use crate::session::Session;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Program {
-    notation: Notation,
     request: Request,
+    /// The tensors that it names.
+    tensors: Vec<TensorName>,
+    /// The functions that it calls, callees first.
+    functions: Vec<UserFunction>,
+    /// Its statements, in the text.
+    place: Span,
+    /// The text that it prints as.
+    text: String,
 }
 
 impl Program {
@@ -77,8 +84,55 @@ impl Program {
     }
 
     fn of_request(request: Request) -> Result<Self> {
+        let notation = request.notation()?;
+        let spans = notation.statements.iter().map(|statement| statement.span);
         Ok(Self {
-            notation: request.notation()?,
+            tensors: notation.tensor_names(),
+            functions: notation.functions(),
+            place: spans.reduce(Span::to).unwrap_or_default(),
+            text: notation.to_string(),
+            request,
+        })
+    }
+
+    /// A program that a front end built. Its types, fills and known extents stand; formats
+    /// and a schedule may be said of it. Diagnostics have places in the text that it prints
+    /// as.
+    ///
+    /// ```
+    /// use sparsec::ElementType::F64;
+    /// use sparsec::index::Operator::{Add, Mul};
+    /// use sparsec::index::ProgramBuilder;
+    /// use sparsec::{Program, Session, Tensor};
+    /// let mut built = ProgramBuilder::new();
+    /// let s = built.result("s", 0)?;
+    /// let a = built.input("a", F64, &[None])?;
+    /// let i = built.var("i");
+    /// let square = built.apply(&Mul, [built.access(a, [i])?, built.access(a, [i])?])?;
+    /// let sum = built.reduce(&Add, [i], square)?;
+    /// built.assign(s, [], sum)?;
+    ///
+    /// let program = Program::built(&built.finish()?)?;
+    /// assert_eq!(program.to_string(), "s = sum{i}(a(i) * a(i))");
+    /// let a = Tensor::dense(&[2], [3.0, 4.0])?;
+    /// let s = Session::interpreter().plan(&program)?.bind("a", &a)?.evaluate()?;
+    /// assert_eq!(s.values::<f64>(), Some(&[25.0][..]));
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`verify`](sparsec_index::Program::verify) says of the program.
+    pub fn built(program: &Resolved) -> Result<Self> {
+        let request = Request::of_program(program)?;
+        let Some(built) = request.built.as_ref() else {
+            unreachable!("a request of a program has it");
+        };
+        let program = &built.0;
+        Ok(Self {
+            tensors: names(program),
+            functions: program.functions(),
+            place: Span::new(0, program.source.text().len()),
+            text: program.to_string(),
             request,
         })
     }
@@ -173,7 +227,7 @@ impl Program {
     /// reported by [`Program::plan`].
     pub fn schedule(mut self, text: &str) -> Result<Self> {
         let source = Source::new("schedule", text);
-        ProgramSchedule::parse_with(&source, &self.notation.functions())?;
+        ProgramSchedule::parse_with(&source, &self.functions)?;
         self.request.schedule = Some(source);
         Ok(self)
     }
@@ -192,7 +246,7 @@ impl Program {
 
     /// Every tensor that the program names, in order of appearance.
     pub fn tensors(&self) -> Vec<TensorName> {
-        self.notation.tensor_names()
+        self.tensors.clone()
     }
 
     pub(crate) fn request(&self) -> &Request {
@@ -200,15 +254,46 @@ impl Program {
     }
 
     fn tensor(&mut self, name: &str) -> Result<&mut TensorSpec> {
-        check_tensor(&self.notation, name)?;
+        let known: Vec<&str> = self.tensors.iter().map(|it| it.name.as_str()).collect();
+        check_tensor(name, (&self.request.expression, self.place), &known)?;
         Ok(self.request.tensor(name))
     }
+}
+
+/// The names of a program that was built.
+fn names(program: &Resolved) -> Vec<TensorName> {
+    let read = program.statements.iter().flat_map(|it| it.rhs.accesses());
+    let read: BTreeSet<TensorVar> = read.map(|access| access.tensor).collect();
+    let mut names: Vec<TensorName> = Vec::new();
+    for (tensor, data) in program.tensors.iter() {
+        let is_input = data.role == TensorRole::Input;
+        let own = TensorName {
+            name: data.source_name().to_owned(),
+            order: data.order(),
+            read: read.contains(&tensor),
+            written: !is_input,
+            is_input,
+            may_be_input: is_input,
+            span: data.span,
+        };
+        // Several values of one name are one.
+        match names.iter_mut().find(|known| known.name == own.name) {
+            Some(known) => {
+                known.read |= own.read;
+                known.written |= own.written;
+                known.is_input |= own.is_input;
+                known.may_be_input |= own.may_be_input;
+            }
+            None => names.push(own),
+        }
+    }
+    names
 }
 
 /// The program as it parses back, without what is said of its tensors.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.notation.fmt(f)
+        f.write_str(&self.text)
     }
 }
 

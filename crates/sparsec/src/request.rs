@@ -1,14 +1,18 @@
 //! What is asked: an expression, and what is known of its tensors.
 
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code, suggest};
 use sparsec_format::FormatSpec;
-use sparsec_index::UserFunction;
+use sparsec_index::{IndexVar, Program as Resolved, TensorRole, UserFunction};
 use sparsec_loop::passes::Division;
-use sparsec_notation::TensorName;
-use sparsec_notation::{Declaration, Declarations, Notation};
+use sparsec_notation::{Declaration, Declarations, Notation, TensorName};
+use sparsec_schedule::ProgramSchedule;
 use sparsec_tensor::Tensor;
+
+use crate::compile::Policy;
 
 /// Tensors by name.
 pub type Inputs = BTreeMap<String, Tensor>;
@@ -19,8 +23,11 @@ pub(crate) type Operands<'a> = BTreeMap<&'a str, &'a Tensor>;
 /// An expression, and what is known of its tensors before data is looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
-    /// One or more statements of index notation.
+    /// One or more statements of index notation. Of a program that was built, the text that
+    /// it prints as.
     pub expression: Source,
+    /// The program, where it was built and not written.
+    pub(crate) built: Option<Built>,
     /// Functions that the expression may call, beside those that it defines.
     pub functions: Vec<UserFunction>,
     /// What is known of tensors, by name.
@@ -65,6 +72,7 @@ impl Request {
     pub fn new(expression: Source) -> Self {
         Self {
             expression,
+            built: None,
             functions: Vec::new(),
             tensors: BTreeMap::new(),
             extents: BTreeMap::new(),
@@ -73,6 +81,100 @@ impl Request {
             strict: false,
             grain: Division::default().grain,
         }
+    }
+
+    /// A program that was built. Its types, fills and extents are settled; formats may be
+    /// said.
+    ///
+    /// # Errors
+    /// What [`Program::verify`](Resolved::verify) says.
+    pub fn of_program(program: &Resolved) -> Result<Self> {
+        let mut program = program.clone();
+        program.settle()?;
+        let text = Source::new(program.source.name(), program.to_string());
+        Ok(Self {
+            built: Some(Built(Arc::new(program))),
+            ..Self::new(text)
+        })
+    }
+
+    /// The program that is asked for, over these inputs, whose extents may be fixed.
+    ///
+    /// # Errors
+    /// Those of [`Notation::parse`] and [`Notation::resolve`] for text; for a program that
+    /// was built, `E0021` for what is said otherwise than it has it.
+    pub(crate) fn resolve(
+        &self,
+        inputs: &Operands<'_>,
+        extents: Option<&BTreeMap<String, Vec<u64>>>,
+    ) -> Result<Front> {
+        let (program, schedule) = match &self.built {
+            Some(Built(program)) => {
+                let schedule = self.schedule_of(&program.functions())?;
+                (self.settled(program, inputs, extents)?, schedule)
+            }
+            None => {
+                let notation = self.notation()?;
+                let schedule = self.schedule_of(&notation.functions())?;
+                let declarations = self.declarations(&notation, inputs, extents);
+                (notation.resolve(&declarations)?, schedule)
+            }
+        };
+        Ok(Front {
+            policy: Policy {
+                schedule,
+                strict: self.strict,
+                grain: self.grain,
+            },
+            program,
+        })
+    }
+
+    fn schedule_of(&self, functions: &[UserFunction]) -> Result<Option<ProgramSchedule>> {
+        let schedule = self.schedule.as_ref();
+        let schedule = schedule.map(|text| ProgramSchedule::parse_with(text, functions));
+        schedule.transpose()
+    }
+
+    /// A program that was built, with the extents of its inputs and of index variables.
+    fn settled(
+        &self,
+        program: &Resolved,
+        inputs: &Operands<'_>,
+        extents: Option<&BTreeMap<String, Vec<u64>>>,
+    ) -> Result<Resolved> {
+        let mut program = program.clone();
+        for (name, spec) in &self.tensors {
+            check_built(&program, name, spec)?;
+        }
+        for (name, extent) in &self.extents {
+            let named = |var: &IndexVar| program.vars[*var].name == *name;
+            let vars: Vec<IndexVar> = program.vars.ids().filter(named).collect();
+            if vars.is_empty() {
+                let names = program.vars.iter().map(|(_, data)| data.name.as_str());
+                return Err(unused("index variable", name, &program.source, names));
+            }
+            for var in vars {
+                let known = &mut program.vars[var].extent;
+                *known = known.or(Some(*extent));
+            }
+        }
+        for tensor in program.tensors.ids() {
+            let data = &program.tensors[tensor];
+            let name = data.source_name();
+            let fixed = || extents.and_then(|extents| extents.get(name).map(Vec::as_slice));
+            let given = inputs.get(name).map(|given| given.extents()).or_else(fixed);
+            let given =
+                given.filter(|given| data.role == TensorRole::Input && given.len() == data.order());
+            let Some(given) = given.map(<[u64]>::to_vec) else {
+                continue;
+            };
+            for (known, given) in program.tensors[tensor].extents.iter_mut().zip(given) {
+                *known = known.or(Some(given));
+            }
+        }
+        program.settle()?;
+        Ok(program)
     }
 
     /// What is known of the tensor `name`, to be added to.
@@ -159,6 +261,89 @@ impl Request {
     }
 }
 
+/// A request's program and what it is compiled by.
+pub(crate) struct Front {
+    pub(crate) program: Resolved,
+    pub(crate) policy: Policy,
+}
+
+/// A program that was built. Two are equal if they say the same of their tensors and
+/// statements; their texts decide their hash.
+#[derive(Clone, Debug)]
+pub(crate) struct Built(pub(crate) Arc<Resolved>);
+
+impl PartialEq for Built {
+    fn eq(&self, other: &Self) -> bool {
+        let (a, b) = (&self.0, &other.0);
+        Arc::ptr_eq(a, b)
+            || (a.statements == b.statements
+                && a.same_extent == b.same_extent
+                && a.tensors.iter().eq(b.tensors.iter())
+                && a.vars.iter().eq(b.vars.iter()))
+    }
+}
+
+impl Eq for Built {}
+
+impl Hash for Built {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.source.text().hash(state);
+    }
+}
+
+/// Refuses what a program that was built has otherwise.
+fn check_built(program: &Resolved, name: &str, spec: &TensorSpec) -> Result<()> {
+    let mut tensors = program.tensors.iter();
+    let Some((_, data)) = tensors.find(|(_, data)| data.source_name() == name) else {
+        let names = program.tensors.iter().map(|(_, data)| data.source_name());
+        return Err(unused("tensor", name, &program.source, names));
+    };
+    let refuse = |what: &str, has: String, said: String| {
+        let message = format!("`{name}` has {what} `{has}`, and is said to have `{said}`");
+        Err(Diagnostic::new(code::NOT_AS_PLANNED, message)
+            .at(&program.source, data.span, "built so")
+            .help(format!("build the program with this {what}")))
+    };
+    if let Some(element) = spec.element.filter(|element| *element != data.element) {
+        return refuse("type", data.element.to_string(), element.to_string());
+    }
+    let is_other = |fill: &Scalar| fill.as_type(data.element) != Some(data.fill);
+    if let Some(fill) = spec.fill.filter(is_other) {
+        return refuse("fill", data.fill.to_string(), fill.to_string());
+    }
+    let known = |extents: &Vec<u64>| {
+        let same = |(known, said): (&Option<u64>, &u64)| known.is_some_and(|known| known == *said);
+        extents.len() == data.order() && data.extents.iter().zip(extents).all(same)
+    };
+    if let Some(extents) = spec.extents.as_ref().filter(|extents| !known(extents)) {
+        return refuse(
+            "extents",
+            format!("{:?}", data.extents),
+            format!("{extents:?}"),
+        );
+    }
+    Ok(())
+}
+
+/// That a program has no such name.
+fn unused<'a>(
+    what: &str,
+    name: &str,
+    source: &Source,
+    known: impl Iterator<Item = &'a str>,
+) -> Diagnostic {
+    let error = Diagnostic::new(
+        code::UNUSED_NAME,
+        format!("the program has no {what} `{name}`"),
+    );
+    let whole = Span::new(0, source.text().len());
+    let error = error.at(source, whole, format!("no `{name}` in here"));
+    match suggest::closest(name, known) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error.help(format!("leave out what is said of `{name}`")),
+    }
+}
+
 /// What is said of a tensor, and what an input says where nothing is said.
 fn declaration(spec: &TensorSpec, input: Option<&Tensor>) -> Declaration {
     let spec = spec.clone();
@@ -198,28 +383,23 @@ impl TensorSpec {
     }
 }
 
-/// Refuses a name that is no tensor of the program.
-pub(crate) fn check_tensor(notation: &Notation, name: &str) -> Result<()> {
-    let known = notation.tensor_names();
-    if known.iter().any(|tensor| tensor.name == name) {
+/// Refuses a name that is none of the tensors `known` of a program, whose statements are
+/// at `place`.
+pub(crate) fn check_tensor(
+    name: &str,
+    (source, place): (&Source, Span),
+    known: &[&str],
+) -> Result<()> {
+    if known.contains(&name) {
         return Ok(());
     }
-    let spans = notation.statements.iter().map(|statement| statement.span);
     let error = Diagnostic::new(
         code::UNUSED_NAME,
         format!("the program has no tensor `{name}`"),
     )
-    .at(
-        &notation.source,
-        spans.reduce(Span::to).unwrap_or_default(),
-        format!("no `{name}` in here"),
-    );
-    let names = known.iter().map(|tensor| tensor.name.as_str());
-    Err(match suggest::closest(name, names.clone()) {
+    .at(source, place, format!("no `{name}` in here"));
+    Err(match suggest::closest(name, known.iter().copied()) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
-        None => {
-            let all: Vec<&str> = names.collect();
-            error.help(format!("its tensors are {}", all.join(", ")))
-        }
+        None => error.help(format!("its tensors are {}", known.join(", "))),
     })
 }

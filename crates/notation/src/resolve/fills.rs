@@ -16,14 +16,7 @@ use super::Declarations;
 pub(crate) fn derive(program: &mut Program, declarations: &Declarations) -> Result<()> {
     for statement in &program.statements {
         let data = &program.tensors[statement.lhs.tensor];
-        let fill = match (statement.before, &statement.reduce) {
-            (Some(before), _) => program.tensors[before].fill.cast(data.element),
-            (None, Some(op)) => op
-                .identity(statement.rhs.element(&program.tensors))
-                .and_then(|identity| identity.cast(data.element)),
-            (None, None) if statement.is_partial() => None,
-            (None, None) => statement.rhs.fill(&program.tensors, &program.vars),
-        };
+        let fill = program.fill(statement);
         // What is declared holds of the last value.
         let declared = declarations.get(&data.name).and_then(|known| known.fill);
         if let (Some(fill), Some(declared)) = (fill, declared)

@@ -12,7 +12,7 @@
 //! where that says nothing, the caller has to.
 
 use sparsec_base::{Code, Diagnostic, Result, Span, code};
-use sparsec_index::{Expr, IndexExpr, IndexVar, Program, TensorRole};
+use sparsec_index::{IndexExpr, IndexVar, Program, TensorRole};
 
 use super::extents::{AccessUse, Uses};
 use crate::syntax::{Index, IndexKind};
@@ -174,32 +174,6 @@ fn inside(index: &IndexExpr, bound: u64, program: &Program, uses: &Uses) -> Stri
             format!("let `{name}` take {valid} values: `-d {name}={valid}`")
         }
         _ => format!("write an index that is below {bound} for every value of `{name}`"),
-    }
-}
-
-/// Reads windows that are whole modes, as `A(i(0:9))` where the mode has extent 9,
-/// as that.
-pub(crate) fn close(program: &mut Program) {
-    let Program {
-        tensors,
-        vars,
-        statements,
-        ..
-    } = program;
-    for statement in statements {
-        statement.rhs = statement.rhs.map_accesses(&mut |access| {
-            let mut access = access.clone();
-            let extents = &tensors[access.tensor].extents;
-            for (index, extent) in access.indices.iter_mut().zip(extents) {
-                if let Some(var) = index.as_var_apart()
-                    && extent.is_some()
-                    && vars[var].extent == *extent
-                {
-                    *index = var.into();
-                }
-            }
-            Some(Expr::Access(access))
-        });
     }
 }
 

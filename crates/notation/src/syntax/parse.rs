@@ -3,6 +3,7 @@
 use sparsec_base::lex::Tokens;
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_index::is_reserved;
 use sparsec_index::operator::assignment_symbol;
 use sparsec_index::{Operator, UserFunction};
 
@@ -17,11 +18,6 @@ use super::{Assignment, Notation, TensorUse, Word};
 /// Symbols of more than one character, those of formats in schedules included.
 /// `;` is here because it separates statements, rather than beginning a comment.
 const SYMBOLS: &[&str] = &["//", "==", "!=", "<=", ">=", "+=", "*=", ";", "->"];
-
-/// Words that are no names.
-const WORDS: [&str; 9] = [
-    "not", "and", "or", "true", "false", "inf", "infj", "nan", "nanj",
-];
 
 /// A cursor over notation. Crate `schedule` reads the expressions inside of schedules and
 /// of concrete notation with it.
@@ -312,7 +308,7 @@ impl Parser {
     /// A name that has no meaning of its own.
     pub fn word(&mut self, what: &str) -> Result<Word> {
         let (text, span) = self.tokens.name(what)?;
-        let why = if WORDS.contains(&text.as_str()) {
+        let why = if is_reserved(&text) {
             "has a meaning of its own"
         } else if text.contains('.') {
             "has a point in it"

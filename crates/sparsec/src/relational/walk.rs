@@ -138,10 +138,10 @@ fn walked(
     if !request.functions.is_empty() {
         return no("the expression calls functions");
     }
-    let [statement] = &compiled.notation.statements[..] else {
+    let [statement] = &compiled.resolved.statements[..] else {
         return no("the program has several statements");
     };
-    let result = &statement.lhs.name.text;
+    let result = compiled.resolved.tensors[statement.lhs.tensor].source_name();
     let mut elements = Types::new();
     for (id, data) in compiled.program.tensors.iter() {
         let name = data.source_name();
@@ -172,7 +172,7 @@ fn walked(
     let made = made.map_err(|error| error.message().to_owned())?;
     let space = made.space(result);
     let is_same = |(_, data): (_, &sparsec_index::TensorData)| {
-        data.name != *result || space.is_some_and(|space| space.element == data.element)
+        data.name != result || space.is_some_and(|space| space.element == data.element)
     };
     if !compiled.program.tensors.iter().all(is_same) {
         return Err(format!("`{result}` is given another type"));
@@ -371,17 +371,16 @@ fn extents(compiled: &Compiled, inputs: &Inputs, request: &Request) -> BTreeMap<
     let mut all: BTreeMap<String, u64> = stated
         .map(|(name, extent)| (format!("N{name}"), *extent))
         .collect();
-    for statement in &compiled.notation.statements {
-        statement.rhs.for_each_access(&mut |used| {
-            let Some(tensor) = inputs.get(&used.name.text) else {
-                return;
-            };
-            for (index, extent) in used.indices.iter().zip(tensor.extents()) {
-                if let Some(var) = index.as_var() {
-                    all.insert(format!("N{}", var.text), *extent);
-                }
+    let program = &compiled.resolved;
+    for access in program.statements.iter().flat_map(|it| it.rhs.accesses()) {
+        let Some(tensor) = inputs.get(program.tensors[access.tensor].source_name()) else {
+            continue;
+        };
+        for (index, extent) in access.indices.iter().zip(tensor.extents()) {
+            if let Some(var) = index.as_var() {
+                all.insert(format!("N{}", program.vars[var].name), *extent);
             }
-        });
+        }
     }
     all
 }

@@ -1,6 +1,7 @@
 //! The library as a program uses it: plan, bind, evaluate, assemble, compute.
 
 mod assembled;
+mod built;
 mod computations;
 mod conversions;
 mod costs;

@@ -3,15 +3,12 @@
 use sparsec_base::lex::{Kind, Token, finite};
 use sparsec_base::suggest::closest;
 use sparsec_base::{Diagnostic, ElementType, Result, Span, code};
+use sparsec_index::expr::MOST_PARTS;
 use sparsec_index::operator::Style;
 use sparsec_index::{Operator, UserFunction};
 
 use super::super::{Node, NodeKind, Number, Place};
 use super::Parser;
-
-/// How many operators, calls and parentheses a statement may have: later
-/// stages walk it by recursion.
-const MOST_PARTS: usize = 500;
 
 /// How deep expressions may be inside one another. A level takes several
 /// frames of the stack while it is read.
