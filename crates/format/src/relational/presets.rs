@@ -17,8 +17,8 @@ use std::hash::{Hash, Hasher};
 use sparsec_base::{Diagnostic, Result, Source, code};
 
 use super::{RelationFormat, by_order};
-use crate::order::MAX_ORDER;
 use crate::preset::with_arguments;
+use sparsec_base::MAX_ORDER;
 
 /// A format with a name that is a relation, for one order or for all from 2 on.
 #[derive(Debug)]
