@@ -2,6 +2,7 @@
 //! orders to use.
 
 pub mod checker;
+pub mod concrete;
 pub mod constraints;
 pub mod estimate;
 pub mod fault;
@@ -21,6 +22,7 @@ pub mod statistics;
 pub mod tree;
 
 pub use checker::{Solution, judge};
+pub use concrete::Concrete;
 pub use constraints::{Answer, Formula, Model, System, SystemOptions};
 pub use estimate::{Estimator, Part};
 pub use fault::Fault;
