@@ -38,7 +38,7 @@
 //!
 //! So [`fuse`] is exact over all topological orders, not only over those that keep
 //! subtrees together: there are trees on which the latter lose (see the tests). It visits
-//! the connected parts of the tree: `O(m²)` of a chain of `m` statements, 677 of a complete
+//! the connected parts of the tree: `O(m²)` of a chain of `m` statements, 750 of a complete
 //! binary tree of 15. Beyond [`MAX_PARTS`] parts it cuts the cheapest edge at once, and the
 //! result says that it is not exact.
 //!
@@ -55,7 +55,8 @@ use crate::network::{IndexVar, Network, OperandId};
 use crate::set::{Map, Set};
 use crate::tree::{Factor, Statement, StatementId, Tree};
 
-/// Connected parts that one search may visit: six times those of any tree of 15 statements.
+/// Connected parts that one search may visit: five times those of a
+/// complete binary tree of 15 statements.
 pub const MAX_PARTS: usize = 1 << 12;
 
 /// Which index variables have to be opened before which, by statement.
