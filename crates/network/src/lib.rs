@@ -33,7 +33,7 @@
 //! use sparsec_network::{Estimator, Network, PlanOptions, planner};
 //! let network = Network::parse("
 //!     tensor T[300, 400, 500] entries 60000
-//!     project T[0, 1]: 15000 tuples, 30 largest, 400000 squares
+//!     project T[0, 1]: 3000 tuples, 90 largest, 1400000 squares
 //!     tensor B[400, 32]
 //!     tensor C[500, 32]
 //!     M(i,r) = T(i,j,k) * B(j,r) * C(k,r)")?;
