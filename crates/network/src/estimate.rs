@@ -57,6 +57,8 @@ pub struct Estimator<'a> {
     facts: Vec<Facts>,
     /// Per index variable, one over the number of distinct coordinates; 0 if operands differ.
     shares: Vec<f64>,
+    /// By index variable, the operands that have it, with their distinct coordinates.
+    holders: Vec<Vec<(OperandId, f64)>>,
     /// By index variable.
     skews: Vec<Vec<Skew>>,
 }
@@ -85,6 +87,7 @@ impl<'a> Estimator<'a> {
             network,
             facts: Vec::new(),
             shares: Vec::new(),
+            holders: vec![Vec::new(); network.indices().count()],
             skews: Vec::new(),
         };
         for (id, operand) in network.operands() {
@@ -97,9 +100,9 @@ impl<'a> Estimator<'a> {
             for &index in &operand.indices {
                 let known = network.projection(id, Set::of(index));
                 let extent = network.extent(index).min(facts.entries);
-                facts
-                    .distinct
-                    .push(known.map_or(extent, |known| extent.min(known.tuples as f64)));
+                let distinct = known.map_or(extent, |known| extent.min(known.tuples as f64));
+                facts.distinct.push(distinct);
+                estimator.holders[index.index()].push((id, distinct));
             }
             estimator.facts.push(facts);
             if operand.indices.len() <= TABLED_ORDER {
@@ -125,10 +128,7 @@ impl<'a> Estimator<'a> {
     }
 
     fn share(&self, index: IndexVar) -> f64 {
-        let mut distinct = self.network.operands().filter_map(|(id, operand)| {
-            let mode = operand.indices.iter().position(|&own| own == index)?;
-            Some(self.facts[id.index()].distinct[mode])
-        });
+        let mut distinct = self.holders[index.index()].iter().map(|holder| holder.1);
         let first = distinct.next().unwrap_or(1.0);
         match distinct.all(|other| other == first) && first > 0.0 {
             true => 1.0 / first,
@@ -237,16 +237,11 @@ impl<'a> Estimator<'a> {
         if share > 0.0 {
             return 1.0 / share;
         }
-        let mut least = self.network.extent(index);
-        for operand in operands.iter() {
-            let modes = self.network.operand(operand).indices.iter();
-            for (&own, &distinct) in modes.zip(&self.facts[operand.index()].distinct) {
-                if own == index {
-                    least = least.min(distinct);
-                }
-            }
-        }
-        least
+        let holders = self.holders[index.index()].iter();
+        let own = holders.filter(|(operand, _)| operands.contains(*operand));
+        own.fold(self.network.extent(index), |least, holder| {
+            least.min(holder.1)
+        })
     }
 
     /// One operand as a part, with all of its index variables.
