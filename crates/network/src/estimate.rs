@@ -57,6 +57,8 @@ pub struct Estimator<'a> {
     facts: Vec<Facts>,
     /// Per index variable, one over the number of distinct coordinates; 0 if operands differ.
     shares: Vec<f64>,
+    /// By index variable, the operands that have it, with their distinct coordinates.
+    holders: Vec<Vec<(OperandId, f64)>>,
     /// By index variable.
     skews: Vec<Vec<Skew>>,
 }
@@ -85,6 +87,7 @@ impl<'a> Estimator<'a> {
             network,
             facts: Vec::new(),
             shares: Vec::new(),
+            holders: vec![Vec::new(); network.indices().count()],
             skews: Vec::new(),
         };
         for (id, operand) in network.operands() {
@@ -97,9 +100,9 @@ impl<'a> Estimator<'a> {
             for &index in &operand.indices {
                 let known = network.projection(id, Set::of(index));
                 let extent = network.extent(index).min(facts.entries);
-                facts
-                    .distinct
-                    .push(known.map_or(extent, |known| extent.min(known.tuples as f64)));
+                let distinct = known.map_or(extent, |known| extent.min(known.tuples as f64));
+                facts.distinct.push(distinct);
+                estimator.holders[index.index()].push((id, distinct));
             }
             estimator.facts.push(facts);
             if operand.indices.len() <= TABLED_ORDER {
@@ -125,10 +128,7 @@ impl<'a> Estimator<'a> {
     }
 
     fn share(&self, index: IndexVar) -> f64 {
-        let mut distinct = self.network.operands().filter_map(|(id, operand)| {
-            let mode = operand.indices.iter().position(|&own| own == index)?;
-            Some(self.facts[id.index()].distinct[mode])
-        });
+        let mut distinct = self.holders[index.index()].iter().map(|holder| holder.1);
         let first = distinct.next().unwrap_or(1.0);
         match distinct.all(|other| other == first) && first > 0.0 {
             true => 1.0 / first,
@@ -237,16 +237,11 @@ impl<'a> Estimator<'a> {
         if share > 0.0 {
             return 1.0 / share;
         }
-        let mut least = self.network.extent(index);
-        for operand in operands.iter() {
-            let modes = self.network.operand(operand).indices.iter();
-            for (&own, &distinct) in modes.zip(&self.facts[operand.index()].distinct) {
-                if own == index {
-                    least = least.min(distinct);
-                }
-            }
-        }
-        least
+        let holders = self.holders[index.index()].iter();
+        let own = holders.filter(|(operand, _)| operands.contains(*operand));
+        own.fold(self.network.extent(index), |least, holder| {
+            least.min(holder.1)
+        })
     }
 
     /// One operand as a part, with all of its index variables.
@@ -444,80 +439,4 @@ pub(crate) fn occupied(places: f64, chances: f64, hits: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn estimate(text: &str, operands: &[usize], kept: &[&str]) -> f64 {
-        let network = Network::parse(text).unwrap();
-        let kept = kept.iter().map(|name| network.index_named(name).unwrap());
-        let operands = operands.iter().map(|&n| OperandId::from_index(n)).collect();
-        Estimator::new(&network).entries(operands, kept.collect())
-    }
-
-    #[track_caller]
-    fn near(found: f64, expected: f64) {
-        assert!(
-            (found / expected - 1.0).abs() < 0.01,
-            "{found}, not {expected}"
-        );
-    }
-
-    const DLPNO: &str = "tensor I[700, 300, 300] entries 21470400
-        tensor C[300, 100] entries 7032\n tensor P[300, 300] entries 89820
-        tensor L[700, 100] entries 3220 mask
-        E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m) * L(K,i)";
-
-    #[test]
-    fn masks_bound_intermediates() {
-        near(estimate(DLPNO, &[0, 1], &["K", "b", "i"]), 21e6);
-        near(estimate(DLPNO, &[0, 1, 3], &["K", "b", "i"]), 966e3);
-        near(
-            estimate(DLPNO, &[1, 3], &["K", "a", "i"]),
-            7032.0 * 3220.0 / 100.0,
-        );
-    }
-
-    #[test]
-    fn fibers_bound_partial_sums() {
-        let text = "tensor T[50, 60, 70] entries 8000\n tensor C[70, 16]
-            project T[0, 1]: 2000 tuples, 9 largest, 40000 squares
-            r(i,j,x) = T(i,j,k) * C(k,x)";
-        near(estimate(text, &[0, 1], &["i", "j", "x"]), 2000.0 * 16.0);
-    }
-
-    #[test]
-    fn a_tensor_that_meets_itself_has_its_squares() {
-        let text = "tensor A[1000, 1000] entries 5000
-            project A[1]: 800 tuples, 90 largest, 260000 squares
-            s(i,k) = A(i,j) * A(k,j)";
-        let network = Network::parse(text).unwrap();
-        let estimator = Estimator::new(&network);
-        let [left, right] = [0, 1].map(|n| estimator.operand(OperandId::from_index(n)));
-        near(estimator.pair(&left, &right), 260_000.0);
-    }
-
-    #[test]
-    fn the_fullest_fiber_bounds_a_join() {
-        let text = "tensor A[1000, 10] entries 1000\n tensor B[10, 1000] entries 20
-            project B[0]: 2 tuples, 10 largest, 200 squares
-            s(i,k) = A(i,j) * B(j,k)";
-        let network = Network::parse(text).unwrap();
-        let estimator = Estimator::new(&network);
-        let [left, right] = [0, 1].map(|n| estimator.operand(OperandId::from_index(n)));
-        assert!(estimator.pair(&left, &right) <= 10_000.0);
-    }
-
-    #[test]
-    fn no_tuple_is_counted_twice() {
-        // A dense product hits each place; one entry hits one.
-        assert_eq!(occupied(100.0, 10.0, 1000.0), 100.0);
-        near(occupied(1e9, 1e9, 1.0), 1.0);
-        assert_eq!(occupied(0.0, 1.0, 5.0), 0.0);
-    }
-
-    #[test]
-    fn estimates_are_exact_for_dense_operands() {
-        let text = "tensor A[7, 5]\n tensor B[5, 3]\n C(i,k) = A(i,j) * B(j,k)";
-        assert_eq!(estimate(text, &[0, 1], &["i", "k"]), 21.0);
-    }
-}
+mod tests;

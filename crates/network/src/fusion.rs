@@ -38,7 +38,7 @@
 //!
 //! So [`fuse`] is exact over all topological orders, not only over those that keep
 //! subtrees together: there are trees on which the latter lose (see the tests). It visits
-//! the connected parts of the tree: `O(m²)` of a chain of `m` statements, 677 of a complete
+//! the connected parts of the tree: `O(m²)` of a chain of `m` statements, 750 of a complete
 //! binary tree of 15. Beyond [`MAX_PARTS`] parts it cuts the cheapest edge at once, and the
 //! result says that it is not exact.
 //!
@@ -48,17 +48,16 @@
 //! Source: Raje et al., "CoNST", 2024, §3, <https://arxiv.org/abs/2401.04836>, which asks a
 //! solver for the same structures.
 
-use std::collections::HashMap;
-
 use sparsec_base::arena::Id;
 
 use crate::loops::Item;
 use crate::network::{IndexVar, Network, OperandId};
-use crate::set::Set;
+use crate::set::{Map, Set};
 use crate::tree::{Factor, Statement, StatementId, Tree};
 
-/// Connected parts that one search may visit: 50 ms at 0.4 µs a part and cut.
-pub const MAX_PARTS: usize = 1 << 14;
+/// Connected parts that one search may visit: five times those of a
+/// complete binary tree of 15 statements.
+pub const MAX_PARTS: usize = 1 << 12;
 
 /// Which index variables have to be opened before which, by statement.
 #[derive(Clone, Debug)]
@@ -219,7 +218,7 @@ pub fn fuse(
         precedence,
         cost,
         below,
-        best: HashMap::new(),
+        best: Map::default(),
         exact: true,
     };
     let all = tree.statement_set();
@@ -260,7 +259,7 @@ struct Search<'a, C> {
     /// By statement, the statements that it needs, and itself.
     below: Vec<Set<StatementId>>,
     /// By connected part, its cost and the edge to cut.
-    best: HashMap<Set<StatementId>, (f64, StatementId)>,
+    best: Map<Set<StatementId>, (f64, StatementId)>,
     exact: bool,
 }
 

@@ -19,8 +19,6 @@
 
 mod statement;
 
-use std::collections::HashMap;
-
 use sparsec_base::arena::Id;
 
 use crate::estimate::Estimator;
@@ -28,7 +26,7 @@ use crate::fusion::Precedence;
 use crate::loops::{Item, fused_loops, paths};
 use crate::machine::Machine;
 use crate::network::{IndexVar, Network, OperandId};
-use crate::set::Set;
+use crate::set::{Map, Set};
 use crate::tree::{Factor, StatementId, Tree};
 
 pub use statement::Kernel;
@@ -103,8 +101,10 @@ pub struct Pricer<'a> {
     /// Runs that share the copies.
     runs: f64,
     dense: Set<OperandId>,
-    known: HashMap<Site, (Vec<IndexVar>, StatementPrice)>,
-    tuples: HashMap<(Factor, Set<IndexVar>), f64>,
+    known: Map<Site, (Vec<IndexVar>, StatementPrice)>,
+    tuples: Map<(Factor, Set<IndexVar>), f64>,
+    /// By statement and open loops, how often their body runs.
+    points: Map<(StatementId, Set<IndexVar>), f64>,
 }
 
 impl<'a> Pricer<'a> {
@@ -127,8 +127,9 @@ impl<'a> Pricer<'a> {
             converted,
             runs,
             dense: stored_dense(estimator.network(), machine),
-            known: HashMap::new(),
-            tuples: HashMap::new(),
+            known: Map::default(),
+            tuples: Map::default(),
+            points: Map::default(),
         }
     }
 

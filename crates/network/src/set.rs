@@ -11,11 +11,16 @@
 //! assert_eq!(set.iter().map(Id::index).collect::<Vec<_>>(), [0, 3]);
 //! ```
 
+use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
+use rustc_hash::FxBuildHasher;
 use sparsec_base::arena::Id;
+
+/// A map whose keys are sets and ids, which nobody chooses to collide.
+pub(crate) type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
 /// How many members a set may have.
 pub const MAX_MEMBERS: usize = 128;

@@ -67,11 +67,11 @@ impl Pricer<'_> {
     pub(super) fn statement(&mut self, site: &Site, order: &[IndexVar]) -> StatementPrice {
         let views = self.views(site, order);
         let target = self.target(site, order);
-        let (by_loops, kernel) = self.loops(&views, &target, order);
+        let (by_loops, kernel) = self.loops(site.statement, &views, &target, order);
         let traffic_of_loops: f64 = views
             .iter()
             .chain([&target])
-            .map(|view| self.traffic(&views, view, order))
+            .map(|view| self.traffic(site.statement, &views, view, order))
             .sum();
         let clearing = self.clearing(site, &target);
         let looped = StatementPrice {
@@ -189,7 +189,10 @@ impl Pricer<'_> {
     }
 
     /// How often the body of loops over `opened` runs.
-    fn points(&mut self, views: &[View], opened: Set<IndexVar>) -> f64 {
+    fn points(&mut self, at: StatementId, views: &[View], opened: Set<IndexVar>) -> f64 {
+        if let Some(&known) = self.points.get(&(at, opened)) {
+            return known;
+        }
         let mut joined: Option<Part> = None;
         for view in views {
             let Some(factor) = view.factor else { continue };
@@ -214,11 +217,19 @@ impl Pricer<'_> {
                 },
             });
         }
-        joined.map_or(1.0, |part| part.entries)
+        let points = joined.map_or(1.0, |part| part.entries);
+        self.points.insert((at, opened), points);
+        points
     }
 
     /// The time of all loops, and how the innermost runs.
-    fn loops(&mut self, views: &[View], target: &View, order: &[IndexVar]) -> (f64, Kernel) {
+    fn loops(
+        &mut self,
+        at: StatementId,
+        views: &[View],
+        target: &View,
+        order: &[IndexVar],
+    ) -> (f64, Kernel) {
         let mut opened = Set::EMPTY;
         let mut time = 0.0;
         let mut kernel = Kernel::Scalar;
@@ -258,7 +269,7 @@ impl Pricer<'_> {
             };
             time += points * iterations * each;
             opened.insert(index);
-            points = self.points(views, opened).min(points * iterations);
+            points = self.points(at, views, opened).min(points * iterations);
         }
         for view in views.iter().chain([target]).filter(|view| view.hashed) {
             let depth = order
@@ -266,18 +277,18 @@ impl Pricer<'_> {
                 .rposition(|&index| view.kept.contains(index))
                 .map_or(0, |depth| depth + 1);
             let opened = order[..depth].iter().copied().collect();
-            time += self.points(views, opened) * self.machine.hash;
+            time += self.points(at, views, opened) * self.machine.hash;
         }
         (time, kernel)
     }
 
     /// The time that accesses to one tensor take, by the level that keeps what they sweep.
-    fn traffic(&mut self, views: &[View], view: &View, order: &[IndexVar]) -> f64 {
+    fn traffic(&mut self, at: StatementId, views: &[View], view: &View, order: &[IndexVar]) -> f64 {
         let Some(depth) = order.iter().rposition(|&index| view.kept.contains(index)) else {
             return 0.0;
         };
         let opened: Set<IndexVar> = order[..=depth].iter().copied().collect();
-        let touches = self.points(views, opened);
+        let touches = self.points(at, views, opened);
         // Outside of the outermost loop that repeats accesses, the tensor stands still.
         let reuse = order[..depth]
             .iter()
@@ -344,7 +355,7 @@ impl Pricer<'_> {
         }
         let network = self.estimator.network();
         let prefix: Set<IndexVar> = site.prefix.iter().copied().collect();
-        let runs = self.points(views, prefix);
+        let runs = self.points(site.statement, views, prefix);
         let steps = runs * network.size_of(site.own) * self.machine.blocked;
         let each: f64 = [left, right, target]
             .into_iter()

@@ -45,6 +45,8 @@ struct Exact<'a> {
     products: Vec<Option<Part>>,
     /// For parts with index variables of their own, the part summed over them.
     sums: Vec<Option<Part>>,
+    /// By set, the parts that share an index variable with a member.
+    near: Vec<Parts>,
 }
 
 /// The `keep` cheapest shapes over `parts` that cost at most `bound`, with their costs.
@@ -68,6 +70,7 @@ pub(super) fn shapes(
         best: vec![Vec::new(); n_sets],
         products: vec![None; n_sets],
         sums: Vec::new(),
+        near: near(parts),
     };
     exact.run();
     let all = n_sets - 1;
@@ -99,10 +102,29 @@ impl Exact<'_> {
         }
         self.add_nests();
         for set in 1..self.best.len() as Parts {
-            if set.count_ones() >= 2 {
+            if set.count_ones() >= 2 && self.is_kept(set) {
                 self.split(set);
             }
         }
+    }
+
+    /// Whether a set may be an intermediate: apart from parts of the network that nothing
+    /// else is connected to, it falls into at most two connected parts.
+    fn is_kept(&self, set: Parts) -> bool {
+        let mut rest = set;
+        let mut n_open = 0;
+        while rest != 0 {
+            let mut part = rest & rest.wrapping_neg();
+            let mut closed = false;
+            while !closed {
+                let wider = part | (self.near[part as usize] & set);
+                closed = wider == part;
+                part = wider;
+            }
+            n_open += usize::from(self.near[part as usize] & !part != 0);
+            rest &= !part;
+        }
+        n_open <= 2
     }
 
     /// Adds nests over all small sets: [`Estimator::nest`] for all of them at once.
@@ -193,31 +215,36 @@ impl Exact<'_> {
         if below > self.bound {
             return;
         }
-        let (a, b) = (self.product(left), self.product(right));
-        let steps = self.estimator.pair(&a, &b);
-        if below + steps <= self.limit(set) {
-            let written = WRITE * self.product(set).entries;
-            self.insert_all(left, right, None, steps + written);
+        let masks = self.near[left as usize] & self.near[right as usize] & !set;
+        let written = WRITE * self.product(set).entries;
+        // Each entry that is written takes a step at least.
+        let limit = self.limit(set);
+        if below + written > limit && masks == 0 {
+            return;
         }
-        self.join_summed(left, right);
-        for mask in 0..self.parts.len() {
+        let (a, b) = (self.product(left), self.product(right));
+        if below + written <= limit {
+            let steps = self.estimator.pair(&a, &b);
+            if below + steps + written <= limit {
+                self.insert_all(left, right, None, steps + written);
+            }
+            self.join_summed(left, right);
+        }
+        for mask in members(masks) {
             let part = self.parts[mask];
-            let fits = set >> mask & 1 == 0
-                && part.kept.is_subset(a.kept.union(b.kept))
+            let fits = part.kept.is_subset(a.kept.union(b.kept))
                 && !part.kept.is_subset(a.kept)
                 && !part.kept.is_subset(b.kept);
-            if !fits {
+            let whole = set | 1 << mask;
+            if !fits || below > self.limit(whole) {
                 continue;
             }
-            let whole = set | 1 << mask;
-            if below + steps.min(part.entries) > self.limit(whole) {
+            let written = WRITE * self.product(whole).entries;
+            if below + written > self.limit(whole) {
                 continue;
             }
             let steps = self.estimator.nest(&[a, b, part]);
-            if below + steps <= self.limit(whole) {
-                let written = WRITE * self.product(whole).entries;
-                self.insert_all(left, right, Some(mask as u8), steps + written);
-            }
+            self.insert_all(left, right, Some(mask as u8), steps + written);
         }
     }
 
@@ -337,6 +364,27 @@ impl Exact<'_> {
     }
 }
 
+/// By set, the parts that share an index variable with a member.
+fn near(parts: &[Part]) -> Vec<Parts> {
+    let mut near: Vec<Parts> = vec![0; 1 << parts.len()];
+    for set in 1..near.len() {
+        let lowest = set.trailing_zeros() as usize;
+        let own = match set.is_power_of_two() {
+            true => (0..parts.len())
+                .filter(|&other| parts[other].kept.meets(parts[lowest].kept))
+                .fold(0, |bits, other| bits | 1 << other),
+            false => near[1 << lowest],
+        };
+        near[set] = own | near[set & (set - 1)];
+    }
+    near
+}
+
 fn members(set: Parts) -> impl Iterator<Item = usize> + Clone {
-    (0..Parts::BITS as usize).filter(move |part| set >> part & 1 == 1)
+    let mut rest = set;
+    std::iter::from_fn(move || {
+        let next = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+        rest &= rest - 1;
+        Some(next)
+    })
 }

@@ -10,10 +10,13 @@ use crate::tree::WRITE;
 
 /// Pairs that all restarts together may look at, so that planning 100 operands stays below a
 /// second. Source: 0.5 µs a pair in `examples/planning.rs`.
-const MAX_PAIRS: usize = 1 << 20;
+const MAX_PAIRS: usize = 1 << 18;
 
 /// Restarts of small networks.
-const MAX_RESTARTS: usize = 64;
+const MAX_RESTARTS: usize = 32;
+
+/// Trees that are improved in windows, which takes longer than finding them.
+const MAX_IMPROVED: usize = 3;
 
 /// Random numbers that disturb the choice of the next pair.
 pub(super) struct Noise {
@@ -173,7 +176,7 @@ pub(super) fn shapes(
         .collect();
     sort(&mut found);
     found.truncate(keep);
-    for (shape, cost) in &mut found {
+    for (shape, cost) in found.iter_mut().take(MAX_IMPROVED) {
         loop {
             let (better, price) = improve(estimator, parts, shape);
             let gains = price < *cost * (1.0 - 1e-6);
