@@ -19,6 +19,7 @@ use sparsec_relation::{
     Comparison, Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
 };
 
+use super::cleared::Unfilled;
 use super::covered::{assigned_first, is_held};
 use super::shares::{Part, Shares, Table};
 use super::window::{Numbering, Visiting};
@@ -85,6 +86,8 @@ pub(super) struct Emitter<'a> {
     pub(super) parts: BTreeMap<String, Part>,
     /// The statements that count in shares, with the counts.
     pub(super) counting: BTreeMap<usize, Table>,
+    /// The results that sweeps fill with zeros as they number their entries.
+    pub(super) unfilled: Vec<Unfilled>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -137,6 +140,7 @@ impl<'a> Emitter<'a> {
             share: None,
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),
+            unfilled: Vec::new(),
         }
     }
 
@@ -170,6 +174,7 @@ impl<'a> Emitter<'a> {
         self.make_all_places();
         self.make_curves();
         self.make_windows();
+        self.fill_others();
     }
 
     /// Gives a result its first entries, of which there are `n`.
@@ -183,11 +188,12 @@ impl<'a> Emitter<'a> {
         let fill = Stmt::Fill {
             buffer,
             lo: Expr::int(0),
-            hi: n,
+            hi: n.clone(),
             value: zero.into(),
         };
         let computations = (self.whole, self.computation);
         match assigned_first(computations, space, self.known, self.loops) {
+            None if self.is_filled_in_runs(space, buffer, &n) => {}
             None => self.builder.push(fill),
             Some(conditions) if conditions.is_empty() => {}
             Some(conditions) => {
