@@ -49,6 +49,7 @@ mod kept;
 mod key_function;
 mod key_words;
 mod last;
+mod natural;
 mod numbers;
 mod places;
 mod run;

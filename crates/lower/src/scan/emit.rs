@@ -88,6 +88,8 @@ pub(super) struct Emitter<'a> {
     pub(super) counting: BTreeMap<usize, Table>,
     /// The results that sweeps fill with zeros as they number their entries.
     pub(super) unfilled: Vec<Unfilled>,
+    /// The variables that are never negative.
+    pub(super) naturals: BTreeSet<Variable>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -141,6 +143,7 @@ impl<'a> Emitter<'a> {
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),
             unfilled: Vec::new(),
+            naturals: BTreeSet::new(),
         }
     }
 
@@ -212,6 +215,7 @@ impl<'a> Emitter<'a> {
         let mut at = 0;
         while at < steps.len() {
             at += 1;
+            self.note_natural(&steps[at - 1]);
             match &steps[at - 1] {
                 Step::Let { variable, value } => {
                     let value = self.expr(value);
@@ -421,8 +425,8 @@ impl<'a> Emitter<'a> {
             Expression::Add(a, b) => both(a, BinaryOp::Add, b),
             Expression::Subtract(a, b) => both(a, BinaryOp::Sub, b),
             Expression::Multiply(a, b) => both(a, BinaryOp::Mul, b),
-            Expression::FloorDivide(a, b) => both(a, BinaryOp::FloorDiv, b),
-            Expression::Modulo(a, b) => both(a, BinaryOp::Mod, b),
+            Expression::FloorDivide(a, b) => self.divided(BinaryOp::FloorDiv, a, b),
+            Expression::Modulo(a, b) => self.divided(BinaryOp::Mod, a, b),
             Expression::Call(name, arguments) => match name.rsplit_once('.') {
                 Some((function, "first")) => self.first(function, &arguments[0]),
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),
