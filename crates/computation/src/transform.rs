@@ -43,6 +43,7 @@ use crate::order::Time;
 use crate::script::Command;
 
 pub mod copies;
+mod gather;
 pub mod growing;
 pub mod optimise;
 pub mod recompute;

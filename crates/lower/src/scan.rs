@@ -36,6 +36,7 @@ use sparsec_loop::{Builder, Expr, Function};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
 
 mod arrays;
+mod cleared;
 mod covered;
 mod curve;
 mod emit;
@@ -48,8 +49,10 @@ mod kept;
 mod key_function;
 mod key_words;
 mod last;
+mod natural;
 mod numbers;
 mod places;
+mod run;
 mod settle;
 mod shares;
 mod shifted;

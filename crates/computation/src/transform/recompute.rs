@@ -130,7 +130,7 @@ impl Computation {
             && entries.into_iter().all(is_there)
     }
 
-    fn follows(&self, id: StatementId, name: &str) -> bool {
+    pub(super) fn follows(&self, id: StatementId, name: &str) -> bool {
         let statement = self.statement(id);
         let mut found = false;
         let mut note = |e: &Expression| found = found || mentions(e, name);
@@ -209,7 +209,7 @@ impl Computation {
 }
 
 /// The number with which a statement's schedule begins.
-fn sweep(statement: &Statement) -> Option<i64> {
+pub(super) fn sweep(statement: &Statement) -> Option<i64> {
     match statement.schedule.first() {
         Some(Expression::Integer(time)) => Some(*time),
         _ => None,
@@ -217,14 +217,14 @@ fn sweep(statement: &Statement) -> Option<i64> {
 }
 
 /// A schedule without the place at a point, which is a number.
-fn times(statement: &Statement) -> Option<&[Expression]> {
+pub(super) fn times(statement: &Statement) -> Option<&[Expression]> {
     match statement.schedule.split_last() {
         Some((Expression::Integer(_), times)) => Some(times),
         _ => None,
     }
 }
 
-fn mentions(e: &Expression, name: &str) -> bool {
+pub(super) fn mentions(e: &Expression, name: &str) -> bool {
     let mut found = false;
     e.visit(&mut |e| {
         found |= matches!(e, Expression::Call(it, _) | Expression::Constant(it) if it == name);

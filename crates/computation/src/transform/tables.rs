@@ -9,8 +9,10 @@
 //! s: g(p) = g_ranks(k)           at [t + 3, p, 0]   statements from t on move here
 //! ```
 //!
-//! The last entry of the table says how many keys there are: the greatest rank and one. No point is sorted, and the rank of a point is found again by one load. The tables are as
-//! long as the key's extent, so whoever asks says which extents are small.
+//! The last entry of the table says how many keys there are: the greatest rank and one. No point is
+//! sorted, and the rank of a point is found again by one load. The tables are as long as the key's
+//! extent, so whoever asks says which extents are small. Values that are combined for each number are
+//! combined for each key ([`gather`](super::gather)).
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
@@ -18,6 +20,7 @@ use sparsec_relation::{
     Comparison, Conjunction, Constraint, Expression, Set, Variable, fresh_name,
 };
 
+use super::gather::Tables;
 use crate::computation::{Computation, DataSpace, Role, Statement, StatementId};
 use crate::value::{Access, Key, Operator, Update, Value, Window};
 
@@ -148,6 +151,13 @@ impl Computation {
         };
         self.statements
             .splice(id.index()..id.index(), [mark, add_up]);
+        let ranked = self.find(&ranked.name).expect("it was just there");
+        let tables = Tables {
+            keys: &keys,
+            ranks: &ranks,
+            times: [time, time + 2],
+        };
+        self.gather(ranked, key, &tables);
     }
 
     /// Takes how many ranks there are from the last entry of the table, where a maximum over all

@@ -19,6 +19,7 @@ use sparsec_relation::{
     Comparison, Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
 };
 
+use super::cleared::Unfilled;
 use super::covered::{assigned_first, is_held};
 use super::shares::{Part, Shares, Table};
 use super::window::{Numbering, Visiting};
@@ -85,6 +86,10 @@ pub(super) struct Emitter<'a> {
     pub(super) parts: BTreeMap<String, Part>,
     /// The statements that count in shares, with the counts.
     pub(super) counting: BTreeMap<usize, Table>,
+    /// The results that sweeps fill with zeros as they number their entries.
+    pub(super) unfilled: Vec<Unfilled>,
+    /// The variables that are never negative.
+    pub(super) naturals: BTreeSet<Variable>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -137,6 +142,8 @@ impl<'a> Emitter<'a> {
             share: None,
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),
+            unfilled: Vec::new(),
+            naturals: BTreeSet::new(),
         }
     }
 
@@ -170,6 +177,7 @@ impl<'a> Emitter<'a> {
         self.make_all_places();
         self.make_curves();
         self.make_windows();
+        self.fill_others();
     }
 
     /// Gives a result its first entries, of which there are `n`.
@@ -183,11 +191,12 @@ impl<'a> Emitter<'a> {
         let fill = Stmt::Fill {
             buffer,
             lo: Expr::int(0),
-            hi: n,
+            hi: n.clone(),
             value: zero.into(),
         };
         let computations = (self.whole, self.computation);
         match assigned_first(computations, space, self.known, self.loops) {
+            None if self.is_filled_in_runs(space, buffer, &n) => {}
             None => self.builder.push(fill),
             Some(conditions) if conditions.is_empty() => {}
             Some(conditions) => {
@@ -206,6 +215,7 @@ impl<'a> Emitter<'a> {
         let mut at = 0;
         while at < steps.len() {
             at += 1;
+            self.note_natural(&steps[at - 1]);
             match &steps[at - 1] {
                 Step::Let { variable, value } => {
                     let value = self.expr(value);
@@ -415,8 +425,8 @@ impl<'a> Emitter<'a> {
             Expression::Add(a, b) => both(a, BinaryOp::Add, b),
             Expression::Subtract(a, b) => both(a, BinaryOp::Sub, b),
             Expression::Multiply(a, b) => both(a, BinaryOp::Mul, b),
-            Expression::FloorDivide(a, b) => both(a, BinaryOp::FloorDiv, b),
-            Expression::Modulo(a, b) => both(a, BinaryOp::Mod, b),
+            Expression::FloorDivide(a, b) => self.divided(BinaryOp::FloorDiv, a, b),
+            Expression::Modulo(a, b) => self.divided(BinaryOp::Mod, a, b),
             Expression::Call(name, arguments) => match name.rsplit_once('.') {
                 Some((function, "first")) => self.first(function, &arguments[0]),
                 Some((function, "inverse")) => self.inverse(function, &arguments[0]),

@@ -6,11 +6,13 @@
 //!
 //! ```text
 //! while first < end {
-//!   behind = first + 1; while behind < end && group(behind) == group(first) { behind += 1 }
-//!   for each point of first..behind {
-//!     if marks[key] <= before { marks[key] = before + 1; listed[n] = key; n += 1 } }
-//!   sort listed[0..n]
-//!   for at in 0..n { marks[listed[at]] = before + at + 1; crd[before + at] = listed[at] }
+//!   behind = first
+//!   do { for each point of behind {
+//!          if marks[key] <= before { marks[key] = before + 1; listed[n] = key; n += 1 } }
+//!        behind += 1 } while behind < end && group(behind) == group(first)
+//!   for at in 0..n {
+//!     number = before + rank of listed[at]
+//!     marks[listed[at]] = number + 1; crd[number] = listed[at] }
 //!   for each point of first..behind { number = marks[key] - 1; … }
 //!   before += n; n = 0; first = behind }
 //! ```
@@ -34,7 +36,9 @@ use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, Stmt, Var};
 use sparsec_relation::{Expression, Rewrite, Step, Variable};
 
 use super::emit::{Emitter, Point};
+use super::groups::FEW_KEYS;
 use super::kept::touches;
+use super::run::speaks_of_none_but;
 use super::sorted::{MOST_COUNTED, SMALL_TABLE};
 use super::window::{Numbering, Visiting};
 
@@ -47,18 +51,20 @@ pub(super) struct Marks {
     /// For each key its number and one, of the last run that has it.
     marks: Buffer,
     /// The keys of the run, where they are asked for.
-    listed: Option<Buffer>,
+    listed: Option<Listed>,
     /// How many the run has so far.
     n: Var,
     /// How many the runs before have.
     before: Var,
 }
 
-/// How the first key follows from the variable of the outermost loop.
-struct FirstKey {
-    variable: Variable,
-    lets: Vec<Step>,
-    value: Expression,
+/// Where the keys of a run are listed.
+#[derive(Clone, Copy, Debug)]
+struct Listed {
+    list: Buffer,
+    /// The last one, and whether one was less than the one before it.
+    last: Var,
+    is_mixed: Var,
 }
 
 impl Emitter<'_> {
@@ -83,32 +89,6 @@ impl Emitter<'_> {
             && self.first_key(number, &keys[0], &self.loops.body).is_some()
             && self.computation.keys_ascend(id, &keys[..1])
             && places(statement, self.known).is_some()
-    }
-
-    /// The first key in the loop of these steps that visits the statement.
-    fn first_key(&self, number: usize, key: &Key, steps: &[Step]) -> Option<FirstKey> {
-        let (variable, body) = steps.iter().find_map(|step| match step {
-            Step::For { variable, body, .. } if visited(body, number).is_some() => {
-                Some((*variable, body))
-            }
-            _ => None,
-        })?;
-        let mut determined = BTreeSet::from([variable]);
-        let mut lets = Vec::new();
-        for step in body {
-            if let Step::Let { variable, value } = step
-                && speaks_of_none_but(value, &determined)
-            {
-                determined.insert(*variable);
-                lets.push(step.clone());
-            }
-        }
-        let value = key.value.rewritten(&Point(visited(body, number)?));
-        speaks_of_none_but(&value, &determined).then_some(FirstKey {
-            variable,
-            lets,
-            value,
-        })
     }
 
     /// The window by whose runs a loop goes.
@@ -153,6 +133,7 @@ impl Emitter<'_> {
         });
         self.settled.remove(&number);
         let otherwise = self.written(|this| {
+            this.fill_for(number);
             let numbers = this.workspace("numbers");
             this.alloc(numbers, n);
             this.sort_keys((number, which), (window, keys), n, numbers);
@@ -187,20 +168,24 @@ impl Emitter<'_> {
         self.windows
             .insert((number, which), Numbering::Marked(marks));
         let listed = counts.is_none().then(|| {
-            let listed = self.narrow("listed");
-            self.alloc(listed, n_keys);
-            listed
+            let list = self.narrow("listed");
+            self.alloc(list, n_keys);
+            list
         });
+        let fillings = self.begin_filling(number, &stored);
         let before = self.builder.var_("before", 0);
         let first = self.builder.var_("first", lo);
         let end = self.builder.let_("end", hi);
         let run = self.written(|this| {
             let group = this.key_at(&first_key, first.into());
             let group = this.builder.let_("group", group);
-            let behind = this.builder.var_("behind", Expr::Var(first).add(1));
-            this.find_end(&first_key, group, behind, end);
             let n = this.builder.var_("n", 0);
             let none = this.builder.let_("none", 0);
+            let listed = listed.map(|list| Listed {
+                list,
+                last: this.builder.var_("last", -1),
+                is_mixed: this.builder.var_("is_mixed", Scalar::Bool(false)),
+            });
             let run = Marks {
                 marks,
                 listed,
@@ -209,16 +194,17 @@ impl Emitter<'_> {
             };
             this.visiting = Visiting::Mark((number, which), run);
             let alone = only(body, number);
-            this.for_each(variable, first.into(), behind.into(), &alone);
+            let steps = (variable, &alone[..]);
+            let behind = this.visit_run(&first_key, keys, (first, group, end), steps);
             this.visiting = Visiting::Assign;
             match (&counts, listed) {
                 (None, Some(listed)) => {
                     let so_far = this.builder.let_("so_far", Expr::Var(before).add(n));
                     this.settle_below(number, so_far);
-                    this.sort_list(listed, none, n);
-                    this.for_each_at(Expr::int(0), n, |this, at| {
-                        let key = this.builder.let_("key", Expr::load(listed, at));
-                        let place = this.builder.let_("place", Expr::Var(before).add(at));
+                    this.fill_up_to(so_far, &fillings);
+                    let list = (listed.list, FEW_KEYS, Some(listed.is_mixed));
+                    this.for_each_ranked(list, (none, n), |this, rank, key| {
+                        let place = this.builder.let_("place", Expr::Var(before).add(rank));
                         this.builder.store(marks, key, Expr::Var(place).add(1));
                         for statement in &stored {
                             this.store_key(*statement, (place, key));
@@ -248,6 +234,7 @@ impl Emitter<'_> {
         self.builder.while_loop(goes_on, |b| {
             run.into_iter().for_each(|stmt| b.push(stmt));
         });
+        self.fill_rest(before, &fillings);
     }
 
     /// Checks once for several points that their numbers are as declared, which are less than
@@ -301,7 +288,7 @@ impl Emitter<'_> {
     }
 
     /// Whether a statement of the stage reads or follows data.
-    fn is_read(&self, name: &str) -> bool {
+    pub(super) fn is_read(&self, name: &str) -> bool {
         self.computation.statements.iter().any(|statement| {
             let is_other = statement.target.space != name;
             is_other && touches(statement, name)
@@ -314,38 +301,6 @@ impl Emitter<'_> {
         self.store_entry(&target, place.into(), key.into(), None);
     }
 
-    /// Moves the end of a run to where another first key begins.
-    fn find_end(&mut self, first_key: &FirstKey, group: Var, behind: Var, end: Var) {
-        let is_inside = || Expr::Var(behind).less(end);
-        let goes_on = self.builder.var_("goes_on", is_inside());
-        let next = self.written(|this| {
-            let key = this.key_at(first_key, behind.into());
-            let then = this.written(|this| {
-                let b = &mut this.builder;
-                b.assign(behind, Expr::Var(behind).add(1));
-                b.assign(goes_on, is_inside());
-            });
-            let otherwise = this.written(|this| {
-                this.builder.assign(goes_on, Scalar::Bool(false));
-            });
-            this.builder.push(Stmt::If {
-                condition: key.equals(group),
-                then,
-                otherwise,
-            });
-        });
-        self.builder.while_loop(Expr::Var(goes_on), |b| {
-            next.into_iter().for_each(|stmt| b.push(stmt));
-        });
-    }
-
-    /// The first key at a value of the outermost variable.
-    fn key_at(&mut self, first_key: &FirstKey, value: Expr) -> Expr {
-        self.variables.insert(first_key.variable, value);
-        self.steps(&first_key.lets);
-        self.expr(&first_key.value)
-    }
-
     /// Notes another key at a point of a run.
     pub(super) fn mark(&mut self, run: Marks, key: Expr) {
         let key = self.builder.let_("key", key);
@@ -353,7 +308,11 @@ impl Emitter<'_> {
         self.builder.if_then(is_new, |b| {
             b.store(run.marks, key, Expr::Var(run.before).add(1));
             if let Some(listed) = run.listed {
-                b.store(listed, run.n, key);
+                let is_less = Expr::Var(key).less(listed.last);
+                let is_mixed = Expr::Var(listed.is_mixed).binary(BinaryOp::Or, is_less);
+                b.assign(listed.is_mixed, is_mixed);
+                b.assign(listed.last, key);
+                b.store(listed.list, run.n, key);
             }
             b.assign(run.n, Expr::Var(run.n).add(1));
         });
@@ -409,7 +368,7 @@ impl Rewrite for Run<'_> {
 }
 
 /// The point at which steps visit a statement, searches apart.
-fn visited(steps: &[Step], number: usize) -> Option<&[Expression]> {
+pub(super) fn visited(steps: &[Step], number: usize) -> Option<&[Expression]> {
     steps.iter().find_map(|step| match step {
         Step::Visit { number: it, tuple } => (*it == number).then_some(&tuple[..]),
         Step::For { body, .. } | Step::If { body, .. } => visited(body, number),
@@ -417,7 +376,7 @@ fn visited(steps: &[Step], number: usize) -> Option<&[Expression]> {
     })
 }
 
-fn all_visits(steps: &[Step], found: &mut Vec<(usize, Vec<Expression>)>) {
+pub(super) fn all_visits(steps: &[Step], found: &mut Vec<(usize, Vec<Expression>)>) {
     for step in steps {
         match step {
             Step::Visit { number, tuple } => found.push((*number, tuple.clone())),
@@ -478,16 +437,6 @@ pub(super) fn without(steps: &[Step], left_out: &[usize]) -> Vec<Step> {
         other => Some(other.clone()),
     });
     kept.collect()
-}
-
-fn speaks_of_none_but(e: &Expression, variables: &BTreeSet<Variable>) -> bool {
-    let mut holds = true;
-    e.visit(&mut |e| {
-        if let Expression::Variable(variable) = e {
-            holds &= variables.contains(variable);
-        }
-    });
-    holds
 }
 
 fn has_variable(e: &Expression) -> bool {

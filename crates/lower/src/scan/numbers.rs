@@ -17,7 +17,9 @@ use sparsec_computation::{
     Access, Computation, Operator, Role, Statement, StatementId, Update, Value, Window,
 };
 use sparsec_loop::Buffer;
-use sparsec_relation::{Conjunction, Declarations, Expression, Function, Set};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Set,
+};
 
 use super::emit::Emitter;
 use super::kept::{is_behind, touches};
@@ -48,6 +50,29 @@ impl Emitter<'_> {
             .then(|| self.arrays.spaces[target])
     }
 
+    /// Whether all that is assigned to a function are numbers in its range, as the zeros are with which it
+    /// begins.
+    pub(super) fn is_settled_by_constants(&self, function: &Function) -> bool {
+        let range = function.range.as_box();
+        let Some([(Expression::Integer(least), Expression::Integer(above))]) = range.as_deref()
+        else {
+            return false;
+        };
+        let space = self.whole.space(&function.name);
+        let begins_with_zeros = space.is_some_and(|space| space.role == Role::Temporary);
+        let is_inside = |n: i64| (*least..*above).contains(&n);
+        let mut writers = self.whole.writers(&function.name);
+        let is_plain = function.monotone.is_none() && !function.injective;
+        is_plain
+            && begins_with_zeros
+            && is_inside(0)
+            && writers.all(|id| {
+                let writer = self.whole.statement(id);
+                let assigns = writer.update == Update::Assign;
+                assigns && matches!(writer.value, Value::Integer(n) if is_inside(n))
+            })
+    }
+
     /// Whether a maximum over all numbers of a function says that they are in its range.
     pub(super) fn is_settled_by_maximum(&self, function: &Function) -> bool {
         is_below_maximum(self.computation, function, self.known).unwrap_or(false)
@@ -62,6 +87,8 @@ impl Emitter<'_> {
 /// most max= ranks(K)
 /// number(p) = ranks(k)                less than ranks(k + 1), which is at most ranks(K)
 /// ```
+///
+/// or the last one for each `x` with `keys(x) = 1`.
 pub(super) fn is_below_table(
     whole: &Computation,
     statement: &Statement,
@@ -107,8 +134,8 @@ pub(super) fn is_below_table(
         && mark.indices == [x];
     let is_marked = marks.update == Update::Assign
         && marks.value == Value::Integer(1)
-        && marks.target.indices == rank.indices
-        && marks.space == statement.space
+        && (marks.target.indices == rank.indices && marks.space == statement.space
+            || is_at_mark(statement, rank, mark, end))
         && whole.space(&mark.space)?.extents == [end.clone()];
     let count = only(most)?;
     let last = Access {
@@ -122,6 +149,29 @@ pub(super) fn is_below_table(
     let is_in_turn = times.is_sorted_by(|a, b| a < b);
     let is_plain = function.monotone.is_none() && !function.injective;
     Some(is_scan && is_marked && is_counted && is_in_turn && is_plain)
+}
+
+/// Whether a statement takes the ranks of all keys below `end` that are marked.
+fn is_at_mark(statement: &Statement, rank: &Access, mark: &Access, end: &Expression) -> bool {
+    let [x] = &statement.variables().collect::<Vec<_>>()[..] else {
+        return false;
+    };
+    let x = Expression::Variable(*x);
+    let zero = Expression::Integer(0);
+    let marked = Expression::Call(mark.space.clone(), vec![x.clone()]);
+    let wanted = [
+        (zero, Comparison::LessEqual, x.clone()),
+        (x.clone(), Comparison::Less, end.clone()),
+        (marked, Comparison::Equal, Expression::Integer(1)),
+    ];
+    let [part] = statement.space.parts() else {
+        return false;
+    };
+    let has = |(left, comparison, right): &(Expression, Comparison, Expression)| {
+        let mut links = part.constraints().iter().flat_map(Constraint::links);
+        links.any(|link| link == (left, *comparison, right))
+    };
+    rank.indices == [x] && wanted.iter().all(has)
 }
 
 /// Whether a statement assigns each entry from 0 on once: all entries below `end`, if it is given.

@@ -43,7 +43,10 @@ impl Emitter<'_> {
                 .if_then(broken, |b| b.fail(Failure::NotAsDeclared));
         }
         for function in stage.establishes.functions() {
-            if self.is_settled_by_total(function) || self.is_settled_by_maximum(function) {
+            if self.is_settled_by_total(function)
+                || self.is_settled_by_maximum(function)
+                || self.is_settled_by_constants(function)
+            {
                 continue;
             }
             let space = whole.space(&function.name);

@@ -1,17 +1,18 @@
-//! Sweeps in the order of the ranks that they give.
+//! Sweeps by groups of the ranks that they give.
 //!
 //! A sweep over places that ranks them and then stores at their ranks has an access far from the
-//! last one for each array. Where the order of points makes no difference, it runs in the order of
-//! the ranks, which the sorted words of each group give ([`groups`](super::groups)):
+//! last one for each array. Where the order of points makes no difference, it runs group by group,
+//! whose words give the ranks ([`groups`](super::groups)):
 //!
 //! ```text
 //! for q in 0..n {                        for at in lo..hi {           of each group
 //!   let i = row[q]                         let q = word[at] mod PLACES
 //!   let j = col[q]                         let i = group
 //!   let g = numbers[q]             ──►     let j = word[at] div PLACES
-//!   crd[g] = j                             crd[at] = j
-//!   pos[i + 1] max= g + 1                  vals[at] = A[q] }
-//!   vals[g] = A[q] }                       pos[group + 1] max= hi      where lo < hi
+//!   crd[g] = j                             let g = rank of word[at]
+//!   pos[i + 1] max= g + 1                  crd[g] = j
+//!   vals[g] = A[q] }                       vals[g] = A[q] }
+//!                                        pos[group + 1] max= hi        where lo < hi
 //! ```
 //!
 //! The order makes no difference if no statement reads entries that other points write, and each
@@ -161,12 +162,10 @@ impl Emitter<'_> {
             let is_apart = this.are_groups_apart(keys, body);
             this.settle_below(number, n);
             let write = |this: &mut Self, group: &Group, members| {
-                this.sort_group(group, members);
-                this.for_each_at(group.lo, group.hi, |this, at| {
-                    let (other, point) = this.member(members, at);
+                this.for_each_member(group, members, |this, rank, (other, point)| {
                     let place = this.builder.let_(name, Expr::Var(lo).add(point));
                     this.variables.insert(variable, Expr::Var(place));
-                    this.windows.insert((number, 0), Numbering::At(at));
+                    this.windows.insert((number, 0), Numbering::At(rank));
                     let found = found(number, keys, [&group.key, &other], body);
                     let is_open = |step: &&Step| match step {
                         Step::Let { variable, .. } => !found.contains_key(variable),
