@@ -4,7 +4,10 @@
 //! plan that was found is one that replays. What the commands add (copies in
 //! other formats, workspaces) gets its format here.
 
+mod nests;
 mod workspaces;
+
+pub(crate) use nests::nests;
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
@@ -375,29 +378,6 @@ impl<'a> Draft<'a> {
         self.say(format!("levels({name}, {format})"))
     }
 
-    /// Puts the loops of every nest in the order in which `order` has them.
-    pub(crate) fn reorder(&mut self, order: &[IndexVar]) -> Result<()> {
-        for nest in nests(&self.concrete.stmt) {
-            let mut wanted = nest.clone();
-            wanted.sort_by_key(|var| order.iter().position(|known| known == var));
-            if wanted != nest {
-                let names: Vec<&str> = wanted.iter().map(|var| self.name(*var)).collect();
-                let text = format!("reorder({})", names.join(", "));
-                self.say(text)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Puts the loops of one nest in this order.
-    pub(crate) fn reorder_nest(&mut self, nest: &[IndexVar], order: &[IndexVar]) -> Result<()> {
-        if nest == order {
-            return Ok(());
-        }
-        let names: Vec<&str> = order.iter().map(|var| self.name(*var)).collect();
-        self.say(format!("reorder({})", names.join(", ")))
-    }
-
     /// What converting an operand costs.
     fn converting(&self, access: &Access, to: &Format) -> Cost {
         let estimate = self.estimate();
@@ -486,19 +466,4 @@ pub(crate) fn with_workspaces(concrete: &Concrete, formats: &Formats) -> Formats
 pub(crate) fn walked<'f>(formats: &'f Formats, access: &Access) -> &'f Format {
     let format = formats.walked(access.tensor);
     format.expect("every operand of a statement has a format")
-}
-
-/// Every group of loops directly inside one another.
-pub(crate) fn nests(stmt: &Stmt) -> Vec<Vec<IndexVar>> {
-    let (loops, inner) = stmt.nest();
-    let mut found = vec![loops];
-    match inner {
-        Stmt::Where { consumer, producer } => {
-            found.extend(nests(consumer));
-            found.extend(nests(producer));
-        }
-        Stmt::Sequence(stmts) => found.extend(stmts.iter().flat_map(nests)),
-        Stmt::Assign { .. } | Stmt::Forall { .. } => {}
-    }
-    found
 }

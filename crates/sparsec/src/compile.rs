@@ -15,58 +15,19 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{Program, Statement, TensorRole, TensorVar, gather};
+use sparsec_loop::passes;
 use sparsec_loop::passes::Division;
-use sparsec_loop::{Function, Var, passes};
-use sparsec_plan::{Asked, Plan, plan_program};
+use sparsec_plan::{Asked, plan_program};
 use sparsec_schedule::ProgramSchedule;
-use sparsec_tensor::Tensor;
 
 use crate::checked::Signature;
+use crate::compiled::{Compiled, CompiledStatement};
 use crate::conversion::costs;
-use crate::extents::{self, Extents};
+use crate::extents;
 use crate::facts::{self, Facts, Statistics};
 use crate::figures;
-use crate::memory::argument_extent;
 use crate::request::{Inputs, Operands, Request};
 use crate::widths::{self, Chosen, Known};
-
-/// A program with a kernel for each of its statements.
-#[derive(Clone, Debug)]
-pub struct Compiled {
-    /// The program as the user wrote it, before statements were split.
-    pub(crate) resolved: Program,
-    pub(crate) program: Program,
-    pub(crate) formats: Formats,
-    pub(crate) statements: Vec<CompiledStatement>,
-    /// The number of the statement that computes each result.
-    numbers: BTreeMap<TensorVar, usize>,
-}
-
-/// The results of a run by name.
-#[derive(Debug, Default)]
-pub(crate) struct Named {
-    /// The last value of each name that is assigned.
-    pub(crate) last: BTreeMap<String, Tensor>,
-    /// The values that names had before, as stages call them.
-    pub(crate) earlier: BTreeMap<String, Tensor>,
-}
-
-/// One statement with its plan and its kernel.
-#[derive(Clone, Debug)]
-pub struct CompiledStatement {
-    /// How the statement is computed.
-    pub plan: Plan,
-    /// The kernel as it was lowered.
-    pub lowered: Function,
-    /// The kernel after the passes that look at nothing else.
-    pub untiled: Function,
-    /// The kernel after all passes: with tiles for rows whose extents are known.
-    pub function: Function,
-    /// How its loops are divided among threads.
-    pub division: Division,
-    /// What its kernels may be launched on.
-    pub(crate) signature: Signature,
-}
 
 /// Compiles an expression for these inputs.
 ///
@@ -441,136 +402,5 @@ pub(crate) fn default_input_format(order: usize) -> Format {
         0 | 1 => Format::dense(order),
         2 => Format::csr(),
         _ => Format::csf(order),
-    }
-}
-
-impl Compiled {
-    /// The widths of the tiles that [`Compiled::tile`] would give rows, statement after
-    /// statement.
-    pub(crate) fn tile_widths(&self, extents: &Extents) -> Vec<Option<i64>> {
-        let mut widths = Vec::new();
-        for (number, statement) in self.statements.iter().enumerate() {
-            for (var, element) in passes::tiled_rows(&statement.untiled) {
-                let extent = self.row_extent(number, extents, var);
-                widths.push(extent.and_then(|extent| passes::tile_width(extent, element)));
-            }
-        }
-        widths
-    }
-
-    /// Keeps rows in tiles where it is known how far index variables run. Kernels stay
-    /// right for operands of other extents.
-    pub(crate) fn tile(&mut self, extents: &Extents) {
-        for number in 0..self.statements.len() {
-            let mut function = self.statements[number].untiled.clone();
-            passes::tile(&mut function, &|var| self.row_extent(number, extents, var));
-            self.statements[number].function = function;
-        }
-        self.poll(extents);
-    }
-
-    /// Has long loops ask whether anybody still waits, where index variables run that far.
-    fn poll(&mut self, extents: &Extents) {
-        for number in 0..self.statements.len() {
-            let mut function = self.statements[number].function.clone();
-            passes::polls(&mut function, &|var| {
-                argument_extent(self, number, extents, var)
-            });
-            self.statements[number].function = function;
-        }
-    }
-
-    /// How far the index variable runs that a mode of an argument is accessed with.
-    fn row_extent(&self, number: usize, extents: &Extents, var: Var) -> Option<u64> {
-        let mut arguments = self.statements[number].untiled.arguments.iter();
-        let (argument, mode) = arguments.find_map(|argument| {
-            let mode = argument.extents.iter().position(|extent| *extent == var)?;
-            Some((argument, mode))
-        })?;
-        let statement = &self.program.statements[number];
-        let mut accesses = statement.rhs.accesses();
-        accesses.push(&statement.lhs);
-        // A tensor that is seen as that of its levels has other modes.
-        accesses.retain(|access| {
-            let name = &self.program.tensors[access.tensor].name;
-            *name == argument.name && access.indices.len() == argument.extents.len()
-        });
-        accesses
-            .iter()
-            .find_map(|access| extents[access.indices[mode].as_var()?])
-    }
-
-    /// The program as it was written, before statements were split.
-    pub fn resolved(&self) -> &Program {
-        &self.resolved
-    }
-
-    /// The program, with a statement for every kernel.
-    pub fn program(&self) -> &Program {
-        &self.program
-    }
-
-    /// The statements, in the order in which they run.
-    pub fn statements(&self) -> &[CompiledStatement] {
-        &self.statements
-    }
-
-    /// The number of the statement that computes the tensor `name`.
-    pub(crate) fn computed_by(&self, name: &str) -> Option<usize> {
-        let tensor = self.program.tensors.named(name)?;
-        self.numbers.get(&tensor).copied()
-    }
-
-    /// The names of the tensors that statements compute, in order.
-    pub fn results(&self) -> Vec<&str> {
-        let name = |tensor: TensorVar| self.program.tensors[tensor].name.as_str();
-        self.program
-            .statements
-            .iter()
-            .map(|statement| name(statement.lhs.tensor))
-            .collect()
-    }
-
-    /// How the tensor `name` is stored, with the widths of its index arrays.
-    pub fn format(&self, name: &str) -> Option<&Format> {
-        let tensor = self.program.tensors.named(name)?;
-        self.formats.get(tensor)
-    }
-
-    /// Results in the order of statements by name: the last value of each name
-    /// that the source assigns, and the earlier ones; temporaries are left out.
-    pub(crate) fn named(&self, results: Vec<Tensor>) -> Named {
-        let mut named = Named::default();
-        for (name, tensor) in self.results().into_iter().zip(results) {
-            let Some(written) = self.resolved.tensors.named(name) else {
-                continue;
-            };
-            let values = match self.resolved.tensors[written].earlier_of {
-                Some(_) => &mut named.earlier,
-                None => &mut named.last,
-            };
-            values.insert(name.to_owned(), tensor);
-        }
-        named
-    }
-
-    /// The extents of a statement's result, given those of the index variables.
-    pub(crate) fn result_extents(&self, number: usize, extents: &Extents) -> Result<Vec<u64>> {
-        let statement = &self.program.statements[number];
-        let mut found = Vec::new();
-        for var in statement.lhs.vars() {
-            found.push(extents[var].ok_or_else(|| {
-                let name = &self.program.vars[var].name;
-                Diagnostic::new(
-                    code::MISSING_EXTENT,
-                    format!("the extent of `{name}` is not known"),
-                )
-                .at(&self.program.source, statement.lhs.span, "needed here")
-                .help(format!(
-                    "say it: `.extent(\"{name}\", …)` in Rust, `-d {name}=…` on the command line"
-                ))
-            })?);
-        }
-        Ok(found)
     }
 }

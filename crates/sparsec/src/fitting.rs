@@ -12,7 +12,7 @@ use sparsec_base::{Diagnostic, Result, Span, code, suggest};
 use sparsec_index::{Program, TensorData, TensorRole};
 use sparsec_tensor::Tensor;
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::extents::{self, Extents};
 use crate::kernel::needs_extents;
 use crate::request::{Operands, check_tensor};

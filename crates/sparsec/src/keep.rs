@@ -6,7 +6,7 @@ use sparsec_format::{Format, Role as ArrayRole};
 use sparsec_loop::{Access, Argument, Buffer, Expr, Function, Role, passes};
 use sparsec_plan::View;
 
-use crate::compile::{Compiled, CompiledStatement};
+use crate::compiled::{Compiled, CompiledStatement};
 
 /// C that needs nothing but the C library.
 #[derive(Clone, Debug, PartialEq, Eq)]

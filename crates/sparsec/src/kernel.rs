@@ -30,7 +30,8 @@ use sparsec_plan::{Merge, merges};
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
-use crate::compile::{Compiled, Fixed, compile_for};
+use crate::compile::{Fixed, compile_for};
+use crate::compiled::Compiled;
 use crate::extents::{self, Extents};
 use crate::figures::{Figures, Named};
 use crate::parts::Parts;

@@ -27,7 +27,7 @@ use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
 use self::settle::Settled;
 use crate::checked;
-use crate::compile::{Compiled, CompiledStatement};
+use crate::compiled::{Compiled, CompiledStatement};
 use crate::conversion::Padding;
 use crate::extents::Extents;
 use crate::kept::Kept;

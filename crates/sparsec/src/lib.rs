@@ -164,6 +164,7 @@
 
 pub mod binding;
 pub mod compile;
+mod compiled;
 pub mod compute;
 pub mod conversion;
 pub mod einsum;
@@ -192,7 +193,8 @@ mod widths;
 mod work;
 
 pub use binding::{Assembled, Binding};
-pub use compile::{Compiled, CompiledStatement, Policy, compile, compile_program};
+pub use compile::{Policy, compile, compile_program};
+pub use compiled::{Compiled, CompiledStatement};
 pub use compute::{CompiledComputation, Given, compile_computation};
 #[doc(hidden)]
 pub use einsum::__check_einsum;

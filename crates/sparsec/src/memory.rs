@@ -24,7 +24,7 @@ mod advice;
 
 pub use advice::{Smaller, smaller_format};
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::extents::{Extents, known};
 
 /// Programs that take less are not compared.

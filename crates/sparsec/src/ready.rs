@@ -15,7 +15,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::TensorRole;
 use sparsec_tensor::Tensor;
 
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::extents::Extents;
 use crate::memory;
 use crate::session::Session;

@@ -13,7 +13,8 @@ use sparsec_reference as reference;
 use sparsec_runtime::{Cancel, Environment, MemoryLimit, Origin};
 use sparsec_tensor::Tensor;
 
-use crate::compile::{Compiled, operands};
+use crate::compile::operands;
+use crate::compiled::Compiled;
 use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::Plans;

@@ -9,7 +9,7 @@ use sparsec_index::{IndexVar, concretize};
 use sparsec_loop::passes;
 use sparsec_schedule::ProgramSchedule;
 
-use crate::compile::{Compiled, CompiledStatement};
+use crate::compiled::{Compiled, CompiledStatement};
 use crate::picture::{self, Sheet};
 
 /// One stage.

@@ -11,7 +11,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::TensorRole;
 use sparsec_loop::{Buffer, Var, Work, most_work};
 
-use crate::compile::{Compiled, CompiledStatement};
+use crate::compiled::{Compiled, CompiledStatement};
 use crate::extents::Extents;
 use crate::memory::argument_extent;
 use crate::request::Operands;

@@ -88,7 +88,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Fault> {
             ));
         }
         let is_excused = |place: &&str| inside.starts_with(place);
-        if !inside.starts_with("src/") || absence.except.iter().any(|place| is_excused(&place)) {
+        if !inside.starts_with("src/") || absence.except.iter().any(is_excused) {
             continue;
         }
         for (number, line) in code_only(text).lines().enumerate() {

@@ -27,7 +27,7 @@ pub(crate) struct Machine {
     /// Sorting an entry of a list, for each time that the list would have to be halved to
     /// come to one entry.
     pub(crate) sort: f64,
-    /// The first write to a page of fresh memory.
+    /// The first write to a page of fresh memory (3 GB/s).
     pub(crate) page: f64,
     /// Moving a byte between memory and the last cache (10 GB/s).
     pub(crate) byte: f64,
@@ -66,7 +66,7 @@ impl Machine {
         loop_entry: 2.0,
         probe: 6.4,
         sort: 1.0,
-        page: 410.0,
+        page: 1300.0,
         byte: 0.1,
         launch: 5e3,
         caches: [

@@ -24,7 +24,7 @@ use sparsec_index::TensorRole;
 use sparsec_tensor::{Format, RelationTensor, Stored, Tensor, TensorRef};
 
 use super::side::borrowed;
-use crate::compile::Compiled;
+use crate::compiled::Compiled;
 use crate::compute::{CompiledComputation, Given, compile_computation};
 use crate::executor::executor;
 use crate::request::{Inputs, Request};

@@ -2,6 +2,7 @@
 
 mod assembled;
 mod built;
+mod built_refused;
 mod computations;
 mod conversions;
 mod costs;
