@@ -24,7 +24,7 @@ use sparsec_base::arena::Id;
 use sparsec_format::{Format, Widths};
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar};
+use sparsec_index::{Access, Expr, IndexVar, Operator};
 use sparsec_network::planner::{self, PlanOptions};
 use sparsec_network::{
     Estimator, Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor,
@@ -124,12 +124,14 @@ impl<'a> Contraction<'a> {
             let vars: BTreeSet<IndexVar> = access.plain_vars()?.into_iter().collect();
             let is_plain = vars.len() == access.indices.len()
                 && naive.format(access.tensor).is_some_and(Format::is_plain)
-                && concrete.tensors[access.tensor].fill == identity;
+                && concrete.tensors[access.tensor].fill == identity
+                && concrete.tensors[access.tensor].element == element;
             is_plain.then(|| factors.push(access.clone()))?;
         }
+        let is_widened = concrete.tensors[lhs.tensor].element != element;
         let used: BTreeSet<IndexVar> = factors.iter().flat_map(Access::vars).collect();
         let is_whole = loops.iter().all(|var| used.contains(var));
-        if factors.len() < LEAST || !is_whole {
+        if factors.len() < LEAST || !is_whole || is_widened {
             return None;
         }
         let network = network(naive, lhs, &factors)?;
@@ -183,81 +185,27 @@ impl<'a> Contraction<'a> {
 
     /// The statement as a plan of the network has it, with workspaces of a kind.
     fn commanded(&self, plan: &NetworkPlan, kind: Option<&str>) -> Option<Draft<'a>> {
+        let paths = plan.paths().into_iter().map(|path| self.vars(&path));
+        let paths: Vec<Vec<IndexVar>> = paths.collect();
         let mut draft = self.naive.clone();
-        let paths: Vec<Vec<IndexVar>> = plan
-            .paths()
-            .into_iter()
-            .map(|path| self.vars(&path))
-            .collect();
         self.convert(plan, &paths, &mut draft)?;
         draft.convert_foreign().ok()?;
-        // Conversions have replaced what is read.
-        let (_, Stmt::Assign { reduce, rhs, .. }) = draft.concrete.stmt.nest() else {
+        let (loops, Stmt::Assign { reduce, rhs, .. }) = draft.concrete.stmt.nest() else {
             return None;
         };
         let (op, all) = product(&draft.concrete, reduce.as_ref()?, rhs)?;
-        let read: Vec<Expr> = all.into_iter().filter(|it| !it.vars().is_empty()).collect();
-        let root = plan.tree.statements().map(|(id, _)| id).next_back()?;
-        let mut todo = vec![(root, draft.concrete.stmt.loops())];
-        while let Some((statement, loops)) = todo.pop() {
-            let path = &paths[statement.index()];
-            let mut order: Vec<IndexVar> = path
-                .iter()
-                .copied()
-                .filter(|var| loops.contains(var))
-                .collect();
-            order.extend(loops.iter().copied().filter(|var| !path.contains(var)));
-            draft.reorder_nest(&loops, &order).ok()?;
-            let mut inner: Vec<StatementId> = plan
-                .tree
-                .statement(statement)
-                .factors
-                .iter()
-                .filter_map(|factor| match factor {
-                    Factor::Statement(id) => Some(*id),
-                    Factor::Operand(_) => None,
-                })
-                .collect();
-            // Those that share the fewest loops are computed outside of the others.
-            let fused = |id: StatementId| -> Option<usize> {
-                let modes = &plan.workspaces[id.index()].as_ref()?.modes;
-                Some(shared(path, &paths[id.index()], &self.vars(modes)))
-            };
-            inner.sort_by_key(|id| fused(*id));
-            let mut left = order;
-            for producer in inner {
-                let operands = plan.tree.statement(producer).operands.iter();
-                let factors = operands.map(|operand| read[operand.index()].clone());
-                let expr = factors.reduce(|left, right| Expr::Apply {
-                    op: op.clone(),
-                    args: vec![left, right],
-                })?;
-                let space = plan.workspaces[producer.index()].as_ref()?;
-                let modes = self.vars(&space.modes);
-                let workspace = draft.concrete.fresh_name("w");
-                let names: Vec<&str> = modes.iter().map(|var| draft.name(*var)).collect();
-                let kind = match (kind, space.kind) {
-                    _ if modes.is_empty() => String::new(),
-                    (_, WorkspaceKind::Hashed) => " : hashed".to_owned(),
-                    (Some(kind), _) => format!(" : {kind}"),
-                    (None, _) => String::new(),
-                };
-                let text = format!(
-                    "precompute({}, {{{}}}, {workspace}{kind})",
-                    draft.concrete.expr_text(&expr),
-                    names.join(", ")
-                );
-                draft.say(text).ok()?;
-                let own: BTreeSet<IndexVar> = expr.vars().into_iter().collect();
-                let fused = &path[..fused(producer)?];
-                let producing: Vec<IndexVar> = left
-                    .iter()
-                    .copied()
-                    .filter(|var| own.contains(var) && !fused.contains(var))
-                    .collect();
-                todo.push((producer, producing));
-                left.retain(|var| path.contains(var));
-            }
+        let tree = Emitted {
+            contraction: self,
+            plan,
+            paths,
+            op,
+            read: all.into_iter().filter(|it| !it.vars().is_empty()).collect(),
+            kind,
+        };
+        let (root, _) = plan.tree.statements().next_back()?;
+        let mut nests = vec![(root, loops)];
+        while let Some((statement, loops)) = nests.pop() {
+            nests.extend(tree.contract(&mut draft, statement, loops)?);
         }
         Some(draft)
     }
@@ -298,6 +246,94 @@ impl<'a> Contraction<'a> {
     }
 }
 
+/// A plan of a network on its way to commands.
+struct Emitted<'a> {
+    contraction: &'a Contraction<'a>,
+    plan: &'a NetworkPlan,
+    /// The loops around each statement of the tree.
+    paths: Vec<Vec<IndexVar>>,
+    /// What multiplies.
+    op: Operator,
+    /// The factors as the draft reads them, in the order of the network's operands.
+    read: Vec<Expr>,
+    /// How workspaces are kept, where that is said.
+    kind: Option<&'a str>,
+}
+
+impl Emitted<'_> {
+    /// Puts the loops of a statement in order, and computes what it reads of other statements
+    /// in workspaces. Returns these, each with the loops of its nest.
+    fn contract(
+        &self,
+        draft: &mut Draft<'_>,
+        statement: StatementId,
+        loops: Vec<IndexVar>,
+    ) -> Option<Vec<(StatementId, Vec<IndexVar>)>> {
+        let path = &self.paths[statement.index()];
+        let own = path.iter().filter(|var| loops.contains(var));
+        let others = loops.iter().filter(|var| !path.contains(var));
+        let mut left: Vec<IndexVar> = own.chain(others).copied().collect();
+        draft.reorder_nest(&loops, &left).ok()?;
+        let factors = self.plan.tree.statement(statement).factors.iter();
+        let mut producers: Vec<StatementId> = factors
+            .filter_map(|factor| match factor {
+                Factor::Statement(id) => Some(*id),
+                Factor::Operand(_) => None,
+            })
+            .collect();
+        // Those that share the fewest loops are computed outside of the others.
+        producers.sort_by_key(|producer| self.n_fused(path, *producer));
+        let mut nests = Vec::new();
+        for producer in producers {
+            let expr = self.product_of(producer)?;
+            self.precompute(draft, producer, &expr)?;
+            let fused = &path[..self.n_fused(path, producer)?];
+            let used = expr.vars();
+            let producing = left.iter().copied();
+            let producing = producing.filter(|var| used.contains(var) && !fused.contains(var));
+            nests.push((producer, producing.collect()));
+            left.retain(|var| path.contains(var));
+        }
+        Some(nests)
+    }
+
+    /// The product of all operands below a statement.
+    fn product_of(&self, statement: StatementId) -> Option<Expr> {
+        let operands = self.plan.tree.statement(statement).operands.iter();
+        let factors = operands.map(|operand| self.read[operand.index()].clone());
+        factors.reduce(|left, right| Expr::Apply {
+            op: self.op.clone(),
+            args: vec![left, right],
+        })
+    }
+
+    /// Collects a statement of the tree in its workspace.
+    fn precompute(&self, draft: &mut Draft<'_>, statement: StatementId, expr: &Expr) -> Option<()> {
+        let space = self.plan.workspaces[statement.index()].as_ref()?;
+        let modes = self.contraction.vars(&space.modes);
+        let kind = match (self.kind, space.kind) {
+            _ if modes.is_empty() => None,
+            (_, WorkspaceKind::Hashed) => Some("hashed"),
+            (kind, WorkspaceKind::Dense) => kind,
+        };
+        let kind = kind.map_or_else(String::new, |kind| format!(" : {kind}"));
+        let names: Vec<&str> = modes.iter().map(|var| draft.name(*var)).collect();
+        let (expr, names) = (draft.concrete.expr_text(expr), names.join(", "));
+        let workspace = draft.concrete.fresh_name("w");
+        let text = format!("precompute({expr}, {{{names}}}, {workspace}{kind})");
+        draft.say(text).ok()
+    }
+
+    /// How many loops of a path are around a producer too.
+    fn n_fused(&self, path: &[IndexVar], producer: StatementId) -> Option<usize> {
+        let space = self.plan.workspaces[producer.index()].as_ref()?;
+        let modes = self.contraction.vars(&space.modes);
+        let both = path.iter().zip(&self.paths[producer.index()]);
+        let fused = both.take_while(|(a, b)| a == b && !modes.contains(a));
+        Some(fused.count())
+    }
+}
+
 /// The plan of a draft, with its cost.
 fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
     let plan = draft.clone().finish().ok()?;
@@ -322,14 +358,6 @@ fn permutations(nest: &[IndexVar]) -> Vec<Vec<IndexVar>> {
         })
     });
     all.collect()
-}
-
-/// How many loops two statements share, the second of which computes a workspace of these
-/// modes for the first.
-fn shared(path: &[IndexVar], other: &[IndexVar], modes: &[IndexVar]) -> usize {
-    let both = path.iter().zip(other);
-    both.take_while(|(a, b)| a == b && !modes.contains(a))
-        .count()
 }
 
 /// The product as a network, with what is known of its tensors.

@@ -416,6 +416,7 @@ impl<'a> Draft<'a> {
             concrete: &self.concrete,
             formats: &self.formats,
             counts: self.facts.counts,
+            assumed: self.facts.assumed,
             extents: self.facts.extents,
             conversions: &self.conversions,
         }

@@ -67,6 +67,8 @@ pub(crate) struct Estimate<'a> {
     pub formats: &'a Formats,
     /// How many entries they store.
     pub counts: Counts<'a>,
+    /// How many they are thought to store, where that is not counted.
+    pub assumed: Counts<'a>,
     /// How far index variables run of which the program does not say it.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// Which tensors are others, seen by their levels.
@@ -80,6 +82,7 @@ impl<'a> Estimate<'a> {
             concrete: &plan.concrete,
             formats: &plan.formats,
             counts: facts.counts,
+            assumed: facts.assumed,
             extents: facts.extents,
             conversions: &plan.conversions,
         }
@@ -212,7 +215,8 @@ impl Estimate<'_> {
             return all;
         }
         let first = product(extents.iter().copied().take(1));
-        let stored = match self.count(access.tensor) {
+        let assumed = || (self.assumed)(&self.concrete.tensors[access.tensor]);
+        let stored = match self.count(access.tensor).or_else(assumed) {
             Some(count) => count as f64,
             None => UNKNOWN_FIBER * first,
         };

@@ -121,10 +121,18 @@ struct State<'a> {
     formats: Formats,
     wishes: Wishes,
     plans: Vec<Plan>,
-    /// How many entries results are thought to store, where operands are counted.
-    stored: BTreeMap<String, u64>,
+    /// How many entries results are thought to store.
+    stored: BTreeMap<String, Stored>,
     /// The right side whose sum was taken apart, and of which statement.
     apart: Option<(usize, Expr)>,
+}
+
+/// How many entries a result is thought to store.
+#[derive(Clone, Copy)]
+struct Stored {
+    entries: u64,
+    /// Whether the operands of its statement are counted.
+    is_counted: bool,
 }
 
 /// Why planning ends.
@@ -155,13 +163,23 @@ impl State<'_> {
         let given = self.asked.facts;
         self.count_result();
         let stored = self.stored.clone();
+        let result = |tensor: &TensorData, is_counted: bool| {
+            let stored = stored.get(&tensor.name).copied();
+            let stored = stored.filter(|stored| stored.is_counted == is_counted);
+            stored.map(|stored| stored.entries)
+        };
         let counts = |tensor: &TensorData| match tensor.role {
             TensorRole::Input => (given.counts)(tensor),
-            TensorRole::Result => stored.get(&tensor.name).copied(),
+            TensorRole::Result => result(tensor, true),
             TensorRole::Workspace => None,
+        };
+        let assumed = |tensor: &TensorData| match tensor.role {
+            TensorRole::Result => result(tensor, false),
+            TensorRole::Input | TensorRole::Workspace => None,
         };
         let facts = Facts {
             counts: &counts,
+            assumed: &assumed,
             ..given
         };
         if let Some(plan) = self.plan_or_split(number, facts)? {
@@ -172,13 +190,16 @@ impl State<'_> {
 
     /// Takes in how many entries the last result is thought to store.
     fn count_result(&mut self) {
-        let Some(plan) = self.plans.last().filter(|plan| plan.account.is_counted) else {
+        let Some(plan) = self.plans.last() else {
             return;
         };
         let result = self.program.statements[self.plans.len() - 1].lhs.tensor;
         let name = self.program.tensors[result].name.clone();
-        let entries = plan.account.entries.ceil() as u64;
-        self.stored.insert(name, entries);
+        let stored = Stored {
+            entries: plan.account.entries.ceil() as u64,
+            is_counted: plan.account.is_counted,
+        };
+        self.stored.insert(name, stored);
     }
 
     /// The plan of statement `number`; `None` where it was split.

@@ -93,6 +93,9 @@ pub enum Size {
 pub struct Facts<'a> {
     /// How many entries an input stores, where that is known.
     pub counts: Counts<'a>,
+    /// How many entries the result of an earlier statement is thought to store, where its
+    /// operands are not counted.
+    pub assumed: Counts<'a>,
     /// The bytes that a conversion moves.
     pub conversion: &'a dyn Fn(&Converting<'_>) -> f64,
     /// What share of the entries of the tensor of a name lies apart from the entry stored

@@ -272,6 +272,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
             schedule: schedule.as_ref(),
             widths: task.widths,
             facts: sparsec_plan::Facts {
+                assumed: &|_| None,
                 counts: &|input| statistics.n_stored(input.source_name()),
                 conversion: &|it| known.bytes_moved(it.from, it.to, it.extents, it.n_stored),
                 scatter: &|name| statistics.scatter(name),

@@ -58,6 +58,13 @@ impl Rewrite<'_> {
         let is_contracted = |var: &IndexVar| inside(var) && !outside(var);
         // A factor alone of which nothing is summed is a copy: that is a part of a right side.
         let is_copy = factors.inside.len() == 1 && !all.iter().any(is_contracted);
+        // Of narrow types each product wraps, and their sum does not.
+        let element = self.concrete.tensors[reduction.lhs.tensor].element;
+        let of_factors = factors.inside.iter().chain(&factors.outside);
+        let mut elements = of_factors.map(|factor| factor.element(&self.concrete.tensors));
+        if !elements.all(|of_factor| of_factor == element) {
+            return None;
+        }
         // An entry of a workspace is collected in another one where a factor comes later.
         let data = &self.concrete.tensors[reduction.lhs.tensor];
         let is_nested = data.role == TensorRole::Workspace && all.iter().any(is_contracted);
