@@ -71,6 +71,12 @@ pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
     })
 }
 
+/// Whether the plans of a statement are those of a network, each part of which may be a
+/// workspace.
+pub(crate) fn is_network(naive: &Draft<'_>) -> bool {
+    Contraction::of(naive).is_some()
+}
+
 /// The best of what loops of each nest come to in other orders: estimates of networks know
 /// kernels that this compiler has not.
 fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {

@@ -9,7 +9,9 @@ use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, concretize};
 use sparsec_schedule::{ProgramSchedule, Schedule, Section};
 
+use crate::contractions;
 use crate::cost::Cost;
+use crate::draft::Draft;
 use crate::estimate::Estimate;
 use crate::estimate::machine::Machine;
 use crate::fills::Fills;
@@ -316,6 +318,9 @@ impl State<'_> {
         let machine = Machine::MIDDLING;
         let least = Estimate::of(whole, facts).entries(&naive) * machine.step;
         if whole.cost().nanoseconds() <= machine.launch + MOST * least {
+            return None;
+        }
+        if contractions::is_network(&Draft::new(naive, &self.formats, facts)) {
             return None;
         }
         let mut parts = self.clone();
