@@ -13,9 +13,9 @@
 //! entry by entry if a format leaves their order open. Each other side's are compared with SciPy's
 //! rows of the same entries, and SciPy's `csr` and `csc` with ours.
 //!
-//! `convert/all` measures all ordered pairs of formats. If no library converts a pair, only packing
-//! is measured beside our conversion. All sides use one thread and run in turns, timed by the wall
-//! clock. Our allocating run is compared with sides that allocate their results, our run into given
+//! `convert/all` measures all ordered pairs of formats. If no library converts a pair, our
+//! conversion is compared with packing alone. All sides use one thread and run in turns, timed by
+//! the wall clock. Our allocating run is compared with sides that allocate their results, our run into given
 //! arrays with the others.
 
 mod matrix;

@@ -239,7 +239,7 @@ fn listed(
         true => Obligation::Values(lengths),
         false => Obligation::Apart,
     };
-    // The lemmas about numbers rely on what is needed, after the counts.
+    // The lemmas about numbers rely on this obligation, so it comes right after the counts.
     let mut obligations = obligations;
     let after = obligations
         .iter()

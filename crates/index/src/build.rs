@@ -217,7 +217,7 @@ impl ProgramBuilder {
         }))
     }
 
-    /// A number. It takes the type of what it stands beside, but for a truth value.
+    /// A number. It takes the element type of the operand beside it; a truth value stays `bool`.
     pub fn number(&self, value: Scalar) -> Value {
         let none = none();
         Value(self.typer(&none).number(value, Span::default()))

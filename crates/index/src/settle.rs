@@ -44,8 +44,8 @@ impl Program {
         Ok(())
     }
 
-    /// The value of a statement's result where nothing is stored, if it is known: the fills
-    /// of what it reads have to be.
+    /// The fill of a statement's result. It is known if the fills of all tensors that the
+    /// statement reads are known.
     pub fn fill(&self, statement: &Statement) -> Option<Scalar> {
         let element = self.tensors[statement.lhs.tensor].element;
         match (statement.before, &statement.reduce) {

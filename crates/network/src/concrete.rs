@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 2 * crate::set::MAX_MEMBERS;
 pub enum Concrete {
     /// A loop over an index variable.
     Forall(IndexVar, Box<Concrete>),
-    /// The first runs after the second and reads what it computes.
+    /// A consumer and its producer. The producer runs first, and the consumer reads its result.
     Where(Box<Concrete>, Box<Concrete>),
     /// A statement of the plan's tree.
     Statement(StatementId),

@@ -25,7 +25,7 @@ pub enum Fault {
     BadFact {
         /// The tensor.
         tensor: String,
-        /// What is wrong with the fact.
+        /// The reason why the tensor cannot have the fact.
         fact: &'static str,
     },
     /// `E0201`: an operand that is no declared tensor.

@@ -15,7 +15,7 @@
 //!
 //! A statement is looked at if it reduces a product of [`LEAST`] or more tensors, each of
 //! which is read at variables that differ, and whose fills are the identity of the reduction,
-//! so that what is not stored adds nothing. Floats are summed in another order, so `strict`
+//! so that implicit entries add nothing. Floats are summed in another order, so `strict`
 //! leaves them as they are.
 
 use std::collections::BTreeSet;
@@ -37,6 +37,7 @@ use crate::cost::Cost;
 use crate::draft::{Draft, nests, walked};
 use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
+use crate::order::Orders;
 use crate::search::Plan;
 
 /// The least number of tensors of which parts are contracted apart.
@@ -77,20 +78,32 @@ pub(crate) fn is_network(naive: &Draft<'_>) -> bool {
     Contraction::of(naive).is_some()
 }
 
-/// The best of what loops of each nest come to in other orders: estimates of networks know
-/// kernels that this compiler has not.
+/// The cheapest plan with the loops of each nest in another order. A network's prices assume
+/// dense products in blocks, which kernels do not have.
 fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
     let mut best = (cost, plan);
     for nest in nests(&draft.concrete.stmt) {
-        for order in permutations(&nest).into_iter().skip(1) {
-            let mut other = draft.clone();
-            if other.reorder_nest(&nest, &order).is_ok()
+        if nest.len() > REORDERED {
+            continue;
+        }
+        let orders = Orders {
+            vars: &nest,
+            edges: &[],
+            bound: &|_| 0.0,
+        };
+        let start = draft.clone();
+        let searched = orders.search(f64::INFINITY, &mut |order| {
+            let mut other = start.clone();
+            if order != nest
+                && other.reorder_nest(&nest, order).is_ok()
                 && let Some(reordered) = priced(&other)
                 && reordered.0.is_less_than(&best.0)
             {
                 (best, draft) = (reordered, other);
             }
-        }
+            Ok(f64::INFINITY)
+        });
+        searched.expect("no visit fails");
     }
     best
 }
@@ -267,8 +280,8 @@ struct Emitted<'a> {
 }
 
 impl Emitted<'_> {
-    /// Puts the loops of a statement in order, and computes what it reads of other statements
-    /// in workspaces. Returns these, each with the loops of its nest.
+    /// Puts the loops of a statement in order, and computes the statements that it reads in
+    /// workspaces. Returns these, each with the loops of its nest.
     fn contract(
         &self,
         draft: &mut Draft<'_>,
@@ -347,26 +360,7 @@ fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
     Some((cost, plan))
 }
 
-/// The orders of a nest of up to [`REORDERED`] loops, the given one first; of others that one.
-fn permutations(nest: &[IndexVar]) -> Vec<Vec<IndexVar>> {
-    if nest.len() > REORDERED {
-        return vec![nest.to_vec()];
-    }
-    let Some((last, rest)) = nest.split_last() else {
-        return vec![Vec::new()];
-    };
-    let shorter = permutations(rest).into_iter();
-    let all = shorter.flat_map(|order| {
-        (0..=order.len()).rev().map(move |place| {
-            let mut order = order.clone();
-            order.insert(place, *last);
-            order
-        })
-    });
-    all.collect()
-}
-
-/// The product as a network, with what is known of its tensors.
+/// The product as a network, with the extents and entries of its tensors.
 fn network(naive: &Draft<'_>, lhs: &Access, factors: &[Access]) -> Option<Network> {
     let estimate = naive.estimate();
     let named = |access: &Access| -> Option<Named> {

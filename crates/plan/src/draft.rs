@@ -410,7 +410,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// What is known of what the statement computes.
+    /// Estimates of the statement as it stands.
     pub(crate) fn estimate(&self) -> Estimate<'_> {
         Estimate {
             concrete: &self.concrete,

@@ -15,9 +15,9 @@
 //! ([`UNKNOWN_EXTENT`], [`UNKNOWN_FIBER`]). A wrong estimate costs time, never a
 //! wrong result.
 //!
-//! [`work`] adds up what a statement takes from these numbers and from the figures of a
-//! [`machine`]; what a conversion moves follows from formulas of entries and extents that
-//! the caller has ([`Facts::conversion`]).
+//! [`work`] adds up the cost of a statement from these numbers and from the figures of a
+//! [`machine`]. The caller has formulas for the bytes that a conversion moves
+//! ([`Facts::conversion`]).
 
 pub(crate) mod machine;
 pub(crate) mod work;
@@ -227,8 +227,8 @@ impl Estimate<'_> {
         self.concrete.tensors[access.tensor].role == TensorRole::Workspace
     }
 
-    /// How many entries a workspace holds where it is read, those of one run of what writes
-    /// it: values that come together are one entry.
+    /// How many entries a workspace holds when its consumer reads it, after one run of its
+    /// producer. Values of one entry count once.
     fn n_collected(&self, workspace: TensorVar) -> f64 {
         let mut n = 0.0;
         self.for_each_collected(workspace, &mut |nested, bound| {
@@ -255,8 +255,8 @@ impl Estimate<'_> {
         share.min(1.0)
     }
 
-    /// Calls `visit` with what writes a workspace, and the variables that are bound in what is
-    /// run to write it.
+    /// Calls `visit` with each assignment to a workspace, and the variables that loops of its
+    /// producer bind.
     fn for_each_collected(
         &self,
         workspace: TensorVar,

@@ -114,7 +114,7 @@ fn planned(mut program: Program, formats: Formats, asked: Asked<'_>) -> Result<P
     })
 }
 
-/// Where planning is: the statements that it has come to, and what it has chosen for those
+/// The state of planning: the statements that it has come to, and the plans of those
 /// before.
 #[derive(Clone)]
 struct State<'a> {

@@ -98,7 +98,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Fills what a sweep in runs was to fill, where it does not run in runs.
+    /// Fills the whole array before the sweep, if the sweep cannot fill it run by run.
     pub(super) fn fill_for(&mut self, ranked: usize) {
         for unfilled in self.unfilled.clone() {
             if unfilled.ranked == ranked {

@@ -282,7 +282,8 @@ impl Pricer<'_> {
         (time, kernel)
     }
 
-    /// The time that accesses to one tensor take, by the level that keeps what they sweep.
+    /// The time of the accesses to one tensor. The smallest memory level that holds their
+    /// working set decides how long each access takes.
     fn traffic(&mut self, at: StatementId, views: &[View], view: &View, order: &[IndexVar]) -> f64 {
         let Some(depth) = order.iter().rposition(|&index| view.kept.contains(index)) else {
             return 0.0;

@@ -31,7 +31,7 @@ pub(crate) struct Machine {
     pub(crate) page: f64,
     /// Moving a byte between memory and the last cache (10 GB/s).
     pub(crate) byte: f64,
-    /// Launching a kernel and allocating what it fills.
+    /// Launching a kernel and allocating its results.
     pub(crate) launch: f64,
     /// The caches, the nearest first.
     pub(crate) caches: [Cache; 2],

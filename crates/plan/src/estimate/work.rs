@@ -1,4 +1,4 @@
-//! What a statement takes: the steps of its loops, and what these wait for.
+//! The cost of a statement: the steps of its loops, and the memory traffic that they wait for.
 //!
 //! Loops are gone through from the outside. Each begins as often as the loops around come to
 //! something ([`Estimate::visited`]), and takes as many steps as the operands that it walks
@@ -85,7 +85,7 @@ impl Loops<'_> {
         }
     }
 
-    /// How often what is inside of all the loops is run.
+    /// How often the body of the innermost loop runs.
     fn runs(&self) -> f64 {
         *self.turns.last().expect("there is one more than loops")
     }

@@ -18,7 +18,7 @@ pub(crate) struct Use {
     pub runs: f64,
 }
 
-/// The kind that serves best where a list of what was written is needed.
+/// The cheaper of the two kinds that list the entries written.
 pub(crate) fn best_with_list(used: Use, machine: &Machine) -> WorkspaceKind {
     let listed = of_kind(WorkspaceKind::Listed, used, machine).nanoseconds();
     let hashed = of_kind(WorkspaceKind::Hashed, used, machine).nanoseconds();
