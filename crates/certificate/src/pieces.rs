@@ -60,7 +60,7 @@ pub(crate) struct Piece {
     source: usize,
     /// Whether the piece has the images, in the triangle, of entries that lie outside of it.
     is_mirrored: bool,
-    /// What becomes of values, one after the other.
+    /// The maps of values, in order.
     pub(crate) values: Vec<ImageValue>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) enum Stage {
     Part(usize),
 }
 
-/// The two sides of a stage, and what is known before it.
+/// The two sides of a stage, and the facts that hold before it.
 pub(crate) struct Sides {
     pub(crate) source: Side,
     pub(crate) entries: Entries,

@@ -31,9 +31,9 @@ pub(crate) struct State<'a> {
     pub(crate) parts: Vec<Side>,
     /// Whether the entries are those that the part takes.
     pub(crate) has_taken: bool,
-    /// What the part of the certificate is about.
+    /// The subject of this part of the certificate.
     pub(crate) stage: Stage,
-    /// What becomes of the values of the source, one after the other.
+    /// The maps of the values of the source, in order.
     pub(crate) images: Vec<ImageValue>,
     /// The number of an entry in the list of all pieces, if the stage lists a piece.
     pub(crate) listed_at: Option<Expression>,

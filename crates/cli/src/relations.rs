@@ -110,7 +110,7 @@ struct Executed {
     copies: Vec<Copied>,
 }
 
-/// What is computed.
+/// The tree that the plan computes.
 enum Made {
     /// The computation of this text.
     Computation(Source),

@@ -89,7 +89,7 @@ impl ProgramBuilder {
     }
 
     /// A tensor that the caller gives, with the extents of its modes where they are known.
-    /// What it does not store is zero; [`set_fill`](Self::set_fill) says otherwise.
+    /// Its fill is zero; [`set_fill`](Self::set_fill) sets another one.
     ///
     /// # Errors
     /// `E0221` for a name that is none, `E0434` for too many modes.
@@ -142,7 +142,7 @@ impl ProgramBuilder {
         }))
     }
 
-    /// Says what an operand is where it stores nothing.
+    /// Sets the fill of an operand.
     ///
     /// # Errors
     /// `E0218` for a result, whose fill follows, and for a value that the type does not
@@ -386,7 +386,7 @@ impl ProgramBuilder {
         Ok(())
     }
 
-    /// The program, with what follows of extents and fills.
+    /// The program, with all extents and fills that follow.
     ///
     /// # Errors
     /// `E0203` for extents that do not fit together; those of [`Program::verify`].

@@ -128,7 +128,7 @@ pub struct Properties {
     pub associative: bool,
     /// A value beside itself changes nothing.
     pub idempotent: bool,
-    /// What changes nothing beside a value.
+    /// The identity.
     pub identity: Option<Scalar>,
     /// Values, each with the argument that it annihilates at, if not at all.
     pub annihilators: Vec<(Scalar, Option<usize>)>,

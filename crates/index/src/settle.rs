@@ -1,4 +1,4 @@
-//! What follows from the parts of a program: extents, fills, and places in its text.
+//! Facts that follow from the parts of a program: extents, fills, and places in its text.
 //!
 //! ```text
 //! y(i) = sum{j}(A(i,j) * x(j))      A is 3x4:   i = 3, j = 4, x and y have extents 4 and 3

@@ -49,7 +49,7 @@ pub struct Typed {
 /// Makes typed expressions of parts.
 #[derive(Clone, Copy, Debug)]
 pub struct Typer<'a> {
-    /// What places point into.
+    /// The text that places point into.
     pub source: &'a Source,
     /// The tensors that accesses are of.
     pub tensors: &'a Tensors,

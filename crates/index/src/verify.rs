@@ -1,4 +1,4 @@
-//! What makes a program: whatever comes from a front end is checked once.
+//! The checks of a program that a front end built: each program is checked once.
 //!
 //! 1. Each name is one that reads back, no two tensors have one name, none has more than
 //!    [`MAX_ORDER`](sparsec_base::MAX_ORDER) modes, and each fill is of its tensor's type.
@@ -349,7 +349,7 @@ impl Verifier<'_> {
     }
 }
 
-/// A variable that is used outside of what binds it.
+/// A variable that is used outside of its loop or reduction.
 fn unbound(expr: &Expr, scope: &mut Vec<IndexVar>) -> Option<IndexVar> {
     let free =
         |vars: Vec<IndexVar>, scope: &[IndexVar]| vars.into_iter().find(|var| !scope.contains(var));

@@ -1,4 +1,4 @@
-//! Measures the figures of `Machine`: what a byte costs in a stream, and what an access
+//! Measures the figures of `Machine`: the cost of a byte in a stream, and of an access
 //! costs at random places, by the size of the array.
 //!
 //! `cargo run --release -p sparsec-network --example machine`

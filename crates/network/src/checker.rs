@@ -87,7 +87,7 @@ impl Solution {
 /// The order that each intermediate is left with, by statement; 0 for the result.
 ///
 /// # Errors
-/// What is wrong with the solution, in words.
+/// The fault of a solution, in words.
 pub fn judge(
     network: &Network,
     tree: &Tree,

@@ -80,7 +80,7 @@ pub struct Section {
     pub title: String,
     /// The variables that it introduces.
     pub variables: Vec<String>,
-    /// What has to hold.
+    /// The constraints.
     pub formulas: Vec<Formula>,
 }
 
@@ -91,7 +91,7 @@ pub struct System {
     pub sections: Vec<Section>,
 }
 
-/// What a system asks.
+/// The question of a system.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemOptions {
     /// The highest order of an intermediate, the paper's `l`.

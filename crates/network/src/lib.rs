@@ -24,7 +24,7 @@
 //! | [`concrete`]    | plans as `forall` and `where`                                        |
 //! | [`constraints`] | the paper's constraint system, for solvers                           |
 //! | [`checker`]     | an independent judge of fused structures                             |
-//! | [`fault`]       | what can be wrong with a network or a tree, as data                  |
+//! | [`fault`]       | faults of networks and trees, as data                                |
 //! | [`set`]         | sets of operands, index variables and statements                     |
 //!
 //! Nothing here knows a program, a format or a loop IR, and nothing starts a solver.

@@ -1,6 +1,6 @@
-//! What steps and bytes cost: every constant of the prices, each with its source.
+//! The cost of steps and bytes: every constant of the prices, each with its source.
 
-/// A level of memory: a cache, or what lies behind all caches.
+/// A level of memory: a cache, or main memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MemoryLevel {
     /// Working sets of at most this many bytes stay in it.

@@ -38,7 +38,7 @@ use crate::tree::{Factor, StatementId, Tree};
 /// A fused plan. See the [module](self).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What is computed.
+    /// The tree that the plan computes.
     pub tree: Tree,
     /// Loops and statements.
     pub items: Vec<Item>,

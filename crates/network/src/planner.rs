@@ -41,7 +41,7 @@ const MAX_CONVERSIONS: usize = 3;
 /// Structures from which single changes are made.
 const MAX_CLIMBS: usize = 2;
 
-/// What a plan minimises.
+/// The objective of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
     /// The estimated time on a machine.
@@ -56,7 +56,7 @@ pub enum Objective {
 /// How to plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanOptions {
-    /// What to minimise.
+    /// The objective.
     pub objective: Objective,
     /// How to search for trees.
     pub search: SearchOptions,

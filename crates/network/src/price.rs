@@ -1,4 +1,4 @@
-//! What a fused structure takes in time, and the choices that this leaves open.
+//! The estimated time of a fused structure, and the choices that it leaves open.
 //!
 //! [`fuse`](crate::fuse) minimises a cost that is separable and monotone. The price is
 //! neither: fewer fused loops may leave a dense product to a blocked kernel, and the order of

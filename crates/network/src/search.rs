@@ -54,7 +54,7 @@ pub const SLACK: f64 = 4.0;
 /// How many subtrees a window of the improvement has.
 pub const WINDOW: usize = 8;
 
-/// What to search for.
+/// Options of the search for trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchOptions {
     /// How many trees to keep.

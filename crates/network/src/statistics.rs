@@ -1,4 +1,4 @@
-//! What is counted in the operands: projections of their entries.
+//! Counts of the operands: projections of their entries.
 //!
 //! The *projection* of a tensor onto some of its modes is the set of tuples of
 //! coordinates that its entries have in these modes. For the entries

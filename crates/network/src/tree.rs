@@ -32,7 +32,7 @@ define_id!(
     "s"
 );
 
-/// What a statement multiplies.
+/// A factor of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Factor {
     /// An operand of the network.
@@ -46,7 +46,7 @@ pub enum Factor {
 pub struct Statement {
     /// The tensor that it computes.
     pub name: String,
-    /// What it multiplies.
+    /// Its factors.
     pub factors: Vec<Factor>,
     /// All operands of the network below it.
     pub operands: Set<OperandId>,
@@ -64,7 +64,7 @@ pub struct Tree {
     statements: Arena<StatementId, Statement>,
 }
 
-/// What one statement is estimated to take.
+/// The estimated entries and steps of one statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StatementEstimate {
     /// Entries of the tensor that it computes.
@@ -74,7 +74,7 @@ pub struct StatementEstimate {
 }
 
 /// Steps that writing one entry of an intermediate costs. One is the least that storing it
-/// can take; what traffic really costs depends on fusion, which prices it afterwards.
+/// can take. The real cost of traffic depends on fusion, which is priced afterwards.
 pub(crate) const WRITE: f64 = 1.0;
 
 impl Tree {
@@ -236,7 +236,7 @@ impl Tree {
         }
     }
 
-    /// What a statement takes, if it runs by itself.
+    /// The estimate of a statement that runs by itself.
     pub fn estimate(&self, estimator: &Estimator<'_>, id: StatementId) -> StatementEstimate {
         let statement = &self.statements[id];
         let factors = statement.factors.iter();

@@ -1,4 +1,4 @@
-//! What a caller is refused that no file of the crate shows beside its code.
+//! Refusals that no file of the crate shows beside its code.
 
 use sparsec_base::code;
 use sparsec_network::{

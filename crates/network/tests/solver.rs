@@ -13,7 +13,7 @@ use sparsec_network::{
     Tree, judge,
 };
 
-/// What z3 says of a system; `None` if it is not installed.
+/// The answer of z3 to a system; `None` if z3 is not installed.
 fn solve(system: &System) -> Option<Answer> {
     let mut child = Command::new("z3")
         .args(["-smt2", "-in", "-T:60"])

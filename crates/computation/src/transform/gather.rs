@@ -27,7 +27,7 @@ use crate::{Access, Computation, DataSpace, Key, Role, Statement, StatementId, U
 /// The statements that are over keys in place of numbers.
 #[derive(Clone, Debug)]
 struct ByKey {
-    /// What is assigned or combined for each number.
+    /// The value that is assigned or combined for each number.
     combines: Statement,
     /// The statement that gives all entries one value before.
     begins: Option<Statement>,

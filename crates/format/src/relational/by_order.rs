@@ -26,7 +26,7 @@ fn each(
     all.join(by)
 }
 
-/// What assemblies of all orders begin with: the list of entries that they are given.
+/// The beginning of assemblies of all orders: the given list of entries.
 fn given(order: usize) -> String {
     let modes = || 0..order;
     format!(

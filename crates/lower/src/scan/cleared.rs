@@ -53,7 +53,7 @@ impl Unfilled {
     }
 }
 
-/// What is left to fill while a sweep runs.
+/// The arrays that are still to be filled while a sweep runs.
 pub(super) struct Filling {
     of: Unfilled,
     /// Up to where it is filled.

@@ -1,4 +1,4 @@
-//! What a solver answers.
+//! Answers of solvers.
 
 use std::fmt::Write as _;
 
