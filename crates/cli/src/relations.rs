@@ -110,7 +110,7 @@ struct Executed {
     copies: Vec<Copied>,
 }
 
-/// The tree that the plan computes.
+/// A computation, or an expression over copies of its operands.
 enum Made {
     /// The computation of this text.
     Computation(Source),

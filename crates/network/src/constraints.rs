@@ -91,7 +91,7 @@ pub struct System {
     pub sections: Vec<Section>,
 }
 
-/// The question of a system.
+/// The options of a constraint system.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SystemOptions {
     /// The highest order of an intermediate, the paper's `l`.
