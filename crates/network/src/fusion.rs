@@ -176,6 +176,8 @@ pub struct Fused {
     pub cost: f64,
     /// Whether no structure costs less.
     pub exact: bool,
+    /// How many connected parts of the tree were visited.
+    pub n_parts: usize,
 }
 
 /// The cheapest fused structure of `tree`, if layouts allow one.
@@ -195,6 +197,16 @@ pub struct Fused {
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn fuse(
+    tree: &Tree,
+    precedence: &Precedence,
+    cost: impl Fn(StatementId, Set<IndexVar>) -> f64,
+) -> Option<Fused> {
+    fuse_visiting(MAX_PARTS, tree, precedence, cost)
+}
+
+/// As [`fuse`], visiting at most about `most_parts` connected parts of the tree.
+pub(crate) fn fuse_visiting(
+    most_parts: usize,
     tree: &Tree,
     precedence: &Precedence,
     cost: impl Fn(StatementId, Set<IndexVar>) -> f64,
@@ -219,6 +231,8 @@ pub fn fuse(
         cost,
         below,
         best: Map::default(),
+        costs: Map::default(),
+        most_parts,
         exact: true,
     };
     let all = tree.statement_set();
@@ -229,6 +243,7 @@ pub fn fuse(
         items,
         cost: total,
         exact: search.exact,
+        n_parts: search.best.len(),
     })
 }
 
@@ -260,6 +275,9 @@ struct Search<'a, C> {
     below: Vec<Set<StatementId>>,
     /// By connected part, its cost and the edge to cut.
     best: Map<Set<StatementId>, (f64, StatementId)>,
+    /// The costs that were asked for: many parts open the same loops.
+    costs: Map<(StatementId, Set<IndexVar>), f64>,
+    most_parts: usize,
     exact: bool,
 }
 
@@ -273,14 +291,17 @@ impl<C: Fn(StatementId, Set<IndexVar>) -> f64> Search<'_, C> {
         }
         let fused = self.precedence.open(self.tree, part).into_iter().collect();
         let mut producers = self.producers(part);
-        if self.best.len() >= MAX_PARTS {
+        if self.best.len() >= self.most_parts {
             self.exact = false;
-            producers.sort_by(|&a, &b| (self.cost)(a, fused).total_cmp(&(self.cost)(b, fused)));
+            producers.sort_by(|&a, &b| {
+                let (a, b) = (self.cost_of(a, fused), self.cost_of(b, fused));
+                a.total_cmp(&b)
+            });
             producers.truncate(1);
         }
         let mut best: Option<(f64, StatementId)> = None;
         for producer in producers {
-            let own = (self.cost)(producer, fused);
+            let own = self.cost_of(producer, fused);
             // Costs are not negative, so this one cannot win.
             if best.is_some_and(|(least, _)| own > least) {
                 continue;
@@ -294,6 +315,11 @@ impl<C: Fn(StatementId, Set<IndexVar>) -> f64> Search<'_, C> {
         let best = best.expect("a part of several statements has a producer");
         self.best.insert(part, best);
         best.0
+    }
+
+    fn cost_of(&mut self, producer: StatementId, fused: Set<IndexVar>) -> f64 {
+        let cost = || (self.cost)(producer, fused);
+        *self.costs.entry((producer, fused)).or_insert_with(cost)
     }
 
     /// The statements of a connected part but its root, the last one.

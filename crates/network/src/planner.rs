@@ -21,11 +21,15 @@
 //! With [`Objective::Order`] the plan is the paper's: the least order to which all
 //! intermediates can be reduced, and the least sum of orders among these.
 
+use std::cell::Cell;
+
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 
 use crate::estimate::Estimator;
-use crate::fusion::{Fused, Layouts, Precedence, fuse, least_order, stated_layouts, within};
+use crate::fusion::{
+    Fused, Layouts, Precedence, fuse, fuse_visiting, least_order, stated_layouts, within,
+};
 use crate::loops::{Item, paths};
 use crate::machine::Machine;
 use crate::network::{IndexVar, Network, OperandId};
@@ -37,6 +41,14 @@ use crate::tree::{StatementId, Tree};
 
 /// Trees of which conversions are chosen.
 const MAX_CONVERSIONS: usize = 3;
+
+/// Connected parts of trees that a step may visit: those of a complete binary tree of 15
+/// statements, forty times. Further fusions cut the cheapest edges, and descents end.
+const MAX_PARTS: usize = 1 << 15;
+
+/// Pricing a statement takes as long as visiting so many connected parts.
+/// Source: chains of 10 to 40 tensors.
+const PARTS_A_STATEMENT: usize = 16;
 
 /// Structures from which single changes are made.
 const MAX_CLIMBS: usize = 2;
@@ -137,6 +149,7 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
         estimator,
         machine,
         options,
+        parts_left: Cell::new(MAX_PARTS),
     };
     let mut candidates: Vec<Candidate<'_>> = trees
         .iter()
@@ -147,6 +160,7 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
     }
     sort(&mut candidates);
     if matches!(options.objective, Objective::Time(_)) {
+        planner.parts_left.set(MAX_PARTS);
         for candidate in candidates.iter_mut().take(MAX_CONVERSIONS) {
             planner.choose_layouts(candidate);
         }
@@ -208,6 +222,8 @@ struct Planner<'a> {
     estimator: &'a Estimator<'a>,
     machine: &'a Machine,
     options: &'a PlanOptions,
+    /// How many connected parts of trees this step may still visit.
+    parts_left: Cell<usize>,
 }
 
 impl<'a> Planner<'a> {
@@ -275,11 +291,14 @@ impl<'a> Planner<'a> {
 
     fn fuse(&self, tree: &Tree, precedence: &Precedence) -> Option<Fused> {
         match self.options.objective {
-            Objective::Time(_) => fuse(
-                tree,
-                precedence,
-                traffic(self.estimator, self.machine, tree),
-            ),
+            Objective::Time(_) => {
+                let left = self.parts_left.get();
+                let cost = traffic(self.estimator, self.machine, tree);
+                let fused = fuse_visiting(left, tree, precedence, cost)?;
+                let n_parts = fused.n_parts + tree.len() * PARTS_A_STATEMENT;
+                self.parts_left.set(left.saturating_sub(n_parts));
+                Some(fused)
+            }
             Objective::Order { at_most } => {
                 let least = least_order(tree, precedence)?;
                 let limit = at_most.unwrap_or(least);
@@ -358,6 +377,9 @@ impl<'a> Planner<'a> {
             }
             let mut found: Option<Candidate<'r>> = None;
             for (layouts, converted) in changes {
+                if self.parts_left.get() == 0 {
+                    break;
+                }
                 let least = found
                     .as_ref()
                     .map_or(best.priced.price.total, |found| found.priced.price.total);
