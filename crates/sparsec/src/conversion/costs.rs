@@ -17,11 +17,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sparsec_base::Source;
+use sparsec_base::{ElementType, Source};
 use sparsec_computation::cost::{Figures, Work, value};
 use sparsec_format::LevelKind;
 use sparsec_relation::Expression;
 use sparsec_tensor::Format;
+
+use crate::memory::least_bytes;
 
 /// The formulas of pairs of formats, a line each.
 const TABLE: &str = include_str!("costs.txt");
@@ -48,6 +50,11 @@ const STEP: f64 = 0.5;
 const STREAMED: f64 = 0.06;
 const MADE: f64 = 0.2;
 const MISSED: f64 = 4.0;
+
+/// The bytes of memory that arrays may take, and how many nanoseconds each further byte takes, which
+/// lies on a disk at best. Sources: a small server; a disk of 100 MB/s.
+const MEMORY: f64 = (16u64 << 30) as f64;
+const SWAPPED: f64 = 10.0;
 
 /// The bytes that a cache holds.
 const CACHE: f64 = (1u64 << 20) as f64;
@@ -87,13 +94,14 @@ impl Known {
         extents: &[Option<u64>],
         n_stored: f64,
     ) -> f64 {
-        let (packing, making) = (packing(n_stored), making(extents.len()));
+        let arrays = arrays(to, extents);
+        let (packing, making) = (packing(n_stored) + arrays, making(extents.len()));
         if packing <= making {
             return packing * BYTES;
         }
         let kernel = self.kernel([from, to], extents, n_stored);
         let kernel = kernel.map_or(f64::INFINITY, |kernel| kernel + making);
-        packing.min(kernel) * BYTES
+        packing.min(kernel).max(arrays) * BYTES
     }
 
     /// How many nanoseconds the kernel of a conversion takes, if the table has the pair.
@@ -117,6 +125,20 @@ impl Known {
         pairs.push((from.clone(), to.clone(), found.clone()));
         found
     }
+}
+
+/// How many nanoseconds the arrays take that a format has however few entries it stores: positions
+/// over the extents of dense levels.
+fn arrays(format: &Format, extents: &[Option<u64>]) -> f64 {
+    if extents.len() != format.order() {
+        return 0.0;
+    }
+    let known = extents.iter();
+    let known: Vec<u64> = known
+        .map(|extent| extent.unwrap_or(UNKNOWN_EXTENT as u64))
+        .collect();
+    let bytes = least_bytes(format, &known, ElementType::F64) as f64;
+    bytes * MADE + (bytes - MEMORY).max(0.0) * SWAPPED
 }
 
 /// How many nanoseconds packing takes.
