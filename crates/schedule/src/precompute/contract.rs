@@ -24,8 +24,10 @@
 //! Source: Raje et al., "CoNST: Code Generator for Sparse Tensor Networks", 2024, Algorithm 1,
 //! <https://arxiv.org/abs/2401.04836>.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use sparsec_base::{Diagnostic, Result};
-use sparsec_index::{Access, Expr, IndexVar, Stmt, TensorRole};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, Stmt, TensorRole, TensorVar};
 
 use super::{Reduction, Rewrite};
 
@@ -47,9 +49,14 @@ impl Rewrite<'_> {
         if all.iter().any(is_derived) {
             return None;
         }
+        let implied = implied(&self.concrete);
         let uses = |factors: &[Expr], var: &IndexVar| {
             let mut factors = factors.iter();
-            factors.any(|factor| factor.vars().contains(var))
+            factors.any(|factor| {
+                let mut tensors = factor.accesses().into_iter().map(|access| access.tensor);
+                factor.vars().contains(var)
+                    || tensors.any(|it| implied.get(&it).is_some_and(|vars| vars.contains(var)))
+            })
         };
         let inside = |var: &IndexVar| uses(&factors.inside, var);
         let outside = |var: &IndexVar| uses(&factors.outside, var) || reduction.lhs.uses(*var);
@@ -68,13 +75,16 @@ impl Rewrite<'_> {
         // An entry of a workspace is collected in another one where a factor comes later.
         let data = &self.concrete.tensors[reduction.lhs.tensor];
         let is_nested = data.role == TensorRole::Workspace && all.iter().any(is_contracted);
-        if is_copy || !(is_nested || all.iter().any(is_summed)) {
+        let all_around = match inner {
+            Stmt::Assign { rhs, .. } => loops_around(&self.concrete.stmt, &reduction.lhs, rhs),
+            _ => all,
+        };
+        if is_copy || !(is_nested || all_around.iter().any(is_summed)) {
             return None;
         }
-        let Stmt::Assign { rhs, .. } = inner else {
+        if !matches!(inner, Stmt::Assign { .. }) {
             return Some(None);
-        };
-        let all_around = loops_around(&self.concrete.stmt, &reduction.lhs, rhs);
+        }
         // Loops around both parts: those of the intermediate that the workspace lacks.
         let around = |var: &&IndexVar| is_shared(var) && !self.vars.contains(var);
         let n_around = loops.iter().take_while(around).count();
@@ -147,6 +157,37 @@ impl Rewrite<'_> {
         Err(error.help(format!(
             "write `{{{wanted}}}`, or put the loops that the workspace is to lack outermost"
         )))
+    }
+}
+
+/// The loops that the entries of each workspace depend on beside its modes: those around its
+/// `where` that its producer reads by.
+fn implied(concrete: &Concrete) -> BTreeMap<TensorVar, Vec<IndexVar>> {
+    let mut found = BTreeMap::new();
+    imply(&concrete.stmt, &mut Vec::new(), &mut found);
+    found
+}
+
+fn imply(stmt: &Stmt, loops: &mut Vec<IndexVar>, found: &mut BTreeMap<TensorVar, Vec<IndexVar>>) {
+    match stmt {
+        Stmt::Assign { .. } => {}
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            imply(body, loops, found);
+            loops.pop();
+        }
+        Stmt::Where { consumer, producer } => {
+            let mut read = BTreeSet::new();
+            producer.for_each_assign(&mut |_, _, rhs| read.extend(rhs.vars()));
+            producer.for_each_assign(&mut |lhs, _, _| {
+                let around = loops.iter().copied().filter(|var| read.contains(var));
+                // A producer inside this one depends on more loops.
+                found.insert(lhs.tensor, around.collect());
+            });
+            imply(consumer, loops, found);
+            imply(producer, loops, found);
+        }
+        Stmt::Sequence(stmts) => stmts.iter().for_each(|stmt| imply(stmt, loops, found)),
     }
 }
 
