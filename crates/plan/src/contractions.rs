@@ -53,10 +53,9 @@ const REORDERED: usize = 4;
 pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
     let contraction = Contraction::of(naive)?;
     let plans = contraction.plans();
-    let kinds = [None, Some("listed")];
     let drafts = plans.iter().flat_map(|plan| {
-        let commanded = |kind: &Option<&str>| contraction.commanded(plan, *kind);
-        kinds.iter().filter_map(commanded).collect::<Vec<_>>()
+        let commanded = |kept: &Kept| contraction.commanded(plan, *kept);
+        Kept::ALL.iter().filter_map(commanded).collect::<Vec<_>>()
     });
     let mut found: Vec<(Draft<'_>, Cost, Plan)> = drafts
         .filter_map(|draft| {
@@ -93,6 +92,9 @@ fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
         };
         let start = draft.clone();
         let searched = orders.search(f64::INFINITY, &mut |order| {
+            if !start.is_worth_a_candidate(best.0.nanoseconds()) {
+                return Ok(f64::NEG_INFINITY);
+            }
             let mut other = start.clone();
             if order != nest
                 && other.reorder_nest(&nest, order).is_ok()
@@ -202,8 +204,8 @@ impl<'a> Contraction<'a> {
         var.expect("the network has the variables of the statement")
     }
 
-    /// The statement as a plan of the network has it, with workspaces of a kind.
-    fn commanded(&self, plan: &NetworkPlan, kind: Option<&str>) -> Option<Draft<'a>> {
+    /// The statement as a plan of the network has it, with workspaces kept so.
+    fn commanded(&self, plan: &NetworkPlan, kept: Kept) -> Option<Draft<'a>> {
         let paths = plan.paths().into_iter().map(|path| self.vars(&path));
         let paths: Vec<Vec<IndexVar>> = paths.collect();
         let mut draft = self.naive.clone();
@@ -219,7 +221,7 @@ impl<'a> Contraction<'a> {
             paths,
             op,
             read: all.into_iter().filter(|it| !it.vars().is_empty()).collect(),
-            kind,
+            kept,
         };
         let (root, _) = plan.tree.statements().next_back()?;
         let mut nests = vec![(root, loops)];
@@ -275,8 +277,23 @@ struct Emitted<'a> {
     op: Operator,
     /// The factors as the draft reads them, in the order of the network's operands.
     read: Vec<Expr>,
-    /// How workspaces are kept, where that is said.
-    kind: Option<&'a str>,
+    kept: Kept,
+}
+
+/// How the workspaces of a plan are kept. The plan has their modes in the order of the loops
+/// that write them, and they may be read in any order if they are dense.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// As the plan says.
+    AsWritten,
+    /// With modes in the order of the loops that read them.
+    AsRead,
+    /// So, and with a list of what is written.
+    Listed,
+}
+
+impl Kept {
+    const ALL: [Self; 3] = [Self::AsWritten, Self::AsRead, Self::Listed];
 }
 
 impl Emitted<'_> {
@@ -311,7 +328,8 @@ impl Emitted<'_> {
             let producing = left.iter().copied();
             let producing = producing.filter(|var| used.contains(var) && !fused.contains(var));
             nests.push((producer, producing.collect()));
-            left.retain(|var| path.contains(var));
+            // Loops of the other producers stay until these are computed apart.
+            left.retain(|var| path.contains(var) || !used.contains(var));
         }
         Some(nests)
     }
@@ -329,11 +347,17 @@ impl Emitted<'_> {
     /// Collects a statement of the tree in its workspace.
     fn precompute(&self, draft: &mut Draft<'_>, statement: StatementId, expr: &Expr) -> Option<()> {
         let space = self.plan.workspaces[statement.index()].as_ref()?;
-        let modes = self.contraction.vars(&space.modes);
-        let kind = match (self.kind, space.kind) {
+        let mut modes = self.contraction.vars(&space.modes);
+        if self.kept != Kept::AsWritten {
+            let reader = self.plan.tree.statement(statement).consumer?;
+            let reading = &self.paths[reader.index()];
+            modes.sort_by_key(|mode| reading.iter().position(|var| var == mode));
+        }
+        let kind = match (self.kept, space.kind) {
             _ if modes.is_empty() => None,
             (_, WorkspaceKind::Hashed) => Some("hashed"),
-            (kind, WorkspaceKind::Dense) => kind,
+            (Kept::Listed, WorkspaceKind::Dense) => Some("listed"),
+            (Kept::AsWritten | Kept::AsRead, WorkspaceKind::Dense) => None,
         };
         let kind = kind.map_or_else(String::new, |kind| format!(" : {kind}"));
         let names: Vec<&str> = modes.iter().map(|var| draft.name(*var)).collect();
@@ -355,6 +379,7 @@ impl Emitted<'_> {
 
 /// The plan of a draft, with its cost.
 fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
+    draft.spend_on_candidate();
     let plan = draft.clone().finish().ok()?;
     let cost = draft.converted + work(Estimate::of(&plan, draft.facts()));
     Some((cost, plan))

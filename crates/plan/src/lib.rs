@@ -27,6 +27,7 @@
 //! | `contractions` | products of several tensors in fused parts, with workspaces between |
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
+//! | `effort`   | how long a plan is searched for                           |
 //! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
 //! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -42,6 +43,7 @@ mod contractions;
 mod copies;
 pub mod cost;
 pub mod draft;
+mod effort;
 mod estimate;
 mod fills;
 pub mod formats;

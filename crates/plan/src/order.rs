@@ -29,7 +29,7 @@ pub(crate) struct Orders<'a> {
     pub(crate) vars: &'a [IndexVar],
     /// Pairs of loops, the first of which comes before the second.
     pub(crate) edges: &'a [(IndexVar, IndexVar)],
-    /// What loops cost at least that begin so.
+    /// What the last of these loops costs at least, inside of those before it.
     pub(crate) bound: &'a dyn Fn(&[IndexVar]) -> f64,
 }
 
@@ -65,7 +65,7 @@ impl Orders<'_> {
             n_begun_left: MAX_BEGUN,
             visit,
         };
-        walk.below(&mut Vec::new())
+        walk.below(&mut Vec::new(), 0.0)
     }
 
     /// Whether some of the loops wait for one another.
@@ -128,7 +128,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn below(&mut self, so_far: &mut Vec<IndexVar>) -> Result<Searched> {
+    /// Goes on from a beginning that costs at least `begun`.
+    fn below(&mut self, so_far: &mut Vec<IndexVar>, begun: f64) -> Result<Searched> {
         if so_far.len() == self.orders.vars.len() {
             if self.n_left == 0 {
                 return Ok(Searched::Some);
@@ -141,7 +142,7 @@ impl Walk<'_> {
         let mut next: Vec<(f64, IndexVar)> = next
             .map(|var| {
                 so_far.push(var);
-                let bound = (self.orders.bound)(so_far);
+                let bound = begun + (self.orders.bound)(so_far);
                 so_far.pop();
                 (bound, var)
             })
@@ -158,7 +159,7 @@ impl Walk<'_> {
             }
             self.n_begun_left -= 1;
             so_far.push(var);
-            let searched = self.below(so_far)?;
+            let searched = self.below(so_far, bound)?;
             so_far.pop();
             if searched == Searched::Some {
                 return Ok(searched);
@@ -220,14 +221,12 @@ mod tests {
             let number = v.iter().position(|known| known == var);
             (14 - number.expect("one of them")) as f64
         };
+        let turns = |order: &[IndexVar]| order.iter().map(extent).product::<f64>();
         let cost = |order: &[IndexVar]| {
-            let turns = order.iter().scan(1.0, |turns, var| {
-                *turns *= extent(var);
-                Some(*turns)
-            });
-            turns.sum::<f64>()
+            let begun = (1..=order.len()).map(|n| turns(&order[..n]));
+            begun.sum::<f64>()
         };
-        let (found, _) = all(&v, &[], &cost, &cost);
+        let (found, _) = all(&v, &[], &turns, &cost);
         let least = found
             .iter()
             .map(|order| cost(order))

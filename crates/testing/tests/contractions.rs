@@ -139,3 +139,73 @@ fn random_networks_are_what_the_reference_says() {
         "{n_contracted} of {n} are contracted in parts"
     );
 }
+
+/// The product of a chain of random matrices, whose plan is made without its data.
+fn chain(n: usize) -> (Request, Inputs) {
+    let factors: Vec<String> = (0..n).map(|k| format!("A{k}(i{k},i{})", k + 1)).collect();
+    let program = format!("R(i0,i{n}) = {}", factors.join(" * "));
+    let mut request = Request::new(Source::new("program", program.as_str()));
+    request.set_format("R", "dense").expect("a format");
+    let mut inputs = Inputs::new();
+    let (mut numbers, extent) = (Numbers(n as u64), 40);
+    for k in 0..n {
+        let mut coords = Vec::new();
+        for row in 0..extent {
+            let first = numbers.below(extent - 3);
+            for column in [first, first + 1 + numbers.below(2)] {
+                coords.extend([row, column]);
+            }
+        }
+        let values: Vec<f64> = (0..2 * extent)
+            .map(|_| numbers.below(3) as f64 - 1.0)
+            .collect();
+        let format = FormatSpec::parse(&Source::new("format", "csr"));
+        let format = format.and_then(|spec| spec.resolve(2)).expect("a preset");
+        let matrix = Tensor::pack(&format, &[extent; 2], &coords, &values);
+        inputs.insert(format!("A{k}"), matrix.expect("entries within the extents"));
+    }
+    (request, inputs)
+}
+
+/// One nest over a chain takes time exponential in its length, and so does looking at all of
+/// its plans.
+#[test]
+fn long_chains_are_contracted_and_planned_in_bounded_work() {
+    let session = Session::interpreter();
+    for n in [16, 24, 60] {
+        let (request, inputs) = chain(n);
+        let compiled = compile(&request, &inputs).expect("a plan");
+        let schedule = compiled.emit(&Stage::Schedule).expect("a stage");
+        let n_apart = schedule.matches("precompute(").count();
+        assert!(n_apart * 4 >= n, "{n}: {schedule}");
+        let n_looked: usize = compiled
+            .statements()
+            .iter()
+            .map(|it| it.plan.account.n_looked)
+            .sum();
+        assert!(n_looked <= 600, "{n}: {n_looked} candidates");
+        let found = session.run(&compiled, &inputs).expect("a run");
+        let expected = step_by_step(&inputs, n, &session);
+        let difference = reference::compare_exact(&expected, &found.tensors["R"]);
+        assert!(difference.is_none(), "{n}: {difference:?}");
+    }
+}
+
+/// The product of a chain, one matrix after the other.
+fn step_by_step(chain: &Inputs, n: usize, session: &Session) -> reference::CoordinateMap {
+    let mut step = Request::new(Source::new("program", "C(i,j) = A(i,k) * B(k,j)"));
+    step.set_format("C", "csr").expect("a format");
+    let of = |k: usize| chain.get(&format!("A{k}")).expect("an input").clone();
+    let mut both = Inputs::new();
+    both.insert("A".to_owned(), of(0));
+    for k in 1..n - 1 {
+        both.insert("B".to_owned(), of(k));
+        let compiled = compile(&step, &both).expect("a plan");
+        let results = session.run(&compiled, &both).expect("a run");
+        both.insert("A".to_owned(), results.tensors["C"].clone());
+    }
+    both.insert("B".to_owned(), of(n - 1));
+    let compiled = compile(&step, &both).expect("a plan");
+    let mut last = reference::evaluate(compiled.resolved(), &both).expect("a small product");
+    last.remove("C").expect("the result")
+}

@@ -16,11 +16,13 @@
 //! The outermost loop in which a cache holds all that is touched of the array moves that, for
 //! each of its turns; what the loops inside touch again is there.
 
+use std::collections::BTreeMap;
+
 use sparsec_format::Level;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, IndexVar, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
 use super::Estimate;
 use super::machine::{Cache, Machine};
@@ -174,34 +176,32 @@ impl Loops<'_> {
     }
 
     /// The cost of the workspaces that a producer writes, but for the arrays of its loops.
+    /// Those that it reads are its own producers' ([`Loops::stmt`]).
     fn workspaces(&self, producer: &Stmt) -> Cost {
         let Estimate {
             concrete, formats, ..
         } = self.work.estimate;
-        let mut cost = Cost::default();
-        let mut known = Vec::new();
-        producer.for_each_assign(&mut |lhs, _, rhs| {
+        let mut written: BTreeMap<TensorVar, Use> = BTreeMap::new();
+        let mut loops = self.vars.clone();
+        for_each_written(producer, &mut loops, &mut |loops, lhs, rhs| {
             let data = &concrete.tensors[lhs.tensor];
-            if data.role != TensorRole::Workspace
-                || lhs.indices.is_empty()
-                || known.contains(&lhs.tensor)
-            {
+            if data.role != TensorRole::Workspace || lhs.indices.is_empty() {
                 return;
             }
-            known.push(lhs.tensor);
-            let mut loops = self.vars.clone();
-            loops.extend(producer.loops());
-            let loops = concrete.bound_in(&loops);
-            let used = Use {
+            let used = written.entry(lhs.tensor).or_insert_with(|| Use {
                 positions: self.work.estimate.points(&lhs.vars()),
                 value_bytes: data.element.size() as f64,
-                writes: self.work.estimate.visited(rhs, &loops),
+                writes: 0.0,
                 runs: self.runs(),
-            };
-            let kind = workspace_kind(concrete, formats, lhs.tensor);
-            cost += of_kind(kind, used, &self.work.machine);
+            });
+            let loops = concrete.bound_in(loops);
+            used.writes += self.work.estimate.visited(rhs, &loops);
         });
-        cost
+        let costs = written.into_iter().map(|(workspace, used)| {
+            let kind = workspace_kind(concrete, formats, workspace);
+            of_kind(kind, used, &self.work.machine)
+        });
+        costs.fold(Cost::default(), |all, one| all + one)
     }
 
     /// The cost of reaching an operand or the result at each turn of the innermost loop that
@@ -331,6 +331,29 @@ impl Loops<'_> {
             let linear = index.linear_in(*var);
             linear.is_some_and(|(factor, _)| factor.abs() == 1)
         })
+    }
+}
+
+/// Visits the assignments of a producer, but for those of producers inside of it, with the
+/// loops around each.
+fn for_each_written(
+    producer: &Stmt,
+    loops: &mut Vec<IndexVar>,
+    visit: &mut dyn FnMut(&[IndexVar], &Access, &Expr),
+) {
+    match producer {
+        Stmt::Assign { lhs, rhs, .. } => visit(loops, lhs, rhs),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_written(body, loops, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, .. } => for_each_written(consumer, loops, visit),
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                for_each_written(stmt, loops, visit);
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 //!   reorder(j, i)
 //! ```
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
@@ -37,10 +38,6 @@ use crate::order::{Orders, Searched};
 /// beyond, all are.
 const MAX_CHOSEN: usize = 2;
 
-/// After so many candidates only those are looked at whose operands are all converted,
-/// so that loops may go in any order: statements of many operands have thousands.
-const MAX_LOOKED: usize = 384;
-
 pub(super) struct Search<'a> {
     start: Draft<'a>,
     asked: Asked<'a>,
@@ -50,6 +47,8 @@ pub(super) struct Search<'a> {
     /// Which of them may be converted: not what a command has converted already,
     /// or has seen by its levels, for then it need not have.
     convertible: Vec<usize>,
+    /// At how many points the inside of loops over these variables runs, in any order.
+    visited: RefCell<BTreeMap<Vec<IndexVar>, f64>>,
 }
 
 impl<'a> Search<'a> {
@@ -62,6 +61,7 @@ impl<'a> Search<'a> {
             operands,
             start,
             asked,
+            visited: RefCell::default(),
         }
     }
 
@@ -106,9 +106,11 @@ impl<'a> Search<'a> {
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
-                if found.n_looked >= MAX_LOOKED && n_converted < most_converted {
+                // Loops go in any order where all operands are converted.
+                let is_last_hope = !found.is_some() && n_converted == most_converted;
+                if !is_last_hope && !self.start.is_worth_a_candidate(found.least()) {
                     found.account.ran_out = true;
-                    break;
+                    return Ok(());
                 }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 let orders = Orders {
@@ -118,7 +120,14 @@ impl<'a> Search<'a> {
                 };
                 let least = found.least();
                 let searched = orders.search(least, &mut |order| {
-                    if self.assembles(order, assembly) && self.follows(order, found) {
+                    if found.is_some() && !self.start.is_worth_a_candidate(found.least()) {
+                        found.account.ran_out = true;
+                        return Ok(f64::NEG_INFINITY);
+                    }
+                    if self.assembles(order, assembly)
+                        && self.changes(order, &converted)?
+                        && self.follows(order, found)
+                    {
                         let least = found.least();
                         found.add(self.candidate(order, &converted, assembly, least))?;
                     }
@@ -172,15 +181,38 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// What loops cost at least that begin so: something is done at each point that they
-    /// come to.
+    /// Whether the copies of operands are stored otherwise than these.
+    fn changes(&self, order: &[IndexVar], converted: &[usize]) -> Result<bool> {
+        for number in converted {
+            let access = &self.operands[*number];
+            let format = walked(&self.start.formats, access);
+            if self.copy(access, order)? == *format {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The format of a copy that loops in this order can follow.
+    fn copy(&self, access: &Access, order: &[IndexVar]) -> Result<Format> {
+        let format = walked(&self.start.formats, access);
+        let extents = &self.start.concrete.tensors[access.tensor].extents;
+        arranged(format, access, extents, order)
+    }
+
+    /// What the last of these loops costs at least, inside of the others: something is done
+    /// at each point that it comes to.
     fn bound(&self, begun: &[IndexVar]) -> f64 {
         let (_, Stmt::Assign { rhs, .. }) = self.start.concrete.stmt.nest() else {
             return 0.0;
         };
-        let estimate = self.start.estimate();
-        let prefixes = (1..=begun.len()).map(|n| estimate.visited(rhs, &begun[..n]));
-        prefixes.sum::<f64>() * Machine::MIDDLING.dense_step
+        let mut vars = begun.to_vec();
+        vars.sort();
+        let mut visited = self.visited.borrow_mut();
+        let visited = visited
+            .entry(vars)
+            .or_insert_with_key(|vars| self.start.estimate().visited(rhs, vars));
+        *visited * Machine::MIDDLING.dense_step
     }
 
     /// A plan with its cost; `None` where conversions alone cost no less than `least`.
@@ -191,15 +223,14 @@ impl<'a> Search<'a> {
         assembly: Assembly,
         least: f64,
     ) -> Result<Option<(Cost, Plan)>> {
+        self.start.spend_on_candidate();
         let mut draft = self.start.clone();
         if assembly == Assembly::Turned {
             draft.turn_result(order)?;
         }
         for number in converted {
             let access = &self.operands[*number];
-            let format = walked(&self.start.formats, access);
-            let extents = &draft.concrete.tensors[access.tensor].extents;
-            draft.convert(access, arranged(format, access, extents, order)?)?;
+            draft.convert(access, self.copy(access, order)?)?;
         }
         draft.convert_foreign()?;
         if draft.converted.nanoseconds() >= least {
@@ -236,14 +267,17 @@ struct Found {
     less_than: f64,
     /// Why the first one that cannot be lowered cannot.
     error: Option<Diagnostic>,
-    /// How many have been looked at.
-    n_looked: usize,
     account: Account,
     /// Which orders of loops commands can be applied to.
     follows: BTreeMap<Vec<IndexVar>, bool>,
 }
 
 impl Found {
+    /// Whether one of them can be lowered.
+    fn is_some(&self) -> bool {
+        self.best.is_some() || self.less_than.is_finite()
+    }
+
     /// The least cost so far.
     fn least(&self) -> f64 {
         let best = self.best.as_ref();
@@ -257,7 +291,6 @@ impl Found {
     /// # Errors
     /// `E0305`, where there is no other so far: others mostly merge as much.
     fn add(&mut self, candidate: Result<Option<(Cost, Plan)>>) -> Result<()> {
-        self.n_looked += 1;
         self.account.n_looked += 1;
         match candidate {
             Ok(None) => {}
