@@ -20,6 +20,7 @@ use sparsec_index::{Concrete, TensorRole};
 use sparsec_schedule::{Command, Schedule};
 
 use crate::cost::Cost;
+use crate::estimate::work::points;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, is_known};
 use crate::search::{Facts, Plan};
 
@@ -172,10 +173,7 @@ impl Plan {
     /// statement without any choices, in which no workspace hides what is reduced.
     pub(crate) fn with_estimates(mut self, naive: &Concrete, facts: Facts<'_>) -> Self {
         let estimate = Estimate::of(&self, facts);
-        let mut points = 0.0;
-        for_each_nested(&self.concrete.stmt, &mut |nested| {
-            points += estimate.computed(nested.rhs, nested.loops);
-        });
+        let points = points(estimate);
         let estimate = estimate.of_naive(naive);
         let mut entries = 0.0;
         for_each_nested(&naive.stmt, &mut |nested| {

@@ -24,7 +24,7 @@ use sparsec_base::arena::Id;
 use sparsec_format::{Format, Widths};
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, Operator};
+use sparsec_index::{Access, Expr, IndexVar, Operator, Program};
 use sparsec_network::planner::{self, PlanOptions};
 use sparsec_network::{
     Estimator, Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor,
@@ -68,6 +68,50 @@ pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
     best.reduce(|best, other| match other.0.is_less_than(&best.0) {
         true => other,
         false => best,
+    })
+}
+
+/// A product with sums of products among its factors as one product, where that is a network:
+/// `A(i,j) * sum{k}(B(i,k) * C(k,j))` as `sum{k}(A(i,j) * B(i,k) * C(k,j))`.
+pub(crate) fn flattened(rhs: &Expr, program: &Program) -> Option<Expr> {
+    let (mut reduce, mut vars, body) = match rhs {
+        Expr::Reduce { op, vars, body } => (Some(op), vars.clone(), &**body),
+        _ => (None, Vec::new(), rhs),
+    };
+    let Expr::Apply { op, .. } = body else {
+        return None;
+    };
+    let n_outer = vars.len();
+    let (mut open, mut factors) = (vec![body], Vec::new());
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Apply { op: known, args } if known == op => open.extend(args.iter().rev()),
+            Expr::Reduce {
+                op: known,
+                vars: own,
+                body,
+            } => {
+                if *reduce.get_or_insert(known) != known {
+                    return None;
+                }
+                vars.extend(own);
+                open.push(body);
+            }
+            _ => factors.push(expr.clone()),
+        }
+    }
+    let reduce = reduce?;
+    if vars.len() == n_outer || !op.distributes_over(reduce, body.element(&program.tensors)) {
+        return None;
+    }
+    let product = factors.into_iter().reduce(|left, right| Expr::Apply {
+        op: op.clone(),
+        args: vec![left, right],
+    });
+    Some(Expr::Reduce {
+        op: reduce.clone(),
+        vars,
+        body: Box::new(product?),
     })
 }
 

@@ -292,7 +292,12 @@ impl State<'_> {
         facts: Facts<'_>,
     ) -> std::result::Result<Option<Plan>, Refused> {
         let sized = |state: &Self, size| plan(&state.program, number, &state.formats, size, facts);
-        match sized(self, Size::Small) {
+        let whole = sized(self, Size::Small);
+        if let Some((flat, plan)) = self.as_network(number, whole.as_ref().ok(), facts) {
+            self.program.statements[number].rhs = flat;
+            return Ok(Some(plan));
+        }
+        match whole {
             Ok(whole) => {
                 let parts = self.in_parts(number, &whole, facts);
                 let Some(parts) = parts.filter(|it| it.cost(number).is_less_than(&whole.cost()))
@@ -308,6 +313,38 @@ impl State<'_> {
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The right side of a statement as one product, with its plan, where that costs less than
+    /// that of sums inside of the product.
+    fn as_network(
+        &self,
+        number: usize,
+        whole: Option<&Plan>,
+        facts: Facts<'_>,
+    ) -> Option<(Expr, Plan)> {
+        let nested = self.program.statements[number].rhs.clone();
+        let flat = self.flattened(number, &nested, facts)?;
+        let mut program = self.program.clone();
+        program.statements[number].rhs.clone_from(&flat);
+        let plan = plan(&program, number, &self.formats, Size::Small, facts).ok()?;
+        if whole.is_some_and(|whole| !plan.cost().is_less_than(&whole.cost())) {
+            return None;
+        }
+        // The schedule is one of this product alone, so that it replays.
+        let ways = self.ways(number, &nested, &nested, facts);
+        let replayed = ways.plan(&mut program, number, &self.formats, &plan.schedule, facts);
+        let is_followed = replayed.is_ok() && program.statements[number].rhs == flat;
+        is_followed.then_some((flat, plan))
+    }
+
+    /// A right side with sums inside of a product as one product, if that is a network.
+    fn flattened(&self, number: usize, rhs: &Expr, facts: Facts<'_>) -> Option<Expr> {
+        let flat = contractions::flattened(rhs, &self.program)?;
+        let mut program = self.program.clone();
+        program.statements[number].rhs.clone_from(&flat);
+        let naive = concretize(&program, number);
+        contractions::is_network(&Draft::new(naive, &self.formats, facts)).then_some(flat)
     }
 
     /// The state in which a statement is split and its parts are planned, where these may
@@ -343,6 +380,7 @@ impl State<'_> {
             whole.map(|(_, rhs)| rhs),
             taken,
             written,
+            self.flattened(number, taken, facts),
         )
     }
 

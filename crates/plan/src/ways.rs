@@ -4,6 +4,8 @@
 //! s = sum{i}(a(i) + b(i))          taken: with the rewriting that planning does
 //! s = sum{i}(a(i) + b(i))          written: as the source has it
 //! s = sum{i}(a(i)) + sum{i}(b(i))  apart: its sum taken apart, and rewritten then
+//!
+//! s = a(i) * sum{k}(b(i,k) * c(k))    sums inside of a product, as one product
 //! ```
 //!
 //! Commands are for the first way that they can be applied to and completed for. What is
@@ -34,8 +36,15 @@ pub(crate) struct Ways {
 
 impl Ways {
     /// The ways to write a right side: as it was before its sum was taken apart, if it
-    /// was because `whole` could not be planned, `taken` and `written`, and taken apart.
-    pub(crate) fn of(fills: Fills<'_>, whole: Option<&Expr>, taken: &Expr, written: &Expr) -> Self {
+    /// was because `whole` could not be planned, `taken` and `written`, taken apart, and as the
+    /// one product `flat`.
+    pub(crate) fn of(
+        fills: Fills<'_>,
+        whole: Option<&Expr>,
+        taken: &Expr,
+        written: &Expr,
+        flat: Option<Expr>,
+    ) -> Self {
         let mut ways: Vec<Expr> = whole.into_iter().chain([taken]).cloned().collect();
         let is_other = written != taken;
         let as_written = is_other.then_some(ways.len());
@@ -50,6 +59,7 @@ impl Ways {
             ways.push(rewritten);
             ways.extend(is_other.then_some(distributed));
         }
+        ways.extend(flat);
         Self {
             ways,
             n_refused: usize::from(whole.is_some()),

@@ -16,6 +16,7 @@
 //! The outermost loop in which a cache holds all that is touched of the array moves that, for
 //! each of its turns; what the loops inside touch again is there.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use sparsec_format::Level;
@@ -34,12 +35,23 @@ const COORDINATE: f64 = 4.0;
 
 /// The cost of a statement, without that of conversions.
 pub(crate) fn work(estimate: Estimate<'_>) -> Cost {
+    work_and_points(estimate).0
+}
+
+/// At how many points the assignments of a statement run.
+pub(crate) fn points(estimate: Estimate<'_>) -> f64 {
+    work_and_points(estimate).1
+}
+
+fn work_and_points(estimate: Estimate<'_>) -> (Cost, f64) {
     let operands = Operands::of(estimate.concrete);
+    let points = Cell::new(0.0);
     let loops = Loops {
         work: Work {
             estimate,
             operands: &operands,
             machine: Machine::MIDDLING,
+            points: &points,
         },
         vars: Vec::new(),
         turns: vec![1.0],
@@ -48,7 +60,8 @@ pub(crate) fn work(estimate: Estimate<'_>) -> Cost {
         launches: Machine::MIDDLING.launch,
         ..Cost::default()
     };
-    launched + loops.stmt(&estimate.concrete.stmt) + loops.result()
+    let cost = launched + loops.stmt(&estimate.concrete.stmt) + loops.result();
+    (cost, points.get())
 }
 
 #[derive(Clone, Copy)]
@@ -56,6 +69,8 @@ struct Work<'a> {
     estimate: Estimate<'a>,
     operands: &'a Operands,
     machine: Machine,
+    /// At how many points assignments run that were come to.
+    points: &'a Cell<f64>,
 }
 
 /// The loops around a statement.
@@ -80,6 +95,8 @@ impl Loops<'_> {
                 costs.fold(Cost::default(), |all, one| all + one)
             }
             Stmt::Assign { lhs, rhs, .. } => {
+                let Work { points, .. } = self.work;
+                points.set(points.get() + self.runs());
                 let accesses = rhs.accesses().into_iter().chain([lhs]);
                 let costs = accesses.map(|access| self.access(access));
                 costs.fold(Cost::default(), |all, one| all + one)
@@ -97,6 +114,7 @@ impl Loops<'_> {
             estimate,
             operands,
             machine,
+            ..
         } = self.work;
         let scope = Scope {
             concrete: estimate.concrete,
@@ -211,6 +229,7 @@ impl Loops<'_> {
             estimate,
             operands,
             machine,
+            ..
         } = self.work;
         let concrete = estimate.concrete;
         let is_workspace = concrete.tensors[access.tensor].role == TensorRole::Workspace;
