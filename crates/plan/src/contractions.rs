@@ -40,8 +40,6 @@ use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::order::Orders;
 use crate::search::Plan;
 
-/// The least number of tensors of which parts are contracted apart.
-const LEAST: usize = 3;
 /// How many plans of a network become candidates.
 const MOST: usize = 3;
 /// In how many of them other orders of loops are tried.
@@ -196,7 +194,7 @@ impl<'a> Contraction<'a> {
         let is_widened = concrete.tensors[lhs.tensor].element != element;
         let used: BTreeSet<IndexVar> = factors.iter().flat_map(Access::vars).collect();
         let is_whole = loops.iter().all(|var| used.contains(var));
-        if factors.len() < LEAST || !is_whole || is_widened {
+        if !has_parts(lhs, &factors) || !is_whole || is_widened {
             return None;
         }
         let network = network(naive, lhs, &factors)?;
@@ -308,6 +306,20 @@ impl<'a> Contraction<'a> {
             draft.convert(access, format).ok()?;
         }
         Some(())
+    }
+}
+
+/// Whether some factors may be contracted apart from others: there are three, or each of two
+/// is summed over variables of its own.
+fn has_parts(lhs: &Access, factors: &[Access]) -> bool {
+    let has_own = |factor: &Access, other: &Access| {
+        let mut vars = factor.vars().into_iter();
+        vars.any(|var| !other.uses(var) && !lhs.uses(var))
+    };
+    match factors {
+        [] | [_] => false,
+        [a, b] => has_own(a, b) && has_own(b, a),
+        _ => true,
     }
 }
 

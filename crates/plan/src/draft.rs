@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
+use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorData, TensorRole, TensorVar};
@@ -355,12 +356,12 @@ impl<'a> Draft<'a> {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// At how many points the result is assigned, at most.
+    /// How many entries the result gets, at most.
     fn computed_entries(&self) -> f64 {
         let mut entries = 0.0;
-        self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-            if lhs.tensor == self.concrete.result {
-                entries += self.estimate().computed(rhs, &lhs.vars());
+        for_each_nested(&self.concrete.stmt, &mut |nested| {
+            if nested.lhs.tensor == self.concrete.result {
+                entries += self.estimate().written(nested);
             }
         });
         entries

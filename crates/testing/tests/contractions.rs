@@ -1,6 +1,6 @@
 //! Products of several tensors, which planning contracts in fused parts.
 //!
-//! Random networks of three to five tensors in random formats give what the reference
+//! Random networks of two to five tensors in random formats give what the reference
 //! evaluator says, sums inside of products included, and most of their plans contract some
 //! factors apart.
 
@@ -53,15 +53,16 @@ fn tensor(numbers: &mut Numbers, modes: &[usize], format: &str) -> Tensor {
 /// A product of tensors, with its operands and the format of its result.
 fn network(seed: u64) -> (String, Inputs, &'static str) {
     let mut numbers = Numbers(seed);
-    let n = 3 + numbers.below(3) as usize;
+    let n = 2 + numbers.below(4) as usize;
     let mut inputs = Inputs::new();
     let mut factors = Vec::new();
     let mut used: Vec<usize> = Vec::new();
     for number in 0..n {
         let order = 1 + numbers.below(3) as usize;
         let mut modes: Vec<usize> = Vec::new();
-        // Chains: each tensor shares a variable with those before it.
-        if let Some(shared) = (!used.is_empty()).then(|| numbers.pick(&used)) {
+        // Most tensors share a variable with those before.
+        let is_joined = !used.is_empty() && numbers.below(5) > 0;
+        if let Some(shared) = is_joined.then(|| numbers.pick(&used)) {
             modes.push(shared);
         }
         while modes.len() < order {
@@ -104,7 +105,7 @@ fn network(seed: u64) -> (String, Inputs, &'static str) {
         false => format!("R({})", kept.join(",")),
     };
     let product = match numbers.below(3) {
-        0 => nested(&factors, &used, &kept),
+        0 if n > 2 => nested(&factors, &used, &kept),
         _ => factors.join(" * "),
     };
     (format!("{lhs} = {product}"), inputs, format)

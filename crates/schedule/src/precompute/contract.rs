@@ -1,4 +1,5 @@
-//! `precompute` of factors that share summed variables with the others: a contraction apart.
+//! `precompute` of factors that share summed variables with the others, or that are summed
+//! over variables of their own as the others are: a contraction apart.
 //!
 //! ```text
 //! forall K: forall i: forall a: forall b: forall m:
@@ -63,6 +64,8 @@ impl Rewrite<'_> {
         let is_shared = |var: &IndexVar| inside(var) && outside(var);
         let is_summed = |var: &IndexVar| is_shared(var) && !reduction.lhs.uses(*var);
         let is_contracted = |var: &IndexVar| inside(var) && !outside(var);
+        // Summed over variables of their own as well, the others are no factors of a sum.
+        let is_left = |var: &IndexVar| !inside(var) && outside(var) && !reduction.lhs.uses(*var);
         // A factor alone of which nothing is summed is a copy: that is a part of a right side.
         let is_copy = factors.inside.len() == 1 && !all.iter().any(is_contracted);
         // Of narrow types each product wraps, and their sum does not.
@@ -79,7 +82,8 @@ impl Rewrite<'_> {
             Stmt::Assign { rhs, .. } => loops_around(&self.concrete.stmt, &reduction.lhs, rhs),
             _ => all,
         };
-        if is_copy || !(is_nested || all_around.iter().any(is_summed)) {
+        let is_apart = all_around.iter().any(is_contracted) && all_around.iter().any(is_left);
+        if is_copy || !(is_nested || is_apart || all_around.iter().any(is_summed)) {
             return None;
         }
         if !matches!(inner, Stmt::Assign { .. }) {
