@@ -205,7 +205,8 @@ pub(crate) struct ResultArguments {
     #[arg(long, value_name = "BACKEND", default_value = "auto")]
     pub(crate) backend: String,
 
-    /// Compute the values this many times, for timing
+    /// Compute the values this many times, for timing; a conversion of an operand, which
+    /// is made once, is weighed against so many
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,
 

@@ -57,6 +57,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let mut options = options(call, screen, arguments)?;
     let repeat = options.repeat;
     let mut problem = Problem::new(call, &arguments.problem)?;
+    problem.request.runs = u32::try_from(repeat).unwrap_or(u32::MAX);
     let operands = Operands::new(call, &problem, &arguments.operands)?;
     operands.check_complete(&problem)?;
     let wanted = &arguments.results;

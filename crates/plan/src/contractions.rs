@@ -224,6 +224,7 @@ impl<'a> Contraction<'a> {
         let options = PlanOptions {
             result_layout: result_layout
                 .filter(|layout: &Vec<_>| layout.len() == lhs.indices.len()),
+            runs: f64::from(self.naive.facts().runs),
             ..PlanOptions::default()
         };
         let planned = planner::plan(&Estimator::new(&self.network), &options);

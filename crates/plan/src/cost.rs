@@ -41,6 +41,17 @@ impl Cost {
         }
     }
 
+    /// The part of each run of what is done once for so many.
+    pub(crate) fn shared_by(self, runs: u32) -> Self {
+        let part = 1.0 / f64::from(runs.max(1));
+        Self {
+            steps: self.steps * part,
+            traffic: self.traffic * part,
+            conversions: self.conversions * part,
+            launches: self.launches * part,
+        }
+    }
+
     /// All of it.
     pub fn nanoseconds(&self) -> f64 {
         self.of_loops() + self.launches

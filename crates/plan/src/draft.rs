@@ -394,15 +394,16 @@ impl<'a> Draft<'a> {
         self.say(format!("levels({name}, {format})"))
     }
 
-    /// What converting an operand costs.
+    /// What converting an operand costs each run.
     fn converting(&self, access: &Access, to: &Format) -> Cost {
         let estimate = self.estimate();
-        self.cost_of(&Converting {
+        let once = self.cost_of(&Converting {
             from: self.format(access.tensor).unwrap_or(to),
             to,
             extents: &estimate.extents(access),
             n_stored: estimate.n_stored(access),
-        })
+        });
+        once.shared_by(self.facts.runs)
     }
 
     /// What converting a result of so many entries costs.

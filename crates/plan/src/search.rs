@@ -118,6 +118,8 @@ pub struct Facts<'a> {
     pub threads: &'a dyn Fn() -> usize,
     /// How much work is worth handing to one of them, in points of a statement.
     pub grain: u32,
+    /// How many runs share the conversions of operands.
+    pub runs: u32,
 }
 
 /// Plans statement `number` of a program whose tensors all have formats.

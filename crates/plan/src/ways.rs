@@ -88,7 +88,8 @@ impl Ways {
                 complete(program, number, formats, commands, size, facts)
             };
             let (mut way, mut plan) = self.first(self.n_refused, commands, size, &mut complete)?;
-            while way > 0 {
+            // Completed, the commands may be for another way.
+            for _ in 0..=self.ways.len() {
                 let again = self.first(0, &plan.schedule, size, &mut complete)?;
                 let is_same = again.0 == way;
                 (way, plan) = again;

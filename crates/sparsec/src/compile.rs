@@ -78,6 +78,8 @@ pub struct Policy {
     /// How much work makes a chunk of a parallel loop worth its while, as of
     /// [`Request::grain`].
     pub grain: u32,
+    /// How often the kernels will run on the same operands, as of [`Request::runs`].
+    pub runs: u32,
 }
 
 impl Default for Policy {
@@ -86,6 +88,7 @@ impl Default for Policy {
             schedule: None,
             strict: false,
             grain: Division::default().grain,
+            runs: 1,
         }
     }
 }
@@ -258,6 +261,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         schedule,
         strict,
         grain,
+        runs,
     } = task.policy;
     let statistics = task.statistics;
     let resolved = task.resolved.clone();
@@ -283,6 +287,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
                 strict: *strict,
                 threads: &sparsec_parallel::threads,
                 grain: *grain,
+                runs: *runs,
             },
         },
     )?;

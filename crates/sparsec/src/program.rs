@@ -207,6 +207,28 @@ impl Program {
         self
     }
 
+    /// Says how often the program will run on the same operands: planning weighs a conversion
+    /// of an operand, which is made once, against so many runs. One, if nothing is said.
+    ///
+    /// ```
+    /// use sparsec::{Program, Session, Stage, Tensor};
+    /// let program = Program::parse("y(j) = A(i,j) * x(i)")?
+    ///     .extent("i", 10_000)
+    ///     .extent("j", 10_000)
+    ///     .format("A", "csr")?
+    ///     .format("y", "dense")?;
+    /// let session = Session::interpreter();
+    /// let commands = |program: &Program| session.plan(program)?.emit(&Stage::Schedule);
+    /// // Rows of `A` add to entries of `y` all over it. From columns each entry is a sum.
+    /// assert!(!commands(&program)?.contains("convert"));
+    /// assert!(commands(&program.runs(1000))?.contains("convert(A(i,j), "));
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    pub fn runs(mut self, runs: u32) -> Self {
+        self.request.runs = runs;
+        self
+    }
+
     /// Replaces what planning would choose by the commands of a schedule; what they
     /// leave open is planned. In a program of several statements a command is for
     /// the one that has what it names; a name before it says which.

@@ -47,6 +47,9 @@ pub struct Request {
     /// How much work, in operations, makes a chunk worth its while where parallel loops
     /// are divided. It changes the order in which chunks of sums are added, and nothing else.
     pub grain: u32,
+    /// How often the program will run on the same operands. Planning weighs a conversion of an
+    /// operand, which is made once, against so many runs.
+    pub runs: u32,
 }
 
 /// What is known of one tensor.
@@ -80,6 +83,7 @@ impl Request {
             schedule: None,
             strict: false,
             grain: Division::default().grain,
+            runs: 1,
         }
     }
 
@@ -125,6 +129,7 @@ impl Request {
                 schedule,
                 strict: self.strict,
                 grain: self.grain,
+                runs: self.runs,
             },
             program,
         })

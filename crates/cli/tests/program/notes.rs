@@ -15,7 +15,7 @@ fn conversions_that_a_schedule_causes_are_said() {
     let run = "run 'y(i) = A(i,j) * x(j)' -i A=a.mtx -g x=dense:ones";
     let scheduled = |command: &str| format!("{run} -s '{command}'");
     let note = "`A` is converted from `csr` to `csc`, since the schedule needs it in this order: \
-                about 512 B moved in ";
+                about 524 B moved in ";
     let done = place.shell(&format!("\"$0\" {}", scheduled("reorder(j, i)")));
     assert_eq!(done.stderr.matches("note: ").count(), 1, "{}", done.stderr);
     done.noted(note);
