@@ -35,6 +35,7 @@ use sparsec_schedule::product;
 use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::draft::{Draft, nests, walked};
+use crate::effort::Effort;
 use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::order::Orders;
@@ -123,6 +124,7 @@ pub(crate) fn is_network(naive: &Draft<'_>) -> bool {
 /// dense products in blocks, which kernels do not have.
 fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
     let mut best = (cost, plan);
+    let effort = Effort::default();
     for nest in nests(&draft.concrete.stmt) {
         if nest.len() > REORDERED {
             continue;
@@ -134,9 +136,10 @@ fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
         };
         let start = draft.clone();
         let searched = orders.search(f64::INFINITY, &mut |order| {
-            if !start.is_worth_a_candidate(best.0.nanoseconds()) {
+            if !effort.is_worth_more(best.0.nanoseconds()) {
                 return Ok(f64::NEG_INFINITY);
             }
+            effort.spend_on(&start.concrete);
             let mut other = start.clone();
             if order != nest
                 && other.reorder_nest(&nest, order).is_ok()
@@ -436,7 +439,6 @@ impl Emitted<'_> {
 
 /// The plan of a draft, with its cost.
 fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
-    draft.spend_on_candidate();
     let plan = draft.clone().finish().ok()?;
     let cost = draft.converted + work(Estimate::of(&plan, draft.facts()));
     Some((cost, plan))

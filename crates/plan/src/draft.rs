@@ -9,8 +9,6 @@ mod workspaces;
 
 pub(crate) use nests::nests;
 
-use std::rc::Rc;
-
 use sparsec_base::{Diagnostic, Result, Source, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::operand::for_each_nested;
@@ -23,7 +21,6 @@ use sparsec_schedule::{Command, Schedule};
 use crate::account::Account;
 use crate::copies::arranged;
 use crate::cost::Cost;
-use crate::effort::Effort;
 use crate::estimate::machine::Machine;
 use crate::estimate::{Converting, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
@@ -46,7 +43,6 @@ pub(crate) struct Draft<'a> {
     pub(crate) converted: Cost,
     converts_result: Option<Format>,
     levels_of_result: Option<Format>,
-    effort: Rc<Effort>,
 }
 
 impl<'a> Draft<'a> {
@@ -62,18 +58,7 @@ impl<'a> Draft<'a> {
             conversions: Vec::new(),
             converts_result: None,
             levels_of_result: None,
-            effort: Rc::default(),
         }
-    }
-
-    /// Whether the search for a better plan than one of that cost is worth a candidate more.
-    pub(crate) fn is_worth_a_candidate(&self, least: f64) -> bool {
-        self.effort.is_worth_more(least)
-    }
-
-    /// Accounts for a candidate that is made of this draft.
-    pub(crate) fn spend_on_candidate(&self) {
-        self.effort.spend_on(&self.concrete);
     }
 
     /// The draft of a plan whose kernel is no longer than that.

@@ -29,6 +29,7 @@ use crate::account::Account;
 use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::draft::{Draft, walked};
+use crate::effort::Effort;
 use crate::estimate::Estimate;
 use crate::estimate::machine::Machine;
 use crate::estimate::work::work;
@@ -49,6 +50,7 @@ pub(super) struct Search<'a> {
     convertible: Vec<usize>,
     /// At how many points the inside of loops over these variables runs, in any order.
     visited: RefCell<BTreeMap<Vec<IndexVar>, f64>>,
+    effort: Effort,
 }
 
 impl<'a> Search<'a> {
@@ -62,6 +64,7 @@ impl<'a> Search<'a> {
             start,
             asked,
             visited: RefCell::default(),
+            effort: Effort::default(),
         }
     }
 
@@ -106,11 +109,9 @@ impl<'a> Search<'a> {
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
-                // Loops go in any order where all operands are converted.
-                let is_last_hope = !found.is_some() && n_converted == most_converted;
-                if !is_last_hope && !self.start.is_worth_a_candidate(found.least()) {
+                if !self.goes_on(found) && (found.is_some() || n_converted < most_converted) {
                     found.account.ran_out = true;
-                    return Ok(());
+                    break;
                 }
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 let orders = Orders {
@@ -120,7 +121,7 @@ impl<'a> Search<'a> {
                 };
                 let least = found.least();
                 let searched = orders.search(least, &mut |order| {
-                    if found.is_some() && !self.start.is_worth_a_candidate(found.least()) {
+                    if found.is_some() && !self.goes_on(found) {
                         found.account.ran_out = true;
                         return Ok(f64::NEG_INFINITY);
                     }
@@ -137,6 +138,13 @@ impl<'a> Search<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a further candidate is worth what it takes. Where none can be lowered so far,
+    /// those are looked at beyond that whose operands are all converted, so that loops may go
+    /// in any order.
+    fn goes_on(&self, found: &Found) -> bool {
+        self.effort.is_worth_more(found.least())
     }
 
     /// Whether loops in this order assemble the result so: in the order in which it is
@@ -223,7 +231,7 @@ impl<'a> Search<'a> {
         assembly: Assembly,
         least: f64,
     ) -> Result<Option<(Cost, Plan)>> {
-        self.start.spend_on_candidate();
+        self.effort.spend_on(&self.start.concrete);
         let mut draft = self.start.clone();
         if assembly == Assembly::Turned {
             draft.turn_result(order)?;
