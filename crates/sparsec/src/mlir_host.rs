@@ -15,6 +15,9 @@ use sparsec_tensor::{Entries, Tensor};
 use crate::program::Program;
 use crate::session::Session;
 
+/// The environment, by the names of variables.
+type Variables<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
+
 /// Runs programs of MLIR: kernels and conversions in a session, output to a writer.
 ///
 /// ```
@@ -36,7 +39,7 @@ use crate::session::Session;
 pub struct SessionHost<'a> {
     session: Session,
     output: &'a mut dyn Write,
-    variables: Box<dyn Fn(&str) -> Option<String> + 'a>,
+    variables: Variables<'a>,
     begin: Instant,
 }
 
@@ -112,7 +115,7 @@ impl Host for SessionHost<'_> {
         let options = ReadOptions {
             element: Some(element),
             keep_structure: !mirrored,
-            memory: self.session.options().memory.clone(),
+            memory: self.session.options().memory,
             ..ReadOptions::default()
         };
         match sparsec_io::read(Path::new(path), &options)?.content {

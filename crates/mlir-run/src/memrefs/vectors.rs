@@ -81,7 +81,9 @@ impl<'a> Machine<'a> {
         };
         let mut text = String::new();
         if let Some(Attribute::Text(literal)) = op.attribute("stringLiteral") {
-            text.push_str(literal);
+            // Text alone ends no line.
+            self.host.print(literal)?;
+            return Ok(());
         } else if let [source] = &op.data().operands[..] {
             let ty = self.module.ty(*source);
             let integers = match ty.element() {
