@@ -27,7 +27,7 @@ use sparsec_index::{IndexVar, Operator, ProgramBuilder, build::Value as Expressi
 use sparsec_mlir::module::Origin;
 use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Value};
 
-use crate::machine::constant_number;
+use crate::constants::constant_number;
 use crate::numbers::{self, Algebra};
 
 /// Expressions of a program.

@@ -20,7 +20,7 @@
 //! | `body`       | regions as expressions                                               |
 //! | `numbers`    | operations on numbers, for values and for expressions                |
 //! | `machine`    | functions, blocks, and which module runs which operation             |
-//! | `datum`, `memory` | values of a run; buffers and views of them                      |
+//! | `datum`, `constants`, `memory` | values of a run; buffers and views of them          |
 //! | `control`, `tensors`, `memrefs`, `sparse`, `insert`, `arrays`, `iterate` | operations  |
 //! | `runner`, `print` | the functions of MLIR's runner, and its notation of numbers     |
 //! | `pointwise`  | structured operations whose bodies no expression has                 |
@@ -35,6 +35,7 @@
 
 mod arrays;
 mod body;
+mod constants;
 mod control;
 mod datum;
 pub mod host;

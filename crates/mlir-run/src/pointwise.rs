@@ -18,9 +18,10 @@ use sparsec_mlir::{AffineMap, Attribute, Block, Value};
 use sparsec_tensor::{Array, Entries, Tensor};
 
 use crate::body::yielded;
+use crate::constants::constant_number;
 use crate::datum::{Datum, array_of, dense, pack};
 use crate::kernel::format_of;
-use crate::machine::{Frame, Machine, constant_number};
+use crate::machine::{Frame, Machine};
 use crate::memory::{advance, count};
 use crate::numbers;
 use crate::structured::{Body, Structured};

@@ -218,7 +218,17 @@ impl<'a> Machine<'a> {
             }
         }
         let values = (0..tensor.vals().len()).map(|n| tensor.vals().get(n));
-        let values = values.map(|value| print::number(value, Integers::Signed));
+        let values = values.map(|value| match value {
+            Scalar::C64(_) | Scalar::C128(_) => {
+                let value = value.to_c128();
+                format!(
+                    "( {}, {} )",
+                    print::general(value.re),
+                    print::general(value.im)
+                )
+            }
+            value => print::number(value, Integers::Signed),
+        });
         text += &format!("values : {}\n----\n", list(values.collect()));
         self.host.print(&text)
     }
