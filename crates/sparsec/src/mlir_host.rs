@@ -88,8 +88,9 @@ fn extended(tensor: &Tensor) -> String {
                 let value = value.to_c128();
                 format!("{} {}", value.re, value.im)
             }
-            Scalar::F32(value) => value.to_string(),
-            Scalar::F64(value) => value.to_string(),
+            // The shortest text that reads back, with an exponent where that is shorter.
+            Scalar::F32(value) => format!("{value:?}"),
+            Scalar::F64(value) => format!("{value:?}"),
             other => other.to_string(),
         };
         text += &words(&mut at.iter().map(|at| at + 1));

@@ -105,7 +105,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
 }
 
 /// The files that the line of stages names, in order.
-fn files(text: &str) -> Vec<String> {
+pub fn files(text: &str) -> Vec<String> {
     let line = text.lines().find_map(|line| line.strip_prefix(TEST));
     let words = line.unwrap_or_default().split_whitespace();
     words

@@ -27,8 +27,6 @@ pub(super) struct Maker<'a> {
     pub(super) vars: Vec<IndexVar>,
     pub(super) inputs: Vec<Source>,
     pub(super) formats: BTreeMap<TensorVar, Format>,
-    /// The loops that an input's extents tell.
-    pub(super) told: Vec<bool>,
 }
 
 const LETTERS: [&str; 6] = ["i", "j", "k", "l", "m", "n"];
@@ -64,7 +62,6 @@ impl<'a> Maker<'a> {
             vars,
             inputs: Vec::new(),
             formats: BTreeMap::new(),
-            told: vec![false; n_loops],
         }
     }
 
@@ -144,11 +141,6 @@ impl<'a> Maker<'a> {
         let Some(indices) = indices.collect::<Option<Vec<IndexExpr>>>() else {
             return Ok(None);
         };
-        for result in &map.results {
-            if let Some(n) = result.dimension() {
-                self.told[n] = true;
-            }
-        }
         let tensor = self.input(value, known.element, &known.extents)?;
         self.inputs.push(Source::Operand(number));
         self.formats.insert(tensor, known.format);
@@ -248,9 +240,16 @@ impl<'a> Maker<'a> {
         statements: Vec<StatementOf>,
         n_inputs: usize,
     ) -> Result<Option<Kernel>> {
-        for (n, extent) in self.extents.iter().enumerate() {
-            if let (false, Some(extent)) = (self.told[n], extent) {
-                self.builder.set_extent(self.vars[n], *extent)?;
+        // Operands that the body does not read have extents all the same.
+        let values = statements.iter().map(|it| &it.value);
+        let accesses = values.flat_map(|value| value.expr().accesses());
+        let mut told: Vec<IndexVar> = Vec::new();
+        for access in accesses {
+            told.extend((0..access.indices.len()).filter_map(|mode| access.var(mode)));
+        }
+        for (var, extent) in self.vars.iter().zip(self.extents) {
+            if let (false, Some(extent)) = (told.contains(var), extent) {
+                self.builder.set_extent(*var, *extent)?;
             }
         }
         let mut results = Vec::new();
