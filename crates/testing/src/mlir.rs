@@ -19,8 +19,9 @@
 //! | `run`       | what `@main` prints, on the interpreter and with C        |
 //! | `error`     | the diagnostic that refuses it, or a stage that follows   |
 //!
-//! `run` is written by hand or by the reference, and never blessed. The variables `TENSOR0` and so
-//! on name files of the folder `samples`: `tensor=matrix.mtx` on the line `test mlir …`, in order.
+//! Each line of `run` has `> ` before it. It is written by hand or by the reference, and never
+//! blessed. The variables `TENSOR0` and so on name files of the folder `samples`:
+//! `tensor=matrix.mtx` on the line `test mlir …`, in order.
 //! A program that is refused as it runs has the stages `error run`.
 //!
 //! `dialect=16` on the line `test mlir …` says how the text is read. A program that is to be
@@ -202,7 +203,11 @@ fn emitted(
             ("mlir", _) => module.to_string(),
             ("generic", _) => module.generic(),
             ("encodings", _) => module.encodings_text(),
-            ("run", _) => run(&module, files)?,
+            ("run", _) => {
+                // Programs print lines that look like headers.
+                let printed = run(&module, files)?;
+                printed.lines().map(|line| format!("> {line}\n")).collect()
+            }
             (other, _) => match Stage::parse(other) {
                 Some(stage) => kernels(&module, &stage)?,
                 None => panic!("there is no stage `{other}` of a program"),

@@ -126,13 +126,17 @@ fn programs_print_what_the_reference_prints() {
             continue;
         }
         let (_, expected) = text.split_once("---- run\n").expect("a section `run`");
+        let expected: Vec<&str> = expected
+            .lines()
+            .filter_map(|line| line.strip_prefix("> "))
+            .collect();
         let files = sparsec_testing::mlir::files(&text);
         let printed = reference
             .run(source.text(), &files)
             .unwrap_or_else(|fault| panic!("{name}: {fault}"));
         assert_eq!(
             without_addresses(&printed).trim_end(),
-            without_addresses(expected).trim_end(),
+            without_addresses(&expected.join("\n")).trim_end(),
             "{name}"
         );
         n_compared += 1;
