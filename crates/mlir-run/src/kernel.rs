@@ -103,6 +103,9 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
             continue;
         };
         let operands = &structured.op.data().operands;
+        if operands.len() != structured.maps.len() {
+            continue;
+        }
         let known: Vec<Option<Known>> = operands
             .iter()
             .map(|operand| declared(module, *operand))

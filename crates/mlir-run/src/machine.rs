@@ -20,8 +20,8 @@ use crate::host::Host;
 use crate::memory::MemRef;
 use crate::numbers;
 
-/// The longest chain of calls.
-const MOST_CALLS: usize = 100;
+/// The most calls and regions inside one another.
+const MOST_DEPTH: usize = 200;
 
 /// The values of a call, by their numbers.
 pub(crate) type Frame = Vec<Option<Datum>>;
@@ -134,21 +134,30 @@ impl<'a> Machine<'a> {
         let Some(block) = op.region("body").block else {
             return Err(self.not_run(op));
         };
-        if self.depth == MOST_CALLS {
-            let message = format!("more than {MOST_CALLS} calls inside one another");
-            return Err(self
-                .fault(op, code::RUN_LIMIT, message)
-                .help("write a loop in place of the recursion"));
-        }
-        self.depth += 1;
-        let mut frame = Frame::new();
-        let results = self.block(&mut frame, block, args);
-        self.depth -= 1;
-        results
+        self.block(&mut Frame::new(), block, args)
     }
 
     /// Runs a block; the operands of its last operation.
     pub(crate) fn block(
+        &mut self,
+        frame: &mut Frame,
+        block: Block,
+        args: Vec<Datum>,
+    ) -> Result<Vec<Datum>> {
+        let data = self.module.block(block);
+        if self.depth == MOST_DEPTH {
+            let message = format!("more than {MOST_DEPTH} calls and regions inside one another");
+            return Err(Diagnostic::new(code::RUN_LIMIT, message)
+                .at(self.module.source(), data.span, "in this one")
+                .help("write a loop in place of the recursion"));
+        }
+        self.depth += 1;
+        let results = self.operations(frame, block, args);
+        self.depth -= 1;
+        results
+    }
+
+    fn operations(
         &mut self,
         frame: &mut Frame,
         block: Block,
@@ -206,7 +215,10 @@ impl<'a> Machine<'a> {
                     return Ok(false);
                 };
                 let extents = self.static_extents(op, ty)?;
-                let n = crate::memory::count(&extents)?;
+                let n = match ty {
+                    Type::Vector(_) => crate::memory::count_of_vector(&extents)?,
+                    _ => crate::memory::count(&extents)?,
+                };
                 match ty {
                     Type::Vector(_) if dense.is_splat => {
                         Datum::Vector(Rc::new(vec![entries[0]; n]))

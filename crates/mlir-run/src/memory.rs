@@ -56,6 +56,20 @@ pub(crate) fn count(sizes: &[u64]) -> Result<usize> {
     }
 }
 
+/// The number of entries of a vector, which a processor holds.
+///
+/// # Errors
+/// `E1064` for more than 2^24.
+pub(crate) fn count_of_vector(sizes: &[u64]) -> Result<usize> {
+    match count(sizes)? {
+        n if n <= 1 << 24 => Ok(n),
+        n => Err(
+            Diagnostic::new(code::RUN_LIMIT, format!("a vector of {n} numbers"))
+                .help("use a tensor or a memref"),
+        ),
+    }
+}
+
 impl MemRef {
     /// A view of a whole new buffer.
     pub(crate) fn new(array: Array, sizes: Vec<u64>, number: u64) -> Self {

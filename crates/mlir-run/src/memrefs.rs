@@ -132,7 +132,8 @@ impl<'a> Machine<'a> {
         let wanted = op.result_type("result").shape().unwrap_or_default();
         let mut dropped = sizes.len().saturating_sub(wanted.len());
         for (mode, extent) in memref.sizes.iter().enumerate() {
-            let last = (sizes[mode] - 1)
+            let last = sizes[mode]
+                .saturating_sub(1)
                 .checked_mul(by[mode])
                 .and_then(|last| last.checked_add(offsets[mode]));
             let is_inside = sizes[mode] >= 0

@@ -243,6 +243,9 @@ impl<'a> Machine<'a> {
         for input in op.operands("inputs") {
             let tensor = self.stored(frame, op, *input)?;
             let own = tensor.extents();
+            if dimension >= own.len() {
+                return Err(self.not_run(op));
+            }
             let fits = |known: &Vec<u64>| {
                 let others = (0..own.len()).filter(|mode| *mode != dimension);
                 known.len() == own.len() && others.into_iter().all(|mode| known[mode] == own[mode])

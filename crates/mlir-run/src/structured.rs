@@ -203,7 +203,9 @@ impl<'a> Structured<'a> {
                 let permutation = numbers("permutation");
                 let mut results = vec![AffineExpr::Constant(0); permutation.len()];
                 for (n, mode) in permutation.into_iter().enumerate() {
-                    results[mode] = AffineExpr::Dimension(n);
+                    if let Some(result) = results.get_mut(mode) {
+                        *result = AffineExpr::Dimension(n);
+                    }
                 }
                 let maps = vec![map_of(rank("outputs"), results), identities(1).remove(0)];
                 Some(plain(maps, Body::Copy))

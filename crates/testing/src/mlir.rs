@@ -16,7 +16,7 @@
 //! | `encodings` | its encodings in every spelling                           |
 //! | `to-16`     | the program in the words of a release                     |
 //! | `index`, `concrete`, … | a stage of its kernels                         |
-//! | `run`       | what `@main` prints, on the interpreter and with C        |
+//! | `run`       | what `@main` prints, on the interpreter and in machine code |
 //! | `error`     | the diagnostic that refuses it, or a stage that follows   |
 //!
 //! Each line of `run` has `> ` before it. It is written by hand or by the reference, and never
@@ -29,7 +29,9 @@
 
 use sparsec::mlir::{Dialect, Module};
 use sparsec::mlir_host::SessionHost;
-use sparsec::{Facts, Policy, Result, Session, Source, Stage, compile_program, mlir_run};
+use sparsec::{
+    Backend, Facts, Options, Policy, Result, Session, Source, Stage, compile_program, mlir_run,
+};
 
 use crate::file::{Section, join, split};
 use crate::refuse::{Expectation, diagnostic};
@@ -134,8 +136,12 @@ pub fn printed(module: &Module, session: Session, files: &[String]) -> Result<St
 }
 
 fn run(module: &Module, files: &[String]) -> Result<String> {
+    let compiled = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
     let interpreted = printed(module, Session::interpreter(), files)?;
-    let compiled = printed(module, Session::shared().clone(), files)?;
+    let compiled = printed(module, compiled, files)?;
     assert_eq!(
         interpreted, compiled,
         "the interpreter and compiled kernels"

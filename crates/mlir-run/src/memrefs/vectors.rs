@@ -10,7 +10,7 @@ use sparsec_mlir::{AffineMap, Attribute, Operation, Type};
 use crate::datum::{Datum, TensorHandle, dense};
 use crate::machine::{Frame, Machine, set};
 use crate::memory::advance;
-use crate::numbers::{Algebra as _, Scalars, is_float};
+use crate::numbers::{Algebra as _, Scalars};
 use crate::print::{self, Integers};
 
 /// The sizes of a vector type.
@@ -126,12 +126,12 @@ impl<'a> Machine<'a> {
         let map = Self::permutation(op, from.len(), sizes.len());
         let mut places = Vec::new();
         let mut at = vec![0; sizes.len()];
-        for _ in 0..crate::memory::count(sizes)? {
+        for _ in 0..crate::memory::count_of_vector(sizes)? {
             let mut place = from.clone();
             for (result, at) in map.results.iter().zip(&at) {
                 // A constant result is a broadcast.
-                if let Some(mode) = result.dimension() {
-                    place[mode] += at;
+                if let Some(place) = result.dimension().and_then(|mode| place.get_mut(mode)) {
+                    *place = place.saturating_add(*at);
                 }
             }
             places.push(place);
@@ -200,9 +200,18 @@ impl<'a> Machine<'a> {
             sizes_of(self.module.ty(source)),
             sizes_of(op.result_type("vector")),
         );
+        let tail_fits = from.len() <= to.len() && {
+            let tail = &to[to.len() - from.len()..];
+            tail.iter()
+                .zip(&from)
+                .all(|(to, from)| to == from || *from == 1)
+        };
+        if !tail_fits {
+            return Err(self.not_run(op));
+        }
         let mut at = vec![0; to.len()];
         let mut found = Vec::new();
-        for _ in 0..crate::memory::count(&to)? {
+        for _ in 0..crate::memory::count_of_vector(&to)? {
             let tail = &at[to.len() - from.len()..];
             let place = tail.iter().zip(&from).fold(0, |place, (at, size)| {
                 // Modes of size 1 are stretched.
@@ -276,17 +285,17 @@ impl<'a> Machine<'a> {
         let b = self.entries(frame, op, operands[1])?;
         let mut found = (*self.entries(frame, op, operands[2])?).clone();
         let mut at = vec![0; extents.len()];
-        for _ in 0..crate::memory::count(&extents)? {
-            let product = vec![a[place(left, &at)], b[place(right, &at)]];
-            let product = Scalars.apply(&Operator::Mul, product)?;
+        for _ in 0..crate::memory::count_of_vector(&extents)? {
             let to = place(out, &at);
-            found[to] = Scalars.apply(&operator, vec![found[to], product])?;
+            let factors = (a.get(place(left, &at)), b.get(place(right, &at)));
+            let ((Some(x), Some(y)), Some(before)) = (factors, found.get(to).copied()) else {
+                return Err(self.not_run(op));
+            };
+            let product = Scalars.apply(&Operator::Mul, vec![*x, *y])?;
+            found[to] = Scalars.apply(&operator, vec![before, product])?;
             advance(&mut at, &extents);
         }
         let is_number = !matches!(self.module.ty(operands[2]), Type::Vector(_));
-        debug_assert!(found.iter().all(|it| is_float(it.element())
-            || it.to_integer().is_some()
-            || it.element().is_complex()));
         Ok(match is_number {
             true => Datum::Number(found[0]),
             false => Datum::Vector(Rc::new(found)),

@@ -67,7 +67,11 @@ impl<'a> Machine<'a> {
             sizes: self.mixed(frame, op, "static_sizes", "sizes")?,
             strides: self.mixed(frame, op, "static_strides", "strides")?,
         };
-        let last: Vec<i64> = window.sizes.iter().map(|size| size - 1).collect();
+        let last: Vec<i64> = window
+            .sizes
+            .iter()
+            .map(|size| size.saturating_sub(1))
+            .collect();
         let fits = |at: &[i64]| {
             let mut modes = at.iter().zip(whole);
             modes.all(|(at, extent)| *at >= 0 && (*at as u64) < *extent)
@@ -198,11 +202,11 @@ impl<'a> Machine<'a> {
         };
         let n = count(&extents)?;
         let mut array = Array::zeroed(source.element(), n)?;
-        let mut at = vec![0; extents.len()];
+        let mut at: Vec<i64> = vec![0; extents.len()];
         for n in 0..n {
             let inner: Option<Vec<u64>> = (0..at.len())
                 .map(|mode| {
-                    let inner = u64::try_from(at[mode] - low[mode]).ok()?;
+                    let inner = u64::try_from(at[mode].checked_sub(low[mode])?).ok()?;
                     (inner < source.extents()[mode]).then_some(inner)
                 })
                 .collect();

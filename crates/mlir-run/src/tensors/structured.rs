@@ -45,6 +45,9 @@ impl<'a> Machine<'a> {
         let Some(structured) = Structured::of(op)? else {
             return Ok(false);
         };
+        if structured.maps.len() != op.data().operands.len() {
+            return Ok(false);
+        }
         let operands: Vec<Operand> = op
             .data()
             .operands
