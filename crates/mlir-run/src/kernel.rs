@@ -13,6 +13,10 @@
 //! | `%y op value`, `op` reduces                | `y1(i) = y(i) op op{j}(value)`     |
 //! | `sparse_tensor.reduce %y, value, identity` | the same of stored values          |
 //!
+//! A result of `sparse_tensor.reduce` begins with the output before, as any other. It begins with the
+//! identity if the output is `tensor.empty`. The reference begins with one or the other, depending on
+//! the order of loops.
+//!
 //! Other bodies have no kernel; `pointwise` evaluates them at each point.
 
 mod maker;
@@ -131,18 +135,23 @@ fn declared(module: &Module, operand: Value) -> Result<Option<Known>> {
     let (Some(shape), Some(element)) = (ty.shape(), ty.element().number()) else {
         return Ok(None);
     };
-    let is_empty = definer(module, operand).is_some_and(|op| {
-        matches!(
-            op.name(),
-            "tensor.empty" | "sparse_tensor.init" | "linalg.init_tensor"
-        ) || op.name() == "bufferization.alloc_tensor" && op.operands("copy").is_empty()
-    });
+    let is_empty = is_undefined(module, operand);
     Ok(Some(Known {
         element,
         format: format_of(ty)?,
         extents: shape,
         uniform: is_empty.then(|| element.zero()),
     }))
+}
+
+/// Whether a tensor has no entries, or entries that nothing defines.
+fn is_undefined(module: &Module, value: Value) -> bool {
+    definer(module, value).is_some_and(|op| {
+        matches!(
+            op.name(),
+            "tensor.empty" | "sparse_tensor.init" | "linalg.init_tensor"
+        ) || op.name() == "bufferization.alloc_tensor" && op.operands("copy").is_empty()
+    })
 }
 
 /// The format of tensors of a type.

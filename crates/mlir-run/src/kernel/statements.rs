@@ -13,6 +13,7 @@ use crate::constants::constant_number;
 use crate::numbers::{self, Algebra};
 use crate::structured::Body;
 
+use super::is_undefined;
 use super::maker::Maker;
 use super::step::Step;
 
@@ -225,11 +226,14 @@ impl Maker<'_> {
         let identity = Expressions(&self.builder).number(identity)?;
         let stored = self.apply(Operator::Select, &[&is_stored, &value, &identity])?;
         let reduced = self.builder.reduce(&op, self.sums(), stored)?;
-        let known = self.operands[self.structured.n_inputs() + number].as_ref();
-        let begins = Expressions(&self.builder).constant(before).is_some();
+        let place = self.structured.n_inputs() + number;
+        let output = self.structured.op.data().operands[place];
+        let known = self.operands[place].as_ref();
+        let is_new = Expressions(&self.builder).constant(before).is_some();
         let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
-        match is_sparse && begins {
-            // Entries of a new sparse result begin with the identity.
+        let is_undefined = is_undefined(self.module, output);
+        match is_undefined || is_sparse && is_new {
+            // Such entries begin with the identity.
             true => Ok(Some(StatementOf {
                 value: reduced,
                 kept: None,
