@@ -26,7 +26,11 @@ impl<'a> Machine<'a> {
         let datum = match op.name() {
             "tensor.empty" => self.empty(frame, op, op.operands("dynamicSizes"))?,
             "bufferization.alloc_tensor" => match op.operands("copy") {
-                [copied] => self.get(frame, *copied)?,
+                [copied] => {
+                    let handle = self.tensor_handle(frame, op, *copied)?;
+                    let state = handle.0.state.borrow().clone();
+                    Datum::Tensor(TensorHandle::of_state(state))
+                }
                 _ => self.empty(frame, op, op.operands("dynamic_sizes"))?,
             },
             "tensor.splat" => {
