@@ -324,9 +324,14 @@ pub(crate) struct MlirArguments {
     pub(crate) file: String,
 
     /// mlir: the program; generic: in the generic form; encodings: how its sparse tensors
-    /// are stored; may be given several times
+    /// are stored; index, concrete, schedule, loop, c: its kernels; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append)]
     pub(crate) emit: Vec<String>,
+
+    /// Run a function without arguments, such as main, and print what the program prints.
+    /// Tensor files are those of the variables TENSOR0, TENSOR1, …
+    #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["emit", "to_dialect"])]
+    pub(crate) run: Option<String>,
 
     /// The dialect that the file is written in: 13 to 20 for that release, sparsec for the
     /// words of all, auto to have the file tell

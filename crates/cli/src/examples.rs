@@ -14,6 +14,8 @@ pub(crate) const MLIR_EXAMPLES: &str = "\
 Examples:
   sparsec mlir samples/spmv.mlir
   sparsec mlir samples/spmv.mlir --emit encodings
+  sparsec mlir samples/spmv.mlir --emit concrete
+  TENSOR0=matrix.mtx sparsec mlir program.mlir --run main
   sparsec mlir old.mlir --to-dialect 19
   sparsec mlir diagonals.mlir --dialect sparsec --emit generic";
 

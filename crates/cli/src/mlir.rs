@@ -1,8 +1,12 @@
-//! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed.
+//! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed, run.
 
 use serde_json::{Map, Value, json};
 use sparsec::mlir::{Dialect, Module};
-use sparsec::{Diagnostic, Result, code, suggest};
+use sparsec::mlir_host::SessionHost;
+use sparsec::{
+    Diagnostic, Facts, Options, Policy, Result, Session, Stage, code, compile_program, mlir_run,
+    suggest,
+};
 
 use crate::arguments::MlirArguments;
 use crate::call::Call;
@@ -14,13 +18,22 @@ use crate::text_file::read_source;
 const AUTO: &str = "auto";
 
 /// What `--emit` takes.
-const STAGES: [&str; 3] = ["mlir", "generic", "encodings"];
+const STAGES: [&str; 8] = [
+    "mlir",
+    "generic",
+    "encodings",
+    "index",
+    "concrete",
+    "schedule",
+    "loop",
+    "c",
+];
 
-/// Prints the stages that were asked for.
+/// Runs a function of the program, or prints the stages that were asked for.
 ///
 /// # Errors
 /// Those of the file, the dialects and the stages' names; `E1050` where the program has no
-/// words in the dialect that it is to be written in.
+/// words in the dialect that it is to be written in; those of a run.
 pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) -> Result<u8> {
     let stages = stages(call, arguments)?;
     let read_as = match arguments.dialect.as_str() {
@@ -40,12 +53,16 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     if let Some(dialect) = write_as {
         module = module.rewritten(dialect)?;
     }
+    if let Some(function) = &arguments.run {
+        return run(screen, &module, function);
+    }
     let mut texts = Vec::new();
     for name in stages {
         let text = match name {
             "mlir" => module.to_string(),
             "generic" => module.generic(),
-            _ => module.encodings_text(),
+            "encodings" => module.encodings_text(),
+            stage => kernels(&module, stage)?,
         };
         texts.push((name, text));
     }
@@ -59,6 +76,41 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     };
     screen.answer(text, value)?;
     Ok(0)
+}
+
+/// Runs a function. Whatever it printed before a fault is printed.
+fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
+    let session = Session::new(Options::default());
+    let mut output = Vec::new();
+    let mut host =
+        SessionHost::new(session, &mut output).with_variables(|name| std::env::var(name).ok());
+    let outcome = mlir_run::run(module, function, &mut host);
+    drop(host);
+    let text = String::from_utf8_lossy(&output).into_owned();
+    if outcome.is_ok() || !text.is_empty() {
+        screen.answer(|| text.clone(), || json!({ "output": text }))?;
+    }
+    outcome.map(|()| 0)
+}
+
+/// A stage of all kernels of a program, one below the other.
+fn kernels(module: &Module, stage: &str) -> Result<String> {
+    let mut texts = Vec::new();
+    for kernel in mlir_run::kernels(module)? {
+        if stage == "index" {
+            texts.push(format!("{}\n", kernel.program));
+            continue;
+        }
+        let compiled = compile_program(
+            &kernel.program,
+            &kernel.formats,
+            &Facts::default(),
+            &Policy::default(),
+        )?;
+        let stage = Stage::parse(stage).unwrap_or(Stage::Concrete);
+        texts.push(compiled.emit(&stage)?);
+    }
+    Ok(texts.join("\n"))
 }
 
 fn stages(call: &Call, arguments: &MlirArguments) -> Result<Vec<&'static str>> {

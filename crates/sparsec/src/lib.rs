@@ -159,8 +159,9 @@
 //! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
 //! | [`facts`]       | what is known of data, for programs that front ends build     |
 //! | [`mod@compute`] | computations over relations: their stages, and running them  |
+//! | [`mlir_host`]   | programs of MLIR, run in a session                           |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`codegen_c`] | the rooms behind, for tools |
+//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`mlir_run`](mod@mlir_run), [`codegen_c`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -175,6 +176,7 @@ mod figures;
 pub mod keep;
 mod kept;
 pub mod kernel;
+pub mod mlir_host;
 pub mod program;
 mod ready;
 pub mod relational;
@@ -235,6 +237,7 @@ pub use sparsec_io as io;
 pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_mlir as mlir;
+pub use sparsec_mlir_run as mlir_run;
 pub use sparsec_notation as notation;
 pub use sparsec_notation::{Notation, TensorName, parse_function};
 pub use sparsec_parallel as parallel;

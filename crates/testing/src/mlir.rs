@@ -15,13 +15,23 @@
 //! | `generic`   | the same in the generic form                              |
 //! | `encodings` | its encodings in every spelling                           |
 //! | `to-16`     | the program in the words of a release                     |
+//! | `index`, `concrete`, … | a stage of its kernels                         |
+//! | `run`       | what `@main` prints, on the interpreter and in machine code |
 //! | `error`     | the diagnostic that refuses it, or a stage that follows   |
+//!
+//! Each line of `run` has `> ` before it. It is written by hand or by the reference, and never
+//! blessed. The variables `TENSOR0` and so on name files of the folder `samples`:
+//! `tensor=matrix.mtx` on the line `test mlir …`, in order.
+//! A program that is refused as it runs has the stages `error run`.
 //!
 //! `dialect=16` on the line `test mlir …` says how the text is read. A program that is to be
 //! refused has the expectation of [`refuse`](crate::refuse) behind the line at fault.
 
 use sparsec::mlir::{Dialect, Module};
-use sparsec::{Result, Source};
+use sparsec::mlir_host::SessionHost;
+use sparsec::{
+    Backend, Facts, Options, Policy, Result, Session, Source, Stage, compile_program, mlir_run,
+};
 
 use crate::file::{Section, join, split};
 use crate::refuse::{Expectation, diagnostic};
@@ -43,8 +53,9 @@ pub fn program(name: &str, text: &str) -> (Source, Option<Dialect>, Vec<String>)
     for line in head.lines() {
         if let Some(words) = line.strip_prefix(TEST) {
             for word in words.split_whitespace() {
-                match word.strip_prefix("dialect=") {
-                    Some(name) => dialect = Dialect::parse(name),
+                match word.split_once('=') {
+                    Some(("dialect", name)) => dialect = Dialect::parse(name),
+                    Some(_) => {}
                     None => stages.push(word.to_owned()),
                 }
             }
@@ -67,7 +78,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
         Some(_) => {
             let expected = Expectation::find(name, &head)?;
             // Places are those of the program, whose lines are those of the file.
-            let Err(refusal) = refused(&source, dialect, &stages) else {
+            let Err(refusal) = refused(&source, dialect, &stages, &files(text)) else {
                 return Err(format!("{name}: the program was not refused"));
             };
             expected.check(name, &refusal)?;
@@ -78,16 +89,87 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
             }
             vec![diagnostic(&refusal)]
         }
-        None => emitted(&source, dialect, &stages)
+        None => emitted(&source, dialect, &stages, &files(text))
             .map_err(|error| format!("{name}: {}", error.render(false)))?,
     };
     if !bless {
         compare_all(name, &sections, &found)?;
     }
+    // What a program prints is no expectation of ours.
+    let found: Vec<Section> = found
+        .into_iter()
+        .map(|found| {
+            let mut written = sections.iter().filter(|it| it.title == found.title);
+            let kept = written.next().filter(|_| found.title == "run");
+            kept.cloned().unwrap_or(found)
+        })
+        .collect();
     Ok(join(&head, &found))
 }
 
-fn refused(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Result<()> {
+/// The files that the line of stages names, in order.
+pub fn files(text: &str) -> Vec<String> {
+    let line = text.lines().find_map(|line| line.strip_prefix(TEST));
+    let words = line.unwrap_or_default().split_whitespace();
+    words
+        .filter_map(|word| word.strip_prefix("tensor="))
+        .map(|name| {
+            let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples");
+            format!("{samples}/{name}")
+        })
+        .collect()
+}
+
+/// What `@main` prints.
+///
+/// # Errors
+/// That of the run.
+pub fn printed(module: &Module, session: Session, files: &[String]) -> Result<String> {
+    let mut output = Vec::new();
+    let mut host = SessionHost::new(session, &mut output).with_variables(|name| {
+        let number: usize = name.strip_prefix("TENSOR")?.parse().ok()?;
+        files.get(number).cloned()
+    });
+    mlir_run::run(module, "main", &mut host)?;
+    drop(host);
+    Ok(String::from_utf8_lossy(&output).into_owned())
+}
+
+fn run(module: &Module, files: &[String]) -> Result<String> {
+    let compiled = Session::new(Options {
+        backend: Backend::Cranelift,
+        ..Options::default()
+    });
+    let interpreted = printed(module, Session::interpreter(), files)?;
+    let compiled = printed(module, compiled, files)?;
+    assert_eq!(
+        interpreted, compiled,
+        "the interpreter and compiled kernels"
+    );
+    Ok(interpreted)
+}
+
+/// A stage of all kernels.
+fn kernels(module: &Module, stage: &Stage) -> Result<String> {
+    let mut text = String::new();
+    for kernel in mlir_run::kernels(module)? {
+        if *stage == Stage::Index {
+            text += &format!("{}\n", kernel.program);
+            continue;
+        }
+        let (facts, policy) = (Facts::default(), Policy::default());
+        let compiled = compile_program(&kernel.program, &kernel.formats, &facts, &policy)?;
+        text += &compiled.emit(stage)?;
+    }
+    Ok(text)
+}
+
+fn refused(
+    source: &Source,
+    dialect: Option<Dialect>,
+    stages: &[String],
+    files: &[String],
+) -> Result<()> {
     let module = Module::parse(source, dialect)?;
     module.verify()?;
     for stage in stages.iter().filter_map(|stage| release(stage)) {
@@ -95,6 +177,9 @@ fn refused(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Resu
     }
     for (_, encoding) in module.encodings() {
         encoding.to_format()?;
+    }
+    if stages.iter().any(|stage| stage == "run") {
+        run(&module, files)?;
     }
     Ok(())
 }
@@ -104,7 +189,12 @@ fn release(stage: &str) -> Option<Dialect> {
     Dialect::parse(stage.strip_prefix("to-")?)
 }
 
-fn emitted(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Result<Vec<Section>> {
+fn emitted(
+    source: &Source,
+    dialect: Option<Dialect>,
+    stages: &[String],
+    files: &[String],
+) -> Result<Vec<Section>> {
     let module = Module::parse(source, dialect)?;
     module.verify()?;
     reads_back(&module)?;
@@ -119,7 +209,15 @@ fn emitted(source: &Source, dialect: Option<Dialect>, stages: &[String]) -> Resu
             ("mlir", _) => module.to_string(),
             ("generic", _) => module.generic(),
             ("encodings", _) => module.encodings_text(),
-            (other, _) => panic!("there is no stage `{other}` of a program"),
+            ("run", _) => {
+                // Programs print lines that look like headers.
+                let printed = run(&module, files)?;
+                printed.lines().map(|line| format!("> {line}\n")).collect()
+            }
+            (other, _) => match Stage::parse(other) {
+                Some(stage) => kernels(&module, &stage)?,
+                None => panic!("there is no stage `{other}` of a program"),
+            },
         };
         Ok(Section {
             title: stage.clone(),

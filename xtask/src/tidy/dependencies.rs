@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("executor", &["base", "relation", "computation", "index"]),
     ("mlir", &["base", "format", "tensor", "index"]),
+    ("mlir-run", &["base", "format", "tensor", "index", "mlir"]),
     ("loop", &["base"]),
     (
         "lower",
@@ -91,6 +92,7 @@ const LIBRARIES: &[&str] = &[
     "certificate",
     "convert",
     "mlir",
+    "mlir-run",
     "loop",
     "lower",
     "codegen-c",

@@ -265,6 +265,65 @@ Write the sum, or `?`.";
                               ^^ released above
 
 Release it behind its last use.";
+    NOT_RUN = "E1060", "an operation that sparsec does not run in this form",
+    "`sparsec mlir --run` evaluates the program around kernels, and the functions of MLIR's runner.
+
+    call @sgemm(%a, %b) : (memref<?xf32>, memref<?xf32>) -> ()
+    ^^^^ function `@sgemm` has no body
+
+Give the function a body, or write the operation as others.";
+    OUT_OF_BOUNDS_ACCESS = "E1061", "a coordinate outside of a tensor or memref",
+    "Coordinates run from 0 up to the extent, which they never reach.
+
+    %0 = tensor.extract %a[%c8] : tensor<8xf64>
+         ^^^^^^^^^^^^^^ coordinates [8] of a tensor with extents [8]
+
+Compare the coordinate with `tensor.dim` or `memref.dim` first.";
+    INSERTION_ORDER = "E1062", "an insertion out of order",
+    "Entries are inserted in ascending order of the coordinates of levels, each once, into a tensor that is
+not finished.
+
+    %1 = tensor.insert %v into %0[%c3] : tensor<8xf64, #SV>
+    %2 = tensor.insert %v into %1[%c1] : tensor<8xf64, #SV>
+         ^^^^^^^^^^^^^ an entry at levels [1] behind one at levels [3]
+
+Insert in order, or collect the entries in a dense tensor and convert it.";
+    FAILED_ASSERTION = "E1063", "an assertion of the program that does not hold",
+    "`cf.assert` ends the program where its condition is false.
+
+    cf.assert %same, \"the extents differ\"
+    ^^^^^^^^^ an assertion does not hold: the extents differ
+
+The message is the program's own.";
+    RUN_LIMIT = "E1064", "a program that takes more than it may",
+    "Calls inside one another are limited, shapes have to fit in memory, and a body that no expression has
+is evaluated at no more than 2^32 points.
+
+    %0 = linalg.generic … ins(%a : tensor<1000000x1000000xi32, #CSR>) { … arith.shli … }
+         ^^^^^^^^^^^^^^ a body that is evaluated at 1000000000000 points
+
+Use smaller extents, or other operations in the body.";
+    NO_ENTRY_POINT = "E1065", "no function to run",
+    "`--run NAME` runs a function of the program that has a body and takes no arguments.
+
+    sparsec mlir spmv.mlir --run main
+    no function `@main` has a body
+
+Write `func.func @main()` that makes the operands and calls the others.";
+    UNDEFINED_VALUE = "E1066", "an operation without a value",
+    "An integer quotient by zero has no value, and neither has an integer that is too large for its type.
+
+    %0 = arith.divsi %a, %zero : i32
+         ^^^^^^^^^^^ an operation without a value
+
+Test the operands first.";
+    NO_TENSOR_FILE = "E1067", "a tensor file that the environment does not name",
+    "`@getTensorFilename(i)` is the value of the environment variable `TENSORi`.
+
+    sparsec mlir spmv.mlir --run main
+    the environment has no variable `TENSOR0`
+
+Set it: `TENSOR0=matrix.mtx sparsec mlir spmv.mlir --run main`.";
     NOT_IN_RELEASE = "E1050", "a program that a release has no words for",
     "`--to-dialect` writes a program in the words of a release. Not every release has words for everything.
 

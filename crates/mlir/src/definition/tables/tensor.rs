@@ -79,9 +79,11 @@ vector.transfer_read (source: tensor|memref, indices: index*, padding: any, mask
 vector.transfer_write (vector: vector, source: tensor|memref, indices: index*, mask: vector?) -> (result: tensor?) {permutation_map: map?, in_bounds: array?}
   $vector `,` $source `[` $indices `]` ( `,` ^$mask )? attr-dict `:` type($vector) `,` type($source)
 vector.print (source: any) {punctuation: punctuation?}
-  $source attr-dict `:` type($source)
+  $source attr-dict `:` type($source) ( `punctuation` ^$punctuation )?
 vector.print 18.. {punctuation: punctuation?, stringLiteral: text}
   `str` $stringLiteral attr-dict
+vector.print 17.. {punctuation: punctuation}
+  `punctuation` $punctuation attr-dict
 vector.broadcast (source: any) -> (vector: vector)
   $source attr-dict `:` type($source) `to` type($vector)
 vector.fma (lhs: vector, rhs: same(lhs), acc: same(lhs)) -> (result: same(lhs))

@@ -1,0 +1,263 @@
+//! The arrays of levels: as memrefs, as tensors, and back.
+//!
+//! ```text
+//! (i, j) -> (i : compressed(nonunique), j : singleton)
+//! positions 0     0 3
+//! coordinates     0 1 | 0 3 | 2 0      tuples, unless the singleton is `soa`
+//! ```
+
+mod assembly;
+
+use sparsec_base::{Result, Scalar};
+use sparsec_format::LevelKind;
+use sparsec_mlir::affine::AffineOp;
+use sparsec_mlir::encoding::LevelExpr;
+use sparsec_mlir::{AffineExpr, Attribute, Encoding, Operation};
+use sparsec_tensor::{Array, Index, Tensor};
+
+use crate::datum::{Datum, array_of};
+use crate::machine::{Frame, Machine, set};
+use crate::memory::{MemRef, count};
+use crate::tensors::index;
+
+/// The extents of the levels of a tensor.
+pub(crate) fn level_sizes(tensor: &Tensor) -> Vec<u64> {
+    let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
+    let levels = tensor.format().level_extents(&known).into_iter();
+    let size = |l: usize| match tensor.level(l).size() {
+        sizes if sizes.is_empty() => 0,
+        sizes => sizes.get(0) as u64,
+    };
+    levels
+        .enumerate()
+        .map(|(l, extent)| extent.unwrap_or_else(|| size(l)))
+        .collect()
+}
+
+/// The coordinates of levels at coordinates of modes.
+pub(crate) fn to_levels(encoding: &Encoding, modes: &[i64]) -> Option<Vec<i64>> {
+    let levels = encoding.levels.iter();
+    levels
+        .map(|level| match &level.expression {
+            LevelExpr::Affine(expression) => expression.value(modes, &[]),
+            LevelExpr::Other(_) => None,
+        })
+        .collect()
+}
+
+/// The coordinates of modes at coordinates of levels: those of a level that is the mode, or
+/// of a quotient and a remainder.
+pub(crate) fn to_modes(encoding: &Encoding, levels: &[i64]) -> Option<Vec<i64>> {
+    of_levels(encoding, levels, |block, inside, by| {
+        block.checked_mul(by)?.checked_add(inside)
+    })
+}
+
+/// The extents of modes with these extents of levels.
+pub(crate) fn extents_of_levels(encoding: &Encoding, sizes: &[u64]) -> Option<Vec<u64>> {
+    let sizes: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
+    let extents = of_levels(encoding, &sizes, |blocks, _, by| blocks.checked_mul(by))?;
+    extents
+        .into_iter()
+        .map(|it| u64::try_from(it).ok())
+        .collect()
+}
+
+fn of_levels(
+    encoding: &Encoding,
+    levels: &[i64],
+    joined: impl Fn(i64, i64, i64) -> Option<i64>,
+) -> Option<Vec<i64>> {
+    let affine = |n: usize| match &encoding.levels[n].expression {
+        LevelExpr::Affine(expression) => Some(expression),
+        LevelExpr::Other(_) => None,
+    };
+    let part = |wanted: AffineOp, mode: usize| {
+        (0..encoding.n_levels()).find_map(|n| match affine(n)? {
+            AffineExpr::Binary(op, of, by) if *op == wanted && of.dimension() == Some(mode) => {
+                match **by {
+                    AffineExpr::Constant(by) => Some((*levels.get(n)?, by)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    };
+    let modes = (0..encoding.n_modes).map(|mode| {
+        let whole = (0..encoding.n_levels())
+            .find(|n| affine(*n).and_then(AffineExpr::dimension) == Some(mode));
+        if let Some(level) = whole {
+            return levels.get(level).copied();
+        }
+        let (block, by) = part(AffineOp::FloorDivide, mode)?;
+        let (inside, _) = part(AffineOp::Modulo, mode)?;
+        joined(block, inside, by)
+    });
+    modes.collect()
+}
+
+/// The first level of coordinates that are stored as tuples.
+pub(crate) fn tuples_from(encoding: &Encoding) -> Option<usize> {
+    let from = encoding.coo_start()?;
+    let is_apart = encoding.levels[from + 1..].iter().any(|level| level.soa);
+    (!is_apart).then_some(from)
+}
+
+/// The positions of a level, if it has an array of them.
+pub(crate) fn positions(tensor: &Tensor, encoding: &Encoding, level: usize) -> Option<Vec<i64>> {
+    let view = tensor.level(level);
+    match encoding.levels[level].kind {
+        LevelKind::Compressed => Some(view.pos().to_vec()),
+        LevelKind::LooseCompressed => {
+            let pairs = view.pos().iter().zip(view.end().iter());
+            Some(pairs.flat_map(|(from, to)| [from, to]).collect())
+        }
+        _ => None,
+    }
+}
+
+/// The coordinates of a level.
+pub(crate) fn coords(tensor: &Tensor, level: usize) -> Vec<i64> {
+    tensor.level(level).crd().to_vec()
+}
+
+/// The coordinates from a level on, tuple by tuple.
+pub(crate) fn tuple_coords(tensor: &Tensor, encoding: &Encoding, from: usize) -> Vec<i64> {
+    let columns = from..encoding.n_levels();
+    let columns: Vec<Index<'_>> = columns.map(|l| tensor.level(l).crd()).collect();
+    let n = columns.first().map_or(0, |column| column.len());
+    let tuples = (0..n).flat_map(|n| columns.iter().map(move |column| column.get(n)));
+    tuples.collect()
+}
+
+impl<'a> Machine<'a> {
+    /// Whether an operation on the arrays of a tensor was run.
+    pub(crate) fn array_operation(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
+        let word = op.name().strip_prefix("sparse_tensor.").unwrap_or_default();
+        let datum = match word {
+            "positions" | "pointers" => {
+                let level = self.level(frame, op)?;
+                let (tensor, encoding) = self.with_encoding(frame, op)?;
+                let numbers = positions(&tensor, encoding, level);
+                let numbers = numbers.ok_or_else(|| self.not_run(op))?;
+                Datum::MemRef(self.index_memref(op, &numbers)?)
+            }
+            "coordinates" | "indices" => {
+                let level = self.level(frame, op)?;
+                let (tensor, encoding) = self.with_encoding(frame, op)?;
+                let tuples = tuples_from(encoding).filter(|from| level >= *from);
+                let Some(from) = tuples else {
+                    let numbers = coords(&tensor, level);
+                    let memref = self.index_memref(op, &numbers)?;
+                    set(frame, op.data().results[0], Datum::MemRef(memref));
+                    return Ok(true);
+                };
+                // One number of each tuple.
+                let numbers = tuple_coords(&tensor, encoding, from);
+                let width = encoding.n_levels() - from;
+                let whole = self.index_memref(op, &numbers)?;
+                Datum::MemRef(MemRef {
+                    offset: (level - from) as i64,
+                    sizes: vec![(numbers.len() / width) as u64],
+                    strides: vec![width as i64],
+                    ..whole
+                })
+            }
+            "coordinates_buffer" | "indices_buffer" => {
+                let (tensor, encoding) = self.with_encoding(frame, op)?;
+                let from = encoding.coo_start().ok_or_else(|| self.not_run(op))?;
+                let numbers = tuple_coords(&tensor, encoding, from);
+                Datum::MemRef(self.index_memref(op, &numbers)?)
+            }
+            "values" => {
+                let tensor = self.stored(frame, op, op.operand("tensor"))?;
+                let entries = tensor.vals().try_clone()?;
+                let n = entries.len() as u64;
+                Datum::MemRef(self.new_memref(entries, vec![n]))
+            }
+            "assemble" | "pack" | "tensor" => self.assemble(frame, op)?,
+            "disassemble" | "unpack" => return self.disassemble(frame, op),
+            "push_back" => return self.push_back(frame, op),
+            _ => return Ok(false),
+        };
+        set(frame, op.data().results[0], datum);
+        Ok(true)
+    }
+
+    /// The level of an attribute, or of an operand in early releases.
+    fn level(&self, frame: &Frame, op: Operation<'a>) -> Result<usize> {
+        let attributes = ["level", "dimension"].into_iter();
+        let mut found = attributes.filter_map(|name| op.attribute(name)?.natural());
+        if let Some(level) = found.next() {
+            return Ok(level as usize);
+        }
+        let level = self.integer(frame, op, op.operand("dim"))?;
+        let n_levels = op
+            .operand_type("tensor")
+            .encoding()
+            .map_or(0, |it| it.n_levels());
+        match usize::try_from(level) {
+            Ok(level) if level < n_levels => Ok(level),
+            _ => Err(self.outside(op, format!("level {level} of {n_levels}"))),
+        }
+    }
+
+    fn with_encoding(
+        &self,
+        frame: &Frame,
+        op: Operation<'a>,
+    ) -> Result<(std::rc::Rc<Tensor>, &'a Encoding)> {
+        let tensor = self.stored(frame, op, op.operand("tensor"))?;
+        match op.operand_type("tensor").encoding() {
+            Some(encoding) => Ok((tensor, encoding)),
+            None => Err(self.not_run(op)),
+        }
+    }
+
+    /// A new buffer of numbers, in the type of the operation's result.
+    fn index_memref(&mut self, op: Operation<'a>, numbers: &[i64]) -> Result<MemRef> {
+        let ty = self.module.ty(op.data().results[0]);
+        let element = self.element(op, ty)?;
+        let entries = numbers
+            .iter()
+            .map(|number| Scalar::from_i64(element, *number));
+        let array = array_of(element, &entries.collect::<Vec<_>>())?;
+        Ok(self.new_memref(array, vec![numbers.len() as u64]))
+    }
+
+    fn push_back(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
+        let size = self.integer(frame, op, op.operand("curSize"))?;
+        let memref = self.memref(frame, op, op.operand("inBuffer"))?;
+        let value = self.number(frame, op, op.operand("value"))?;
+        let n = match op.operands("n") {
+            [n] => self.integer(frame, op, *n)?,
+            _ => 1,
+        };
+        let Some(new_size) = size.checked_add(n).filter(|_| size >= 0 && n >= 0) else {
+            return Err(self.outside(op, format!("{n} entries behind {size}")));
+        };
+        let mut buffer = memref.clone();
+        let capacity = memref.sizes[0].max(1);
+        if new_size as u64 > memref.sizes[0] {
+            if op.attribute("inbounds") == Some(&Attribute::Unit) {
+                let message = format!("{new_size} entries in a buffer of {}", memref.sizes[0]);
+                return Err(self.outside(op, message));
+            }
+            let mut grown = capacity;
+            while grown < new_size as u64 {
+                grown = grown.saturating_mul(2);
+            }
+            let old = self.memref_entries(op, &memref)?;
+            let mut array = Array::zeroed(old.element(), count(&[grown])?)?;
+            for n in 0..old.len() {
+                array.set(n, old.get(n));
+            }
+            buffer = self.new_memref(array, vec![grown]);
+        }
+        for at in size..new_size {
+            buffer.set(&[at], value);
+        }
+        self.set_results(frame, op, vec![Datum::MemRef(buffer), index(new_size)])?;
+        Ok(true)
+    }
+}

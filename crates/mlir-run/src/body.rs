@@ -1,0 +1,319 @@
+//! Regions as expressions.
+//!
+//! ```text
+//! %p = arith.mulf %a, %b : f64          y(i) = sum{j}(A(i,j) * x(j)) + y0(i)
+//! %s = arith.addf %y, %p : f64
+//! linalg.yield %s : f64
+//! ```
+//!
+//! Operators of the program (`sparse_tensor.binary`, `unary`, `select`, `reduce`) ask which of their
+//! operands are stored:
+//!
+//! | operation | expression                                                                   |
+//! |-----------|------------------------------------------------------------------------------|
+//! | `unary`   | `select(isstored(x), present, absent)`                                       |
+//! | `binary`  | `select(isstored(x) and isstored(y), overlap, select(isstored(x), left, right))` |
+//! | `select`  | `select(condition, x, 0)`                                                    |
+//!
+//! A region that is left out gives no entry. If its operation gives the result, a second statement
+//! computes which entries the result keeps ([`Regions::kept`]).
+//!
+//! Source: the dialect's documentation; Bik et al., TACO 2022, §4.
+
+use std::collections::HashMap;
+
+use sparsec_base::{ElementType, Result, Scalar};
+use sparsec_index::{IndexVar, Operator, ProgramBuilder, build::Value as Expression};
+use sparsec_mlir::module::Origin;
+use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Value};
+
+use crate::constants::constant_number;
+use crate::numbers::{self, Algebra};
+
+/// Expressions of a program.
+pub(crate) struct Expressions<'a>(pub(crate) &'a ProgramBuilder);
+
+impl Algebra for Expressions<'_> {
+    type Value = Expression;
+
+    fn apply(&self, op: &Operator, args: Vec<Expression>) -> Result<Expression> {
+        self.0.apply(op, args)
+    }
+
+    fn cast(&self, element: ElementType, value: Expression) -> Result<Expression> {
+        self.0.cast(element, value)
+    }
+
+    fn number(&self, value: Scalar) -> Result<Expression> {
+        self.0.cast(value.element(), self.0.number(value))
+    }
+
+    fn constant(&self, value: &Expression) -> Option<Scalar> {
+        match value.expr() {
+            sparsec_index::Expr::Literal(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+/// The expressions of the values of a body.
+pub(crate) struct Regions<'a> {
+    pub(crate) module: &'a Module,
+    pub(crate) builder: &'a ProgramBuilder,
+    pub(crate) vars: &'a [IndexVar],
+    pub(crate) values: HashMap<Value, Expression>,
+    /// The conditions of `sparse_tensor.select`.
+    conditions: HashMap<Op, Expression>,
+}
+
+/// The operation that defines a value.
+pub(crate) fn definer(module: &Module, value: Value) -> Option<Operation<'_>> {
+    match module.value(value).origin {
+        Origin::Result(op, _) => Some(module.op(op)),
+        Origin::Argument(..) => None,
+    }
+}
+
+/// The operands of a block's last operation.
+pub(crate) fn yielded(module: &Module, block: Block) -> &[Value] {
+    let last = module.block(block).ops.last();
+    last.map_or(&[], |op| &module.op(*op).data().operands)
+}
+
+impl<'a> Regions<'a> {
+    pub(crate) fn new(
+        module: &'a Module,
+        builder: &'a ProgramBuilder,
+        vars: &'a [IndexVar],
+        values: HashMap<Value, Expression>,
+    ) -> Self {
+        Self {
+            module,
+            builder,
+            vars,
+            values,
+            conditions: HashMap::new(),
+        }
+    }
+
+    fn apply(&self, op: Operator, args: &[&Expression]) -> Result<Expression> {
+        self.builder
+            .apply(&op, args.iter().map(|arg| (*arg).clone()))
+    }
+
+    fn truth(&self, value: bool) -> Expression {
+        self.builder.number(Scalar::Bool(value))
+    }
+
+    pub(crate) fn is_stored(&self, value: &Expression) -> Result<Expression> {
+        self.apply(Operator::IsStored, &[value])
+    }
+
+    /// The expression of a value of the body; `None` if there is none.
+    ///
+    /// # Errors
+    /// Those of the operators.
+    pub(crate) fn expression(&mut self, value: Value) -> Result<Option<Expression>> {
+        if let Some(known) = self.values.get(&value) {
+            return Ok(Some(known.clone()));
+        }
+        let Some(op) = definer(self.module, value) else {
+            return Ok(None);
+        };
+        let found = self.operation(op)?;
+        if let Some(found) = &found {
+            self.values.insert(value, found.clone());
+        }
+        Ok(found)
+    }
+
+    fn operation(&mut self, op: Operation<'_>) -> Result<Option<Expression>> {
+        let algebra = Expressions(self.builder);
+        if let Some(number) = constant_number(op) {
+            return algebra.number(number).map(Some);
+        }
+        if op.name() == "linalg.index" {
+            let dim = op.attribute("dim").and_then(Attribute::natural);
+            let var = dim.and_then(|dim| self.vars.get(dim as usize).copied());
+            return var.map(|var| self.builder.index(var)).transpose();
+        }
+        let mut args = Vec::new();
+        for operand in &op.data().operands {
+            let Some(arg) = self.expression(*operand)? else {
+                return Ok(None);
+            };
+            args.push(arg);
+        }
+        match op.name() {
+            "sparse_tensor.unary" => self.unary(op, &args[0]),
+            "sparse_tensor.binary" => self.binary(op, &args[0], &args[1]),
+            "sparse_tensor.select" => self.select(op, &args[0]),
+            _ if numbers::is_arithmetic(op) => {
+                numbers::compute(&Expressions(self.builder), op, &args)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a region yields for arguments; `Ok(None)` if an operation has no expression.
+    pub(crate) fn region(
+        &mut self,
+        block: Block,
+        args: &[Expression],
+    ) -> Result<Option<Expression>> {
+        let data = self.module.block(block);
+        let arguments = data.arguments.iter().copied();
+        self.values.extend(arguments.zip(args.iter().cloned()));
+        // In order, so that no chain of operations is a chain of calls.
+        for op in &data.ops {
+            for result in &self.module.op(*op).data().results {
+                self.expression(*result)?;
+            }
+        }
+        match yielded(self.module, block).first() {
+            Some(value) => self.expression(*value),
+            None => Ok(None),
+        }
+    }
+
+    fn zero(&self, op: Operation<'_>) -> Option<Result<Expression>> {
+        let result = op.data().results.first()?;
+        let element = self.module.ty(*result).number()?;
+        Some(Expressions(self.builder).number(element.zero()))
+    }
+
+    fn unary(&mut self, op: Operation<'_>, x: &Expression) -> Result<Option<Expression>> {
+        let Some(zero) = self.zero(op).transpose()? else {
+            return Ok(None);
+        };
+        let mut branches = Vec::new();
+        for (name, args) in [("presentRegion", vec![x.clone()]), ("absentRegion", vec![])] {
+            branches.push(match op.region(name).block {
+                Some(block) => match self.region(block, &args)? {
+                    Some(value) => value,
+                    None => return Ok(None),
+                },
+                None => zero.clone(),
+            });
+        }
+        let is_stored = self.is_stored(x)?;
+        self.apply(Operator::Select, &[&is_stored, &branches[0], &branches[1]])
+            .map(Some)
+    }
+
+    fn binary(
+        &mut self,
+        op: Operation<'_>,
+        x: &Expression,
+        y: &Expression,
+    ) -> Result<Option<Expression>> {
+        let Some(zero) = self.zero(op).transpose()? else {
+            return Ok(None);
+        };
+        let mut branches = Vec::new();
+        for (name, args, identity) in [
+            ("overlapRegion", vec![x.clone(), y.clone()], ""),
+            ("leftRegion", vec![x.clone()], "left_identity"),
+            ("rightRegion", vec![y.clone()], "right_identity"),
+        ] {
+            branches.push(match op.region(name).block {
+                Some(block) => match self.region(block, &args)? {
+                    Some(value) => value,
+                    None => return Ok(None),
+                },
+                None if op.attribute(identity).is_some() => args[0].clone(),
+                None => zero.clone(),
+            });
+        }
+        let [overlap, left, right] = &branches[..] else {
+            return Ok(None);
+        };
+        self.three_cases(x, y, overlap, left, right, &zero)
+            .map(Some)
+    }
+
+    fn three_cases(
+        &self,
+        x: &Expression,
+        y: &Expression,
+        overlap: &Expression,
+        left: &Expression,
+        right: &Expression,
+        neither: &Expression,
+    ) -> Result<Expression> {
+        let (has_x, has_y) = (self.is_stored(x)?, self.is_stored(y)?);
+        let both = self.apply(Operator::And, &[&has_x, &has_y])?;
+        let right = self.apply(Operator::Select, &[&has_y, right, neither])?;
+        let one = self.apply(Operator::Select, &[&has_x, left, &right])?;
+        self.apply(Operator::Select, &[&both, overlap, &one])
+    }
+
+    fn select(&mut self, op: Operation<'_>, x: &Expression) -> Result<Option<Expression>> {
+        let Some(zero) = self.zero(op).transpose()? else {
+            return Ok(None);
+        };
+        let Some(block) = op.region("region").block else {
+            return Ok(None);
+        };
+        let Some(condition) = self.region(block, std::slice::from_ref(x))? else {
+            return Ok(None);
+        };
+        self.conditions.insert(op.id(), condition.clone());
+        let chosen = self.apply(Operator::Select, &[&condition, x, &zero])?;
+        let is_stored = self.is_stored(x)?;
+        self.apply(Operator::Select, &[&is_stored, &chosen, &zero])
+            .map(Some)
+    }
+
+    /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
+    /// expression stores. The value has an expression.
+    ///
+    /// # Errors
+    /// Those of the operators.
+    pub(crate) fn kept(&mut self, value: Value) -> Result<Option<Expression>> {
+        let Some(op) = definer(self.module, value) else {
+            return Ok(None);
+        };
+        let operand = |this: &Self, n: usize| {
+            let operand = op.data().operands.get(n)?;
+            this.values.get(operand).cloned()
+        };
+        let has = |name: &str, identity: &str| {
+            op.region(name).block.is_some() || op.attribute(identity).is_some()
+        };
+        match op.name() {
+            "sparse_tensor.select" => {
+                let condition = self.conditions.get(&op.id()).cloned();
+                let (Some(condition), Some(x)) = (condition, operand(self, 0)) else {
+                    return Ok(None);
+                };
+                let is_stored = self.is_stored(&x)?;
+                let otherwise = self.truth(false);
+                self.apply(Operator::Select, &[&is_stored, &condition, &otherwise])
+                    .map(Some)
+            }
+            "sparse_tensor.unary" if !has("presentRegion", "") => {
+                let Some(x) = operand(self, 0) else {
+                    return Ok(None);
+                };
+                let absent = self.truth(has("absentRegion", ""));
+                let is_stored = self.is_stored(&x)?;
+                self.apply(Operator::Select, &[&is_stored, &self.truth(false), &absent])
+                    .map(Some)
+            }
+            "sparse_tensor.binary" if !has("overlapRegion", "") => {
+                let (Some(x), Some(y)) = (operand(self, 0), operand(self, 1)) else {
+                    return Ok(None);
+                };
+                let (left, right) = (
+                    self.truth(has("leftRegion", "left_identity")),
+                    self.truth(has("rightRegion", "right_identity")),
+                );
+                let none = self.truth(false);
+                self.three_cases(&x, &y, &none, &left, &right, &none)
+                    .map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+}

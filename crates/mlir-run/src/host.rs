@@ -1,0 +1,50 @@
+//! What a program asks of its surroundings: kernels, conversions, files, printing.
+
+use std::rc::Rc;
+
+use sparsec_base::{ElementType, Result};
+use sparsec_format::Format;
+use sparsec_tensor::{Entries, Tensor};
+
+use crate::kernel::Kernel;
+
+/// The surroundings of a running program.
+pub trait Host {
+    /// Prints text to the program's output.
+    ///
+    /// # Errors
+    /// If the output takes no more.
+    fn print(&mut self, text: &str) -> Result<()>;
+
+    /// The value of an environment variable, such as `TENSOR0`.
+    fn variable(&mut self, name: &str) -> Option<String>;
+
+    /// The entries of a tensor file with values of this type. `mirrored` asks for both triangles
+    /// of a symmetric matrix, of which a file has one.
+    ///
+    /// # Errors
+    /// Those of the file.
+    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<Entries>;
+
+    /// Writes a tensor to a file in the extended FROSTT format, or prints it if there is no path.
+    ///
+    /// # Errors
+    /// Those of the file.
+    fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()>;
+
+    /// The results of a kernel, in the order of its statements, for operands in the order of its
+    /// inputs.
+    ///
+    /// # Errors
+    /// Those of planning and running it.
+    fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>>;
+
+    /// The same tensor in another format.
+    ///
+    /// # Errors
+    /// Those of the conversion.
+    fn convert(&mut self, tensor: &Tensor, format: &Format) -> Result<Tensor>;
+
+    /// The time in seconds since some fixed moment.
+    fn seconds(&mut self) -> f64;
+}

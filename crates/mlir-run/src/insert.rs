@@ -1,0 +1,219 @@
+//! Insertion: entries added one by one, or row by row through a workspace.
+//!
+//! ```text
+//! %0 = tensor.empty() : tensor<4x4xf64, #CSR>
+//! %1 = tensor.insert %a into %0[%i, %j]             in the order of levels
+//! %2 = sparse_tensor.load %1 hasInserts
+//! ```
+//!
+//! `tensor.insert` has the coordinates of modes, the operations of `sparse_tensor` those of levels.
+//! An entry that does not follow the one before is refused: the reference stores it at a wrong place.
+
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use sparsec_base::{Result, Scalar, code};
+use sparsec_mlir::{Encoding, Operation, Value};
+use sparsec_tensor::Array;
+
+use crate::arrays;
+use crate::datum::{Datum, Growing, State, TensorHandle};
+use crate::machine::{Frame, Machine, set};
+use crate::memory::MemRef;
+use crate::tensors::index;
+
+impl<'a> Machine<'a> {
+    pub(crate) fn insertion(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
+        match op.name() {
+            "sparse_tensor.load" => {
+                let datum = self.taken(frame, op, op.operand("tensor"))?;
+                let handle = self.as_tensor(op, datum)?;
+                let tensor = handle.tensor()?;
+                *handle.0.state.borrow_mut() = State::Stored(tensor);
+                set(frame, op.result("result"), Datum::Tensor(handle));
+            }
+            "sparse_tensor.lex_insert" => {
+                let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
+                let indices = self.memref(frame, op, op.operand("indices"))?;
+                let levels = self.numbers_of(op, &indices)?;
+                let value = self.number(frame, op, op.operand("value"))?;
+                self.insert_in_place(op, &handle, op.operand("tensor"), &levels, value)?;
+            }
+            "sparse_tensor.insert" => {
+                let value = self.number(frame, op, op.operand("value"))?;
+                let levels = self.integers(frame, op, op.operands("indices"))?;
+                let datum = self.taken(frame, op, op.operand("tensor"))?;
+                let handle = own(self.as_tensor(op, datum)?);
+                self.insert_in_place(op, &handle, op.operand("tensor"), &levels, value)?;
+                set(frame, op.result("result"), Datum::Tensor(handle));
+            }
+            "sparse_tensor.expand" => self.expand(frame, op)?,
+            "sparse_tensor.compress" => self.compress(frame, op)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// `tensor.insert` into a sparse tensor.
+    pub(crate) fn insert_entry(
+        &mut self,
+        op: Operation<'a>,
+        handle: TensorHandle,
+        at: &[i64],
+        value: Scalar,
+    ) -> Result<Datum> {
+        let extents = handle.extents();
+        self.checked(op, at, &extents)?;
+        let encoding = self.encoding(op, op.operand("dest"))?;
+        let levels = arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op))?;
+        let handle = own(handle);
+        self.insert_in_place(op, &handle, op.operand("dest"), &levels, value)?;
+        Ok(Datum::Tensor(handle))
+    }
+
+    fn encoding(&self, op: Operation<'a>, value: Value) -> Result<&'a Encoding> {
+        match self.module.ty(value).encoding() {
+            Some(encoding) => Ok(encoding),
+            None => Err(self.not_run(op)),
+        }
+    }
+
+    fn insert_in_place(
+        &mut self,
+        op: Operation<'a>,
+        handle: &TensorHandle,
+        tensor: Value,
+        levels: &[i64],
+        value: Scalar,
+    ) -> Result<()> {
+        let encoding = self.encoding(op, tensor)?;
+        let modes = arrays::to_modes(encoding, levels).ok_or_else(|| self.not_run(op))?;
+        let coords = self.checked(op, &modes, &handle.extents())?;
+        let mut state = handle.0.state.borrow_mut();
+        let growing = match &mut *state {
+            State::Growing(growing) => growing,
+            State::Stored(stored) if stored.n_stored() == 0 => {
+                let new = Growing::new(stored.format().clone(), stored.extents(), stored.element());
+                *state = State::Growing(Rc::new(new));
+                match &mut *state {
+                    State::Growing(growing) => growing,
+                    _ => return Err(self.not_run(op)),
+                }
+            }
+            _ => {
+                return Err(self
+                    .fault(
+                        op,
+                        code::INSERTION_ORDER,
+                        "an entry is added to a finished tensor",
+                    )
+                    .help(
+                        "insert into a tensor of `tensor.empty`, and load it behind all insertions",
+                    ));
+            }
+        };
+        let growing = Rc::make_mut(growing);
+        let order = growing.last.as_slice().cmp(levels);
+        let is_unique = encoding.levels.last().is_none_or(|level| !level.nonunique)
+            || growing.format.is_unique();
+        let follows = growing.last.is_empty()
+            || order == Ordering::Less
+            || (order == Ordering::Equal && !is_unique);
+        if !follows {
+            let message = format!(
+                "an entry at levels {levels:?} behind one at levels {:?}",
+                growing.last
+            );
+            let fault = self.fault(op, code::INSERTION_ORDER, message);
+            return Err(fault.help("insert entries in ascending order of their levels, each once"));
+        }
+        growing.last = levels.to_vec();
+        growing.coords.extend(coords);
+        growing.values.push(value);
+        Ok(())
+    }
+
+    fn numbers_of(&self, op: Operation<'a>, memref: &MemRef) -> Result<Vec<i64>> {
+        let entries = self.memref_entries(op, memref)?;
+        let numbers = (0..entries.len()).map(|n| entries.get(n).to_integer());
+        let numbers: Option<Vec<i64>> = numbers.map(|it| it.map(|it| it as i64)).collect();
+        numbers.ok_or_else(|| self.not_run(op))
+    }
+
+    /// The workspace of the last level.
+    fn expand(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
+        let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
+        let encoding = self.encoding(op, op.operand("tensor"))?;
+        let extents: Vec<Option<u64>> = handle.extents().into_iter().map(Some).collect();
+        let size = encoding.level_shape(&extents).last().copied().flatten();
+        let size = size.ok_or_else(|| self.not_run(op))?;
+        let n = crate::memory::count(&[size])?;
+        let element = self.element(op, op.operand_type("tensor"))?;
+        let columns = [
+            (op.result("values"), element),
+            (op.result("filled"), sparsec_base::ElementType::Bool),
+            (op.result("added"), sparsec_base::ElementType::I64),
+        ];
+        for (result, element) in columns {
+            let memref = self.new_memref(Array::zeroed(element, n)?, vec![size]);
+            set(frame, result, Datum::MemRef(memref));
+        }
+        set(frame, op.result("count"), index(0));
+        Ok(())
+    }
+
+    /// Inserts what a workspace has, and empties it.
+    fn compress(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
+        let memref = |this: &Self, name: &str| this.memref(frame, op, op.operand(name));
+        let (values, filled) = (memref(self, "values")?, memref(self, "filled")?);
+        let added = memref(self, "added")?;
+        let count = self.integer(frame, op, op.operand("count"))?;
+        let is_early = op.data().results.is_empty();
+        let parents = match is_early {
+            true => {
+                let indices = memref(self, "indices")?;
+                let mut levels = self.numbers_of(op, &indices)?;
+                levels.pop();
+                levels
+            }
+            false => self.integers(frame, op, op.operands("lvlCoords"))?,
+        };
+        let tensor = op.operand("tensor");
+        let handle = match is_early {
+            true => self.tensor_handle(frame, op, tensor)?,
+            false => {
+                let datum = self.taken(frame, op, tensor)?;
+                own(self.as_tensor(op, datum)?)
+            }
+        };
+        let mut coords = Vec::new();
+        for n in 0..count {
+            let coord = added.get(&[n]).and_then(Scalar::to_integer);
+            let coord =
+                coord.ok_or_else(|| self.outside(op, format!("{count} added coordinates")))?;
+            coords.push(coord as i64);
+        }
+        coords.sort_unstable();
+        for coord in coords {
+            let value = values.get(&[coord]);
+            let value = value.ok_or_else(|| self.outside(op, format!("coordinate {coord}")))?;
+            let mut levels = parents.clone();
+            levels.push(coord);
+            self.insert_in_place(op, &handle, tensor, &levels, value)?;
+            values.set(&[coord], value.element().zero());
+            filled.set(&[coord], Scalar::Bool(false));
+        }
+        if let Some(result) = op.data().results.first() {
+            set(frame, *result, Datum::Tensor(handle));
+        }
+        Ok(())
+    }
+}
+
+/// A tensor that no other value sees.
+fn own(handle: TensorHandle) -> TensorHandle {
+    match Rc::strong_count(&handle.0) {
+        1 => handle,
+        _ => TensorHandle::of_state(handle.0.state.borrow().clone()),
+    }
+}

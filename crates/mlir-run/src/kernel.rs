@@ -1,0 +1,211 @@
+//! Structured operations as programs of tensor expressions.
+//!
+//! ```text
+//! linalg.generic ins(%A, %x) outs(%y)          inputs A, x (and y, if it is not zero)
+//!   (i, j), (j), (i)                           y1(i) = y(i) + sum{j}(A(i,j) * x(j))
+//!   %y + %A * %x
+//! ```
+//!
+//! | the body yields                            | statement                          |
+//! |--------------------------------------------|------------------------------------|
+//! | a value without `%y`                       | `y1(i) = value`                    |
+//! | a value, and no iterator is a reduction    | `y1(i) = value`, with `y(i)` for `%y` |
+//! | `%y op value`, `op` reduces                | `y1(i) = y(i) op op{j}(value)`     |
+//! | `sparse_tensor.reduce %y, value, identity` | the same of stored values          |
+//!
+//! A result of `sparse_tensor.reduce` begins with the output before, as any other. It begins with the
+//! identity if the output is `tensor.empty`. The reference begins with one or the other, depending on
+//! the order of loops.
+//!
+//! Other bodies have no kernel; `pointwise` evaluates them at each point.
+
+mod maker;
+mod statements;
+mod step;
+
+use std::collections::BTreeMap;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
+use sparsec_format::Format;
+use sparsec_index::{Program, TensorVar};
+use sparsec_mlir::{Module, Type, Value};
+
+use crate::body::definer;
+use crate::structured::Structured;
+
+use maker::Maker;
+
+/// A structured operation as a program.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// The program; a statement for each result, and for each one with `kept` another.
+    pub program: Program,
+    /// The formats of inputs and results.
+    pub formats: BTreeMap<TensorVar, Format>,
+    /// The place of the operation.
+    pub span: Span,
+    /// What the inputs are, in order.
+    pub(crate) inputs: Vec<Source>,
+    /// What becomes of the results, in order.
+    pub(crate) results: Vec<Outcome>,
+}
+
+/// What an input of a kernel is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The operand with this number, those of `ins` first.
+    Operand(usize),
+    /// A number from outside of the body.
+    Captured(Value),
+}
+
+/// What becomes of a result of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// Whether the next statement says which entries are kept.
+    pub(crate) has_kept: bool,
+    /// Whether entries that are not stored are zero, whatever the fill is.
+    pub(crate) drops_fill: bool,
+}
+
+/// What is known of an operand.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) element: ElementType,
+    pub(crate) format: Format,
+    pub(crate) extents: Vec<Option<u64>>,
+    /// The value of all entries, if they are known to be equal.
+    pub(crate) uniform: Option<Scalar>,
+}
+
+/// The programs of a module's structured operations, with the formats and extents of their types.
+///
+/// Operations without a kernel are left out.
+///
+/// # Errors
+/// Those of encodings that no format has.
+///
+/// ```
+/// use sparsec_base::Source;
+/// use sparsec_mlir::Module;
+/// let text = "
+///     #CSR = #sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>
+///     func.func @f(%a: tensor<4x8xf64, #CSR>, %x: tensor<8xf64>, %y: tensor<4xf64>) -> tensor<4xf64> {
+///       %0 = linalg.matvec ins(%a, %x : tensor<4x8xf64, #CSR>, tensor<8xf64>)
+///                          outs(%y : tensor<4xf64>) -> tensor<4xf64>
+///       return %0 : tensor<4xf64>
+///     }";
+/// let module = Module::parse(&Source::new("example", text), None)?;
+/// let kernels = sparsec_mlir_run::kernels(&module)?;
+/// assert_eq!(kernels[0].program.to_string(), "t0(i) = y(i) + sum{k}(a(i,k) * x(k))");
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
+    let mut found = Vec::new();
+    for op in module.walk() {
+        let Some(structured) = Structured::of(module.op(op))? else {
+            continue;
+        };
+        let operands = &structured.op.data().operands;
+        if operands.len() != structured.maps.len() {
+            continue;
+        }
+        let known: Vec<Option<Known>> = operands
+            .iter()
+            .map(|operand| declared(module, *operand))
+            .collect::<Result<_>>()?;
+        let n_loops = structured.reductions.len();
+        let mut extents = vec![None; n_loops];
+        for (known, map) in known.iter().zip(&structured.maps) {
+            let Some(known) = known else { continue };
+            for (extent, result) in known.extents.iter().zip(&map.results) {
+                if let Some(n) = result.dimension() {
+                    extents[n] = extents[n].or(*extent);
+                }
+            }
+        }
+        found.extend(of_structured(&structured, &known, &extents)?);
+    }
+    Ok(found)
+}
+
+/// What the type of an operand says; `None` for a number.
+fn declared(module: &Module, operand: Value) -> Result<Option<Known>> {
+    let ty = module.ty(operand);
+    let (Some(shape), Some(element)) = (ty.shape(), ty.element().number()) else {
+        return Ok(None);
+    };
+    let is_empty = is_undefined(module, operand);
+    Ok(Some(Known {
+        element,
+        format: format_of(ty)?,
+        extents: shape,
+        uniform: is_empty.then(|| element.zero()),
+    }))
+}
+
+/// Whether a tensor has no entries, or entries that nothing defines.
+fn is_undefined(module: &Module, value: Value) -> bool {
+    definer(module, value).is_some_and(|op| {
+        matches!(
+            op.name(),
+            "tensor.empty" | "sparse_tensor.init" | "linalg.init_tensor"
+        ) || op.name() == "bufferization.alloc_tensor" && op.operands("copy").is_empty()
+    })
+}
+
+/// The format of tensors of a type.
+///
+/// # Errors
+/// Those of encodings that no format has.
+pub(crate) fn format_of(ty: &Type) -> Result<Format> {
+    match ty.encoding() {
+        Some(encoding) => {
+            let mut whole = (**encoding).clone();
+            whole.slices.clear();
+            whole.to_format()
+        }
+        None => Ok(Format::dense(ty.shape().map_or(0, |shape| shape.len()))),
+    }
+}
+
+/// The kernel of an operation; `None` if its body has none.
+///
+/// # Errors
+/// Those of extents that no program has.
+pub(crate) fn of_structured(
+    structured: &Structured<'_>,
+    operands: &[Option<Known>],
+    extents: &[Option<u64>],
+) -> Result<Option<Kernel>> {
+    let maker = Maker::new(structured, operands, extents);
+    // An expression may be too large, or have no types; such bodies are evaluated.
+    Ok(maker.kernel().unwrap_or(None))
+}
+
+/// Extents that operands give loops.
+///
+/// # Errors
+/// `E1016` if two operands disagree.
+pub(crate) fn loop_extents(
+    structured: &Structured<'_>,
+    extents: &[Option<Vec<u64>>],
+) -> Result<Vec<Option<u64>>> {
+    let mut found: Vec<Option<u64>> = vec![None; structured.reductions.len()];
+    for (operand, map) in extents.iter().zip(&structured.maps) {
+        let Some(operand) = operand else { continue };
+        for (extent, result) in operand.iter().zip(&map.results) {
+            let Some(n) = result.dimension() else {
+                continue;
+            };
+            if let Some(known) = found[n].replace(*extent)
+                && known != *extent
+            {
+                let message = format!("one loop has extents {known} and {extent}");
+                return Err(Diagnostic::new(code::SHAPE_MISMATCH, message)
+                    .help("give operands the same extents along each iterator"));
+            }
+        }
+    }
+    Ok(found)
+}

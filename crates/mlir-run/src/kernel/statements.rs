@@ -1,0 +1,247 @@
+//! The statement of each result.
+
+use std::collections::HashMap;
+
+use sparsec_base::{Result, Scalar};
+use sparsec_index::build::Value as Expression;
+use sparsec_index::function::Properties;
+use sparsec_index::{IndexVar, Operator, UserFunction};
+use sparsec_mlir::{Block, Operation, Value};
+
+use crate::body::{Expressions, Regions, definer, yielded};
+use crate::constants::constant_number;
+use crate::numbers::{self, Algebra};
+use crate::structured::Body;
+
+use super::is_undefined;
+use super::maker::Maker;
+use super::step::Step;
+
+/// What a statement assigns.
+pub(super) struct StatementOf {
+    pub(super) value: Expression,
+    pub(super) kept: Option<Expression>,
+    pub(super) drops_fill: bool,
+}
+
+impl StatementOf {
+    pub(super) fn plain(value: Expression) -> Self {
+        Self {
+            value,
+            kept: None,
+            drops_fill: false,
+        }
+    }
+}
+
+impl Maker<'_> {
+    pub(super) fn sums(&self) -> Vec<IndexVar> {
+        let vars = self.vars.iter().zip(&self.structured.reductions);
+        let sums = vars.filter(|(_, is_sum)| **is_sum);
+        sums.map(|(var, _)| *var).collect()
+    }
+
+    pub(super) fn apply(&self, op: Operator, args: &[&Expression]) -> Result<Expression> {
+        self.builder
+            .apply(&op, args.iter().map(|arg| (*arg).clone()))
+    }
+
+    /// `before op op{sums}(value)`.
+    pub(super) fn reduced(
+        &self,
+        op: &Operator,
+        before: &Expression,
+        value: Expression,
+    ) -> Result<Expression> {
+        let (element, sums) = (value.element(), self.sums());
+        let value = match sums.is_empty() {
+            true => value,
+            false => self.builder.reduce(op, sums, value)?,
+        };
+        let begin = Expressions(&self.builder).constant(before);
+        match begin {
+            Some(begin) if op.identity(element) == begin.cast(element) => Ok(value),
+            _ => self.apply(op.clone(), &[before, &value]),
+        }
+    }
+
+    pub(super) fn of_name(
+        &mut self,
+        inputs: &[Expression],
+        before: &Expression,
+    ) -> Result<Option<StatementOf>> {
+        let element = before.element();
+        let cast = |value: &Expression| self.builder.cast(element, value.clone());
+        let value = match (&self.structured.body, inputs) {
+            (Body::Copy, [input, ..]) => cast(input)?,
+            (Body::Accumulate(op), [input, ..]) => self.reduced(op, before, cast(input)?)?,
+            (Body::Multiply, [a, b]) => {
+                let product = self.apply(Operator::Mul, &[&cast(a)?, &cast(b)?])?;
+                self.reduced(&Operator::Add, before, product)?
+            }
+            (Body::Multiply, [a, b, from_a, from_b]) => {
+                let a = self.apply(Operator::Sub, &[&cast(a)?, &cast(from_a)?])?;
+                let b = self.apply(Operator::Sub, &[&cast(b)?, &cast(from_b)?])?;
+                let product = self.apply(Operator::Mul, &[&a, &b])?;
+                self.reduced(&Operator::Add, before, product)?
+            }
+            (Body::Elementwise(float, integer), _) => {
+                let word = match (numbers::is_float(element), integer) {
+                    (true, _) => float,
+                    (false, Some(integer)) => integer,
+                    _ => return Ok(None),
+                };
+                let op = match *word {
+                    "addf" | "addi" => Operator::Add,
+                    "subf" | "subi" => Operator::Sub,
+                    "mulf" | "muli" => Operator::Mul,
+                    "divf" => Operator::Div,
+                    "maximumf" | "maxsi" => Operator::Max,
+                    "minimumf" | "minsi" => Operator::Min,
+                    "absf" => Operator::Abs,
+                    "exp" => Operator::Exp,
+                    "log" => Operator::Log,
+                    "negf" => Operator::Neg,
+                    "floor" => Operator::Floor,
+                    "ceil" => Operator::Ceil,
+                    _ => return Ok(None),
+                };
+                self.apply(op, &inputs.iter().collect::<Vec<_>>())?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(StatementOf::plain(value)))
+    }
+
+    pub(super) fn of_region(
+        &mut self,
+        block: Block,
+        number: usize,
+        inputs: &[Expression],
+        before: &[Expression],
+        values: HashMap<Value, Expression>,
+    ) -> Result<Option<StatementOf>> {
+        let arguments = &self.module.block(block).arguments;
+        let own = arguments[inputs.len() + number];
+        let Some(value) = yielded(self.module, block).get(number).copied() else {
+            return Ok(None);
+        };
+        let mut values = values;
+        values.extend(arguments.iter().copied().zip(inputs.iter().cloned()));
+        let sums = self.sums();
+        if sums.is_empty() {
+            let outputs = arguments[inputs.len()..].iter().copied();
+            values.extend(outputs.zip(before.iter().cloned()));
+        }
+        let mut regions = Regions::new(self.module, &self.builder, &self.vars, values);
+        if sums.is_empty() {
+            let Some(whole) = regions.region(block, &[])? else {
+                return Ok(None);
+            };
+            let whole = match yielded(self.module, block).first() == Some(&value) {
+                true => whole,
+                false => match regions.expression(value)? {
+                    Some(whole) => whole,
+                    None => return Ok(None),
+                },
+            };
+            let kept = regions.kept(value)?;
+            return Ok(Some(StatementOf {
+                value: whole,
+                kept,
+                drops_fill: false,
+            }));
+        }
+        let Some(step) = Step::of(self.module, value, own) else {
+            return Ok(None);
+        };
+        // Other outputs, and this one elsewhere in the body, have no expression here.
+        for op in &self.module.block(block).ops {
+            for result in &self.module.op(*op).data().results {
+                regions.expression(*result)?;
+            }
+        }
+        let mut terms = Vec::new();
+        for (term, is_negative) in &step.terms {
+            let Some(term) = regions.expression(*term)? else {
+                return Ok(None);
+            };
+            terms.push(match is_negative {
+                true => self.apply(Operator::Neg, &[&term])?,
+                false => term,
+            });
+        }
+        let mut whole = terms.remove(0);
+        for term in terms {
+            whole = self.apply(step.op.clone(), &[&whole, &term])?;
+        }
+        let Some(reduce) = step.reduce else {
+            let value = self.reduced(&step.op, &before[number], whole)?;
+            return Ok(Some(StatementOf::plain(value)));
+        };
+        self.custom(reduce, whole, &before[number], number)
+    }
+
+    /// `sparse_tensor.reduce`: of the values that are stored.
+    pub(super) fn custom(
+        &mut self,
+        reduce: Operation<'_>,
+        value: Expression,
+        before: &Expression,
+        number: usize,
+    ) -> Result<Option<StatementOf>> {
+        let identity = reduce.operands("identity")[0];
+        let identity = definer(self.module, identity).and_then(constant_number);
+        let (Some(identity), Some(block)) = (identity, reduce.region("region").block) else {
+            return Ok(None);
+        };
+        let element = identity.element();
+        let properties = Properties {
+            commutative: true,
+            associative: true,
+            identity: Some(match identity.to_integer() {
+                Some(integer) => Scalar::I64(integer as i64),
+                None => Scalar::F64(identity.to_f64()),
+            }),
+            ..Properties::default()
+        };
+        let mut is_expression = true;
+        let module = self.module;
+        let parameters = [("x", element), ("y", element)];
+        let function = UserFunction::build("reduced", &parameters, properties, |builder, args| {
+            let mut regions = Regions::new(module, builder, &[], HashMap::new());
+            match regions.region(block, args)? {
+                Some(value) => Ok(value),
+                None => {
+                    is_expression = false;
+                    Ok(args[0].clone())
+                }
+            }
+        })?;
+        if !is_expression {
+            return Ok(None);
+        }
+        let op = Operator::Defined(function);
+        let is_stored = self.apply(Operator::IsStored, &[&value])?;
+        let identity = Expressions(&self.builder).number(identity)?;
+        let stored = self.apply(Operator::Select, &[&is_stored, &value, &identity])?;
+        let reduced = self.builder.reduce(&op, self.sums(), stored)?;
+        let place = self.structured.n_inputs() + number;
+        let output = self.structured.op.data().operands[place];
+        let known = self.operands[place].as_ref();
+        let is_new = Expressions(&self.builder).constant(before).is_some();
+        let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
+        let is_undefined = is_undefined(self.module, output);
+        match is_undefined || is_sparse && is_new {
+            // Such entries begin with the identity.
+            true => Ok(Some(StatementOf {
+                value: reduced,
+                kept: None,
+                drops_fill: true,
+            })),
+            false => self
+                .apply(op, &[before, &reduced])
+                .map(|value| Some(StatementOf::plain(value))),
+        }
+    }
+}

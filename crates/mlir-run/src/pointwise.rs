@@ -1,0 +1,331 @@
+//! Structured operations whose bodies no expression has, evaluated at each point.
+//!
+//! A body may use any scalar operation: shifts, `math.erf`, steps of a reduction that no operator
+//! does. Every point of the iteration space is visited, so large spaces are refused. An entry of a
+//! sparse result is stored if a value that it depends on is:
+//!
+//! | value                           | is stored if                   |
+//! |---------------------------------|--------------------------------|
+//! | an entry of a sparse operand    | it is stored                   |
+//! | an entry of a dense operand     | always                         |
+//! | a product, or `arith.andi`      | all operands are, constants apart |
+//! | a result of another operation   | any operand is                 |
+
+use std::collections::HashMap;
+
+use sparsec_base::{Result, Scalar, code};
+use sparsec_mlir::{AffineMap, Attribute, Block, Value};
+use sparsec_tensor::{Array, Entries, Tensor};
+
+use crate::body::yielded;
+use crate::constants::constant_number;
+use crate::datum::{Datum, array_of, dense, pack};
+use crate::kernel::format_of;
+use crate::machine::{Frame, Machine};
+use crate::memory::{advance, count};
+use crate::numbers;
+use crate::structured::{Body, Structured};
+use crate::tensors::structured::{MOST_POINTS, Operand};
+
+/// A value at a point: the number, and whether it is stored; `None` for a constant.
+#[derive(Clone, Copy, Debug)]
+struct At {
+    value: Scalar,
+    is_stored: Option<bool>,
+}
+
+/// The entries of an operand.
+struct Stored {
+    map: AffineMap,
+    extents: Vec<u64>,
+    values: Array,
+    /// Which entries are stored; `None` if all are.
+    is_stored: Option<Vec<bool>>,
+}
+
+impl Stored {
+    fn of(tensor: &Tensor, map: &AffineMap) -> Result<Self> {
+        let extents = tensor.extents().to_vec();
+        let n = count(&extents)?;
+        let mut values = Array::zeroed(tensor.element(), n)?;
+        let mut is_stored = tensor.format().has_sparse().then(|| vec![false; n]);
+        tensor.for_each_stored(|at, value| {
+            let place = at.iter().zip(&extents);
+            let place = place.fold(0, |place, (at, extent)| {
+                place * *extent as usize + *at as usize
+            });
+            values.set(place, value);
+            if let Some(is_stored) = &mut is_stored {
+                is_stored[place] = true;
+            }
+        });
+        Ok(Self {
+            map: map.clone(),
+            extents,
+            values,
+            is_stored,
+        })
+    }
+
+    fn place(&self, point: &[i64]) -> Option<usize> {
+        let mut place = 0;
+        for (result, extent) in self.map.results.iter().zip(&self.extents) {
+            let at = u64::try_from(result.value(point, &[])?).ok()?;
+            if at >= *extent {
+                return None;
+            }
+            place = place * *extent as usize + at as usize;
+        }
+        Some(place)
+    }
+}
+
+/// The results of an operation, in the formats of its outputs.
+///
+/// # Errors
+/// `E1064` for too many points; `E1060` for an operation that no body may have; `E1061` for a
+/// coordinate outside of an operand.
+pub(crate) fn evaluate<'a>(
+    machine: &Machine<'a>,
+    frame: &Frame,
+    structured: &Structured<'a>,
+    operands: &[Operand],
+    loops: &[Option<u64>],
+) -> Result<Vec<Tensor>> {
+    let op = structured.op;
+    let Some(extents) = loops.iter().copied().collect::<Option<Vec<u64>>>() else {
+        return Err(machine.not_run(op));
+    };
+    let Body::Region(block) = structured.body else {
+        return Err(machine.not_run(op));
+    };
+    let n_points = count(&extents)?;
+    if n_points as u64 > MOST_POINTS {
+        let message = format!("a body that is evaluated at {n_points} points");
+        return Err(machine.fault(op, code::RUN_LIMIT, message).help(
+            "write the body with operations of `arith` and `math` that sparsec has operators for",
+        ));
+    }
+    let mut tensors = Vec::new();
+    for (operand, map) in operands.iter().zip(&structured.maps) {
+        tensors.push(match operand {
+            Operand::Tensor(handle) => Some(Stored::of(&*handle.tensor()?, map)?),
+            Operand::Number(_) => None,
+        });
+    }
+    let n_inputs = structured.n_inputs();
+    let mut point = vec![0i64; extents.len()];
+    for _ in 0..n_points {
+        let mut args = Vec::new();
+        for (operand, tensor) in operands.iter().zip(&tensors) {
+            args.push(match (operand, tensor) {
+                (Operand::Number(value), _) => At {
+                    value: *value,
+                    is_stored: None,
+                },
+                (_, Some(tensor)) => {
+                    let place = tensor.place(&point);
+                    let place = place.ok_or_else(|| {
+                        machine.outside(op, format!("the point {point:?} is outside of an operand"))
+                    })?;
+                    At {
+                        value: tensor.values.get(place),
+                        is_stored: Some(tensor.is_stored.as_ref().is_none_or(|it| it[place])),
+                    }
+                }
+                _ => return Err(machine.not_run(op)),
+            });
+        }
+        let mut body = Evaluation {
+            machine,
+            frame,
+            point: &point,
+            values: HashMap::new(),
+        };
+        body.block(block, &args)?;
+        let yields = yielded(body.machine.module, block).iter();
+        let found: Vec<At> = yields
+            .map(|value| body.get(*value))
+            .collect::<Result<_>>()?;
+        for (n, at) in found.into_iter().enumerate() {
+            if let Some(tensor) = &mut tensors[n_inputs + n]
+                && let Some(place) = tensor.place(&point)
+            {
+                tensor.values.set(place, at.value);
+                if let Some(is_stored) = &mut tensor.is_stored {
+                    is_stored[place] |= at.is_stored.unwrap_or(true);
+                }
+            }
+        }
+        advance(&mut point, &extents);
+    }
+    let mut results = Vec::new();
+    for (tensor, value) in tensors
+        .into_iter()
+        .skip(n_inputs)
+        .zip(op.operands("outputs"))
+    {
+        let Some(tensor) = tensor else {
+            return Err(machine.not_run(op));
+        };
+        results.push(match tensor.is_stored {
+            None => dense(tensor.extents, tensor.values)?,
+            Some(is_stored) => {
+                let (mut coords, mut values) = (Vec::new(), Vec::new());
+                let mut at = vec![0i64; tensor.extents.len()];
+                for (place, is_stored) in is_stored.iter().enumerate() {
+                    if *is_stored {
+                        coords.extend(at.iter().map(|at| *at as u64));
+                        values.push(tensor.values.get(place));
+                    }
+                    advance(&mut at, &tensor.extents);
+                }
+                let entries = Entries {
+                    coords: coords.into(),
+                    values: array_of(tensor.values.element(), &values)?,
+                    extents: tensor.extents,
+                };
+                pack(&format_of(machine.module.ty(*value))?, entries)?
+            }
+        });
+    }
+    Ok(results)
+}
+
+/// A body at one point.
+struct Evaluation<'m, 'a> {
+    machine: &'m Machine<'a>,
+    frame: &'m Frame,
+    point: &'m [i64],
+    values: HashMap<Value, At>,
+}
+
+impl Evaluation<'_, '_> {
+    fn get(&self, value: Value) -> Result<At> {
+        if let Some(at) = self.values.get(&value) {
+            return Ok(*at);
+        }
+        match self.machine.get(self.frame, value)? {
+            Datum::Number(value) => Ok(At {
+                value,
+                is_stored: None,
+            }),
+            _ => Err(self.machine.not_run(self.definer(value))),
+        }
+    }
+
+    fn definer(&self, value: Value) -> sparsec_mlir::Operation<'_> {
+        let module = self.machine.module;
+        crate::body::definer(module, value).unwrap_or_else(|| module.op(module.root()))
+    }
+
+    fn block(&mut self, block: Block, args: &[At]) -> Result<()> {
+        let data = self.machine.module.block(block);
+        self.values
+            .extend(data.arguments.iter().copied().zip(args.iter().copied()));
+        for op in &data.ops {
+            self.operation(*op)?;
+        }
+        Ok(())
+    }
+
+    /// What a region yields; `None` for a region without operations.
+    fn region(&mut self, block: Option<Block>, args: &[At]) -> Result<Option<At>> {
+        let Some(block) = block else { return Ok(None) };
+        self.block(block, args)?;
+        match yielded(self.machine.module, block).first() {
+            Some(value) => self.get(*value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn operation(&mut self, op: sparsec_mlir::Op) -> Result<()> {
+        let op = self.machine.module.op(op);
+        let Some(result) = op.data().results.first().copied() else {
+            return Ok(());
+        };
+        let constant = |value| At {
+            value,
+            is_stored: None,
+        };
+        if let Some(number) = constant_number(op) {
+            self.values.insert(result, constant(number));
+            return Ok(());
+        }
+        if op.name() == "linalg.index" {
+            let dim = op
+                .attribute("dim")
+                .and_then(Attribute::natural)
+                .unwrap_or(0);
+            let at = self.point.get(dim as usize).copied().unwrap_or(0);
+            self.values.insert(result, constant(Scalar::I64(at)));
+            return Ok(());
+        }
+        let args = op.data().operands.iter().map(|value| self.get(*value));
+        let args: Vec<At> = args.collect::<Result<_>>()?;
+        let has = |at: &At| at.is_stored.unwrap_or(true);
+        let zero = |this: &Self| -> Result<Scalar> {
+            Ok(this
+                .machine
+                .element(op, this.machine.module.ty(result))?
+                .zero())
+        };
+        let block = |name: &str| op.region(name).block;
+        let found = match op.name() {
+            "sparse_tensor.unary" => {
+                let x = args[0];
+                match has(&x) {
+                    true => self.region(block("presentRegion"), &args)?,
+                    false => self.region(block("absentRegion"), &[])?,
+                }
+            }
+            "sparse_tensor.binary" => match (has(&args[0]), has(&args[1])) {
+                (true, true) => self.region(block("overlapRegion"), &args)?,
+                (true, false) if op.attribute("left_identity").is_some() => Some(args[0]),
+                (true, false) => self.region(block("leftRegion"), &args[..1])?,
+                (false, true) if op.attribute("right_identity").is_some() => Some(args[1]),
+                (false, true) => self.region(block("rightRegion"), &args[1..])?,
+                (false, false) => None,
+            },
+            "sparse_tensor.select" => {
+                let chosen = self.region(block("region"), &args)?;
+                let is_chosen = chosen.is_some_and(|at| at.value == Scalar::Bool(true));
+                (is_chosen && has(&args[0])).then_some(args[0])
+            }
+            "sparse_tensor.reduce" => match (has(&args[0]), has(&args[1])) {
+                (true, true) => self.region(block("region"), &args[..2])?,
+                (true, false) => Some(args[0]),
+                (false, true) => Some(args[1]),
+                (false, false) => None,
+            },
+            _ if numbers::is_arithmetic(op) => {
+                let values: Vec<Scalar> = args.iter().map(|arg| arg.value).collect();
+                let value =
+                    numbers::value(op, &values).map_err(|fault| self.machine.placed(op, fault))?;
+                let value = value.ok_or_else(|| self.machine.not_run(op))?;
+                let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
+                let is_product = op.name().contains(".mul") || op.name() == "arith.andi";
+                let is_stored = match (known.is_empty(), is_product) {
+                    (true, _) => None,
+                    (_, true) => Some(known.iter().all(|it| *it)),
+                    (_, false) => Some(known.iter().any(|it| *it)),
+                };
+                self.values.insert(result, At { value, is_stored });
+                return Ok(());
+            }
+            _ => return Err(self.machine.not_run(op)),
+        };
+        let at = match found {
+            Some(at) => At {
+                value: at.value,
+                is_stored: Some(true),
+            },
+            None => At {
+                value: zero(self)?,
+                is_stored: Some(false),
+            },
+        };
+        self.values.insert(result, at);
+        Ok(())
+    }
+}

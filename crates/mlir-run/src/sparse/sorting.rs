@@ -1,0 +1,87 @@
+//! `sparse_tensor.sort` and `sort_coo`: tuples of keys in buffers, sorted with other buffers.
+//!
+//! ```text
+//! xy   2 0 | 0 1 | 0 0        keys of 2 numbers, sorted:   0 0 | 0 1 | 2 0
+//! ys   5   | 6   | 7                                        7   | 6   | 5
+//! ```
+//!
+//! All algorithms of the dialect give the same order but of equal keys; ours is stable.
+
+use sparsec_base::{Result, Scalar};
+use sparsec_mlir::{AffineMap, Attribute, Operation};
+
+use crate::machine::{Frame, Machine};
+use crate::memory::MemRef;
+
+impl<'a> Machine<'a> {
+    pub(super) fn sort(&mut self, frame: &Frame, op: Operation<'a>) -> Result<()> {
+        let n = self.integer(frame, op, op.operand("n"))?;
+        let n = usize::try_from(n).map_err(|_| self.outside(op, "a negative number of keys"))?;
+        let is_joint = op
+            .data()
+            .definition
+            .operands
+            .iter()
+            .any(|group| group.name == "xs");
+        let group = if is_joint { "xs" } else { "xy" };
+        let keys: Vec<MemRef> = op
+            .operands(group)
+            .iter()
+            .map(|value| self.memref(frame, op, *value))
+            .collect::<Result<_>>()?;
+        let others: Vec<MemRef> = op
+            .operands("ys")
+            .iter()
+            .map(|value| self.memref(frame, op, *value))
+            .collect::<Result<_>>()?;
+        let natural = |name: &str| {
+            let attribute = op.attribute(name).and_then(Attribute::natural);
+            attribute.map(|value| value as usize)
+        };
+        let map = match op.attribute("perm_map") {
+            Some(Attribute::Map(map)) => map.clone(),
+            _ => AffineMap::identity(natural("nx").unwrap_or(1)),
+        };
+        let order: Vec<usize> = map.results.iter().filter_map(|it| it.dimension()).collect();
+        let extra = natural("ny").unwrap_or(0);
+        // Several arrays of keys are one tuple of each.
+        let (width, order) = match is_joint {
+            true => (1, vec![0]),
+            false => (order.len() + extra, order),
+        };
+        let value = |memref: &MemRef, at: usize| {
+            let found = memref.get(&[at as i64]);
+            found.ok_or_else(|| {
+                self.outside(op, format!("{n} keys of {width} numbers need more memory"))
+            })
+        };
+        let mut rows: Vec<(Vec<i128>, usize)> = Vec::new();
+        for row in 0..n {
+            let mut key = Vec::new();
+            for memref in &keys {
+                for part in &order {
+                    let number = value(memref, row * width + part)?;
+                    key.push(number.to_integer().unwrap_or(0));
+                }
+            }
+            rows.push((key, row));
+        }
+        rows.sort();
+        let moved = keys
+            .iter()
+            .map(|memref| (memref, width))
+            .chain(others.iter().map(|memref| (memref, 1)));
+        for (memref, width) in moved {
+            let mut sorted: Vec<Scalar> = Vec::new();
+            for (_, row) in &rows {
+                for part in 0..width {
+                    sorted.push(value(memref, row * width + part)?);
+                }
+            }
+            for (at, number) in sorted.into_iter().enumerate() {
+                memref.set(&[at as i64], number);
+            }
+        }
+        Ok(())
+    }
+}

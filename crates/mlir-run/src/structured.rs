@@ -1,0 +1,340 @@
+//! Structured operations: iterators, maps, and what is computed at each point.
+//!
+//! ```text
+//! linalg.matmul ins(%a, %b) outs(%c)    iterators m n parallel, k reduction
+//!                                       a(m, k)  b(k, n)  c(m, n)
+//!                                       c + a * b
+//! ```
+//!
+//! Named operations are given as subscripts: a letter is an iterator, and `y+u` is a window, the
+//! place `u` of the window at `y`, with the operation's strides and dilations. Iterators that the
+//! result lacks are reductions.
+
+use sparsec_base::{Diagnostic, Result, code};
+use sparsec_index::Operator;
+use sparsec_mlir::{AffineExpr, AffineMap, Attribute, Block, Operation, affine::AffineOp};
+
+/// A structured operation.
+#[derive(Clone, Debug)]
+pub(crate) struct Structured<'a> {
+    pub(crate) op: Operation<'a>,
+    /// Whether each iterator is a reduction.
+    pub(crate) reductions: Vec<bool>,
+    /// The map of each operand, those of `ins` first.
+    pub(crate) maps: Vec<AffineMap>,
+    pub(crate) body: Body,
+}
+
+/// What is computed at each point.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    /// What the block yields.
+    Region(Block),
+    /// The first input.
+    Copy,
+    /// The product of the inputs, less their zero points if there are four, added to the output.
+    Multiply,
+    /// The first input combined with the output.
+    Accumulate(Operator),
+    /// The operation of `arith` or `math` with this name for floats, and for integers.
+    Elementwise(&'static str, Option<&'static str>),
+}
+
+/// Subscripts of named operations, the result last, and what they compute.
+const NAMED: &[(&str, &str, Rule)] = &[
+    ("matmul", "m,k;k,n;m,n", Rule::Multiply),
+    ("matmul_transpose_a", "k,m;k,n;m,n", Rule::Multiply),
+    ("matmul_transpose_b", "m,k;n,k;m,n", Rule::Multiply),
+    ("quantized_matmul", "m,k;k,n;;;m,n", Rule::Multiply),
+    ("matvec", "m,k;k;m", Rule::Multiply),
+    ("vecmat", "k;k,n;n", Rule::Multiply),
+    ("dot", "k;k;", Rule::Multiply),
+    ("batch_matmul", "b,m,k;b,k,n;b,m,n", Rule::Multiply),
+    (
+        "batch_matmul_transpose_a",
+        "b,k,m;b,k,n;b,m,n",
+        Rule::Multiply,
+    ),
+    (
+        "batch_matmul_transpose_b",
+        "b,m,k;b,n,k;b,m,n",
+        Rule::Multiply,
+    ),
+    ("batch_matvec", "b,m,k;b,k;b,m", Rule::Multiply),
+    ("batch_vecmat", "b,k;b,k,n;b,n", Rule::Multiply),
+    ("mmt4d", "m,k,a,c;n,k,b,c;m,n,a,b", Rule::Multiply),
+    ("conv_1d", "x+u;u;x", Rule::Multiply),
+    ("conv_2d", "y+u,x+v;u,v;y,x", Rule::Multiply),
+    ("conv_3d", "z+t,y+u,x+v;t,u,v;z,y,x", Rule::Multiply),
+    ("conv_1d_nwc_wcf", "n,x+u,c;u,c,f;n,x,f", Rule::Multiply),
+    ("conv_1d_ncw_fcw", "n,c,x+u;f,c,u;n,f,x", Rule::Multiply),
+    (
+        "conv_2d_nhwc_hwcf",
+        "n,y+u,x+v,c;u,v,c,f;n,y,x,f",
+        Rule::Multiply,
+    ),
+    (
+        "conv_2d_nhwc_fhwc",
+        "n,y+u,x+v,c;f,u,v,c;n,y,x,f",
+        Rule::Multiply,
+    ),
+    (
+        "conv_2d_nchw_fchw",
+        "n,c,y+u,x+v;f,c,u,v;n,f,y,x",
+        Rule::Multiply,
+    ),
+    (
+        "conv_3d_ndhwc_dhwcf",
+        "n,z+t,y+u,x+v,c;t,u,v,c,f;n,z,y,x,f",
+        Rule::Multiply,
+    ),
+    (
+        "conv_3d_ncdhw_fcdhw",
+        "n,c,z+t,y+u,x+v;f,c,t,u,v;n,f,z,y,x",
+        Rule::Multiply,
+    ),
+    (
+        "depthwise_conv_1d_nwc_wc",
+        "n,x+u,c;u,c;n,x,c",
+        Rule::Multiply,
+    ),
+    (
+        "depthwise_conv_2d_nhwc_hwc",
+        "n,y+u,x+v,c;u,v,c;n,y,x,c",
+        Rule::Multiply,
+    ),
+    (
+        "depthwise_conv_2d_nchw_chw",
+        "n,c,y+u,x+v;c,u,v;n,c,y,x",
+        Rule::Multiply,
+    ),
+    (
+        "depthwise_conv_2d_nhwc_hwcm",
+        "n,y+u,x+v,c;u,v,c,m;n,y,x,c,m",
+        Rule::Multiply,
+    ),
+    ("pooling_nhwc_sum", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Add),
+    ("pooling_nhwc_max", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Max),
+    ("pooling_nhwc_min", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Min),
+    ("pooling_nchw_sum", "n,c,y+u,x+v;u,v;n,c,y,x", Rule::Add),
+    ("pooling_nchw_max", "n,c,y+u,x+v;u,v;n,c,y,x", Rule::Max),
+    ("pooling_nwc_sum", "n,x+u,c;u;n,x,c", Rule::Add),
+    ("pooling_nwc_max", "n,x+u,c;u;n,x,c", Rule::Max),
+    ("pooling_ncw_sum", "n,c,x+u;u;n,c,x", Rule::Add),
+    ("pooling_ncw_max", "n,c,x+u;u;n,c,x", Rule::Max),
+    (
+        "pooling_ndhwc_sum",
+        "n,z+t,y+u,x+v,c;t,u,v;n,z,y,x,c",
+        Rule::Add,
+    ),
+    (
+        "pooling_ndhwc_max",
+        "n,z+t,y+u,x+v,c;t,u,v;n,z,y,x,c",
+        Rule::Max,
+    ),
+];
+
+/// The operations of `arith` and `math` that named ones apply: of floats, and of integers.
+const ELEMENTWISE: &[(&str, &str, Option<&str>)] = &[
+    ("add", "addf", Some("addi")),
+    ("sub", "subf", Some("subi")),
+    ("mul", "mulf", Some("muli")),
+    ("div", "divf", Some("divsi")),
+    ("max", "maximumf", Some("maxsi")),
+    ("min", "minimumf", Some("minsi")),
+    ("abs", "absf", None),
+    ("exp", "exp", None),
+    ("log", "log", None),
+    ("negf", "negf", None),
+    ("floor", "floor", None),
+    ("ceil", "ceil", None),
+];
+
+#[derive(Clone, Copy, Debug)]
+enum Rule {
+    Multiply,
+    Add,
+    Max,
+    Min,
+}
+
+impl<'a> Structured<'a> {
+    /// The parts of an operation; `None` for one that is not structured.
+    ///
+    /// # Errors
+    /// `E1060` for iterators that have no loops.
+    pub(crate) fn of(op: Operation<'a>) -> Result<Option<Self>> {
+        let Some(word) = op.name().strip_prefix("linalg.") else {
+            return Ok(None);
+        };
+        if word == "generic" {
+            return generic(op).map(Some);
+        }
+        let rank = |group: &str| {
+            let ty = op.operands(group).first().map(|it| op.module().ty(*it));
+            ty.and_then(|ty| ty.shape()).map_or(0, |shape| shape.len())
+        };
+        let plain = |maps: Vec<AffineMap>, body: Body| Self {
+            op,
+            reductions: vec![false; maps.last().map_or(0, |map| map.n_dimensions)],
+            maps,
+            body,
+        };
+        let identities = |n: usize| vec![AffineMap::identity(rank("outputs")); n];
+        if let Some((_, spec, rule)) = NAMED.iter().find(|(name, ..)| *name == word) {
+            return Ok(Some(named(op, spec, *rule)));
+        }
+        if let Some((_, float, integer)) = ELEMENTWISE.iter().find(|(name, ..)| *name == word) {
+            let n = op.operands("inputs").len() + 1;
+            return Ok(Some(plain(
+                identities(n),
+                Body::Elementwise(float, *integer),
+            )));
+        }
+        let numbers = |name: &str| -> Vec<usize> {
+            let numbers = op.attribute(name).and_then(Attribute::integers);
+            let numbers = numbers.unwrap_or_default();
+            numbers.into_iter().map(|n| n as usize).collect()
+        };
+        Ok(match word {
+            "copy" => Some(plain(identities(2), Body::Copy)),
+            "transpose" => {
+                // Mode `n` of the result is mode `permutation[n]` of the input.
+                let permutation = numbers("permutation");
+                let mut results = vec![AffineExpr::Constant(0); permutation.len()];
+                for (n, mode) in permutation.into_iter().enumerate() {
+                    if let Some(result) = results.get_mut(mode) {
+                        *result = AffineExpr::Dimension(n);
+                    }
+                }
+                let maps = vec![map_of(rank("outputs"), results), identities(1).remove(0)];
+                Some(plain(maps, Body::Copy))
+            }
+            "broadcast" => {
+                let added = numbers("dimensions");
+                let kept = (0..rank("outputs")).filter(|n| !added.contains(n));
+                let results = kept.map(AffineExpr::Dimension).collect();
+                let maps = vec![map_of(rank("outputs"), results), identities(1).remove(0)];
+                Some(plain(maps, Body::Copy))
+            }
+            _ => None,
+        })
+    }
+
+    /// The operands, those of `ins` first.
+    pub(crate) fn n_inputs(&self) -> usize {
+        self.op.operands("inputs").len()
+    }
+}
+
+fn map_of(n_dimensions: usize, results: Vec<AffineExpr>) -> AffineMap {
+    AffineMap {
+        n_dimensions,
+        n_symbols: 0,
+        results,
+    }
+}
+
+fn generic(op: Operation<'_>) -> Result<Structured<'_>> {
+    let list = |name: &str| match op.attribute(name) {
+        Some(Attribute::Array(list)) => list.as_slice(),
+        _ => &[],
+    };
+    let maps = list("indexing_maps").iter().filter_map(|map| match map {
+        Attribute::Map(map) => Some(map.clone()),
+        _ => None,
+    });
+    let mut reductions = Vec::new();
+    for iterator in list("iterator_types") {
+        let name = match iterator {
+            Attribute::Text(name) | Attribute::Dialect(_, name) => name.as_str(),
+            _ => "",
+        };
+        match name {
+            "parallel" => reductions.push(false),
+            "reduction" => reductions.push(true),
+            _ => {
+                let module = op.module();
+                let message = format!("an iterator of type `{name}` has no loop");
+                return Err(Diagnostic::new(code::NOT_RUN, message)
+                    .at(module.source(), op.data().span, "of this operation")
+                    .help("write `parallel` or `reduction`"));
+            }
+        }
+    }
+    let Some(block) = op.region("region").block else {
+        let message = "a body without operations";
+        return Err(Diagnostic::new(code::NOT_RUN, message)
+            .at(op.module().source(), op.data().span, "of this operation")
+            .help("yield a value for each result"));
+    };
+    Ok(Structured {
+        op,
+        reductions,
+        maps: maps.collect(),
+        body: Body::Region(block),
+    })
+}
+
+fn named<'a>(op: Operation<'a>, spec: &str, rule: Rule) -> Structured<'a> {
+    let mut letters: Vec<char> = Vec::new();
+    let add = |text: &str, letters: &mut Vec<char>| {
+        for letter in text.chars().filter(char::is_ascii_alphabetic) {
+            if !letters.contains(&letter) {
+                letters.push(letter);
+            }
+        }
+    };
+    let operands: Vec<&str> = spec.split(';').collect();
+    let result = operands[operands.len() - 1];
+    add(result, &mut letters);
+    let n_parallel = letters.len();
+    add(spec, &mut letters);
+    let numbers = |name: &str| op.attribute(name).and_then(Attribute::integers);
+    let (strides, dilations) = (numbers("strides"), numbers("dilations"));
+    let maps = operands.iter().map(|operand| {
+        let mut window = 0;
+        let places = operand.split(',').filter(|place| !place.is_empty());
+        let results = places.map(|place| {
+            let dimension = |letter: char| {
+                let number = letters.iter().position(|known| *known == letter);
+                AffineExpr::Dimension(number.unwrap_or(0))
+            };
+            let mut parts = place.chars().filter(char::is_ascii_alphabetic);
+            let (first, second) = (parts.next().map(dimension), parts.next().map(dimension));
+            let first = first.unwrap_or(AffineExpr::Constant(0));
+            let Some(second) = second else { return first };
+            let factor = |list: &Option<Vec<i128>>| match list {
+                Some(list) => list.get(window).map_or(1, |by| *by as i64),
+                None => 1,
+            };
+            let times = |of: AffineExpr, by: i64| match by {
+                1 => of,
+                by => AffineExpr::Binary(
+                    AffineOp::Multiply,
+                    Box::new(of),
+                    Box::new(AffineExpr::Constant(by)),
+                ),
+            };
+            let (stride, dilation) = (factor(&strides), factor(&dilations));
+            window += 1;
+            AffineExpr::Binary(
+                AffineOp::Add,
+                Box::new(times(first, stride)),
+                Box::new(times(second, dilation)),
+            )
+        });
+        map_of(letters.len(), results.collect())
+    });
+    Structured {
+        op,
+        maps: maps.collect(),
+        reductions: (0..letters.len()).map(|n| n >= n_parallel).collect(),
+        body: match rule {
+            Rule::Multiply => Body::Multiply,
+            Rule::Add => Body::Accumulate(Operator::Add),
+            Rule::Max => Body::Accumulate(Operator::Max),
+            Rule::Min => Body::Accumulate(Operator::Min),
+        },
+    }
+}

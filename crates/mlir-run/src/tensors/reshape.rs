@@ -1,0 +1,99 @@
+//! `tensor.reshape`, `collapse_shape` and `expand_shape`: the same entries in another shape.
+//!
+//! An entry keeps its number, counted with the last mode fastest.
+
+use sparsec_base::{Result, code};
+use sparsec_mlir::{Attribute, Operation};
+use sparsec_tensor::Entries;
+
+use crate::datum::{Datum, TensorHandle, dense, pack};
+use crate::kernel::format_of;
+use crate::machine::{Frame, Machine};
+use crate::memory::count;
+
+impl<'a> Machine<'a> {
+    pub(super) fn reshape(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
+        let source = self.stored(frame, op, op.data().operands[0])?;
+        let ty = op.result_type("result");
+        let extents = self.new_extents(frame, op, source.extents())?;
+        if count(&extents)? != count(source.extents())? {
+            let message = format!("extents {extents:?} for {:?}", source.extents());
+            return Err(self
+                .fault(op, code::SHAPE_MISMATCH, message)
+                .help("keep the number of entries"));
+        }
+        if !source.format().has_sparse() && ty.encoding().is_none() {
+            let entries = source.vals().try_clone()?;
+            return Ok(Datum::Tensor(TensorHandle::new(dense(extents, entries)?)));
+        }
+        let entries = source.try_nonfill()?;
+        let mut coords = Vec::new();
+        for e in 0..entries.len() {
+            let tuple = entries.coords(e);
+            let mut number = 0;
+            for (mode, extent) in source.extents().iter().enumerate() {
+                number = number * extent + tuple.at(mode);
+            }
+            let start = coords.len();
+            for extent in extents.iter().rev() {
+                coords.push(number % extent);
+                number /= extent;
+            }
+            coords[start..].reverse();
+        }
+        let moved = Entries {
+            extents,
+            coords: coords.into(),
+            values: entries.values.clone(),
+        };
+        Ok(Datum::Tensor(TensorHandle::new(pack(
+            &format_of(ty)?,
+            moved,
+        )?)))
+    }
+
+    fn new_extents(&self, frame: &Frame, op: Operation<'a>, source: &[u64]) -> Result<Vec<u64>> {
+        let ty = op.result_type("result");
+        let shape = ty.shape().unwrap_or_default();
+        if op.name() == "tensor.reshape" {
+            let sizes = self.stored(frame, op, op.operand("shape"))?;
+            let sizes = (0..sizes.vals().len()).map(|n| sizes.vals().get(n).to_integer());
+            let sizes: Vec<i64> = sizes.map(|size| size.unwrap_or(0) as i64).collect();
+            let open = shape
+                .iter()
+                .zip(&sizes)
+                .filter(|(extent, _)| extent.is_none());
+            let open: Vec<i64> = open.map(|(_, size)| *size).collect();
+            return self.extents_of(op, ty, &open);
+        }
+        if let Some(Attribute::Numbers(..)) = op.attribute("static_output_shape") {
+            let dynamic = self.integers(frame, op, op.operands("output_shape"))?;
+            return self.extents_of(op, ty, &dynamic);
+        }
+        let Some(Attribute::Array(groups)) = op.attribute("reassociation") else {
+            return Err(self.not_run(op));
+        };
+        let groups: Option<Vec<Vec<i128>>> = groups.iter().map(Attribute::integers).collect();
+        let groups = groups.ok_or_else(|| self.not_run(op))?;
+        if op.name() == "tensor.collapse_shape" {
+            let product =
+                |group: &Vec<i128>| group.iter().map(|mode| source[*mode as usize]).product();
+            return Ok(match groups.is_empty() {
+                true => Vec::new(),
+                false => groups.iter().map(product).collect(),
+            });
+        }
+        // Each group has at most one open extent.
+        let mut extents: Vec<u64> = shape.iter().map(|extent| extent.unwrap_or(0)).collect();
+        for (group, whole) in groups.iter().zip(source) {
+            let known = group.iter().filter_map(|mode| shape[*mode as usize]);
+            let known: u64 = known.product();
+            for mode in group {
+                if shape[*mode as usize].is_none() {
+                    extents[*mode as usize] = whole.checked_div(known).unwrap_or(0);
+                }
+            }
+        }
+        Ok(extents)
+    }
+}

@@ -1,0 +1,177 @@
+//! The host of programs of MLIR: kernels in a session, files, and printing.
+
+use std::io::Write;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_format::Format;
+use sparsec_index::TensorRole;
+use sparsec_io::{Content, ReadOptions, WriteOptions};
+use sparsec_mlir_run::{Host, Kernel};
+use sparsec_tensor::{Entries, Tensor};
+
+use crate::program::Program;
+use crate::session::Session;
+
+/// The environment, by the names of variables.
+type Variables<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
+
+/// Runs programs of MLIR: kernels and conversions in a session, output to a writer.
+///
+/// ```
+/// use sparsec::mlir::Module;
+/// use sparsec::mlir_host::SessionHost;
+/// use sparsec::{Session, Source, mlir_run};
+/// let text = "func.func @main() {
+///   %0 = arith.constant dense<[1.5, 2.0]> : vector<2xf64>
+///   vector.print %0 : vector<2xf64>
+///   return
+/// }";
+/// let module = Module::parse(&Source::new("example", text), None)?;
+/// let mut output = Vec::new();
+/// let mut host = SessionHost::new(Session::interpreter(), &mut output);
+/// mlir_run::run(&module, "main", &mut host)?;
+/// assert_eq!(String::from_utf8_lossy(&output), "( 1.5, 2 )\n");
+/// # Ok::<(), sparsec::Error>(())
+/// ```
+pub struct SessionHost<'a> {
+    session: Session,
+    output: &'a mut dyn Write,
+    variables: Variables<'a>,
+    begin: Instant,
+}
+
+impl std::fmt::Debug for SessionHost<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SessionHost")
+            .field("session", &self.session)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> SessionHost<'a> {
+    /// A host without environment variables.
+    pub fn new(session: Session, output: &'a mut dyn Write) -> Self {
+        Self {
+            session,
+            output,
+            variables: Box::new(|_| None),
+            begin: Instant::now(),
+        }
+    }
+
+    /// The host with the environment variables that a function knows, such as `TENSOR0`.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl Fn(&str) -> Option<String> + 'a) -> Self {
+        self.variables = Box::new(variables);
+        self
+    }
+}
+
+/// A tensor in the extended FROSTT format, coordinates counted from 1.
+fn extended(tensor: &Tensor) -> String {
+    let words = |numbers: &mut dyn Iterator<Item = u64>| {
+        let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
+        words.join(" ")
+    };
+    let mut text = format!(
+        "# extended FROSTT format\n{} {}\n{}\n",
+        tensor.order(),
+        tensor.n_stored(),
+        words(&mut tensor.extents().iter().copied())
+    );
+    tensor.for_each_stored(|at, value| {
+        let value = match value {
+            Scalar::C64(_) | Scalar::C128(_) => {
+                let value = value.to_c128();
+                format!("{} {}", value.re, value.im)
+            }
+            // The shortest text that reads back, with an exponent where that is shorter.
+            Scalar::F32(value) => format!("{value:?}"),
+            Scalar::F64(value) => format!("{value:?}"),
+            other => other.to_string(),
+        };
+        text += &words(&mut at.iter().map(|at| at + 1));
+        text += &format!(" {value}\n");
+    });
+    text
+}
+
+impl Host for SessionHost<'_> {
+    fn print(&mut self, text: &str) -> Result<()> {
+        self.output.write_all(text.as_bytes()).map_err(|error| {
+            let message = format!("cannot write the output of the program: {error}");
+            Diagnostic::new(code::CANNOT_WRITE_FILE, message)
+                .help("write to a file or a pipe that takes more")
+        })
+    }
+
+    fn variable(&mut self, name: &str) -> Option<String> {
+        (self.variables)(name)
+    }
+
+    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
+        let options = ReadOptions {
+            element: Some(element),
+            keep_structure: !mirrored,
+            memory: self.session.options().memory,
+            ..ReadOptions::default()
+        };
+        match sparsec_io::read(Path::new(path), &options)?.content {
+            Content::Entries(entries) => Ok(entries),
+            Content::Tensor(tensor) => tensor.try_nonfill(),
+            Content::Relation(tensor) => tensor.entries(),
+        }
+    }
+
+    fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()> {
+        let Some(path) = path else {
+            return self.print(&extended(tensor));
+        };
+        let options = WriteOptions {
+            states_extents: true,
+            ..WriteOptions::default()
+        };
+        sparsec_io::stage(Path::new(path), tensor, &options)?.commit()
+    }
+
+    fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>> {
+        let tensors = || kernel.program.tensors.iter();
+        let mut program = Program::built(&kernel.program)?;
+        let mut inputs = Vec::new();
+        for (tensor, data) in tensors() {
+            if data.role == TensorRole::Input {
+                let operand = &operands[inputs.len()];
+                program = program.like(&data.name, operand)?;
+                inputs.push((data.name.as_str(), operand));
+            } else if let Some(format) = kernel.formats.get(&tensor) {
+                program = program.format(&data.name, format)?;
+            }
+        }
+        let planned = self.session.plan(&program)?;
+        let mut binding = planned.binding();
+        for (name, operand) in inputs {
+            binding = binding.bind(name, operand)?;
+        }
+        let mut found = binding.evaluate_all()?;
+        let statements = kernel.program.statements.iter();
+        let results = statements.map(|statement| {
+            let name = &kernel.program.tensors[statement.lhs.tensor].name;
+            found.remove(name).ok_or_else(|| {
+                Diagnostic::new(code::NOT_RUN, format!("the kernel has no result `{name}`"))
+                    .help("assign the result in a statement")
+            })
+        });
+        results.collect()
+    }
+
+    fn convert(&mut self, tensor: &Tensor, format: &Format) -> Result<Tensor> {
+        self.session.convert(tensor, format)
+    }
+
+    fn seconds(&mut self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+}
