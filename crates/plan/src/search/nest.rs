@@ -113,6 +113,8 @@ impl<'a> Search<'a> {
                     found.account.ran_out = true;
                     break;
                 }
+                // Bounds of the orders take as long as a candidate.
+                self.effort.spend_on(&self.start.concrete);
                 let converted: Vec<usize> = chosen.iter().map(|at| self.convertible[*at]).collect();
                 let orders = Orders {
                     vars: &self.vars,
