@@ -7,9 +7,11 @@
 //!
 //! The caller starts the solver: it gets each system and returns the answer.
 
+use std::cell::Cell;
+
 use sparsec_base::{Diagnostic, Result, code};
 
-use super::{Candidate, Objective, PlanOptions, Planned, Planner, finish};
+use super::{Candidate, MAX_PARTS, Objective, PlanOptions, Planned, Planner, finish};
 use crate::checker::{Solution, judge};
 use crate::constraints::{Answer, System, SystemOptions};
 use crate::estimate::Estimator;
@@ -67,6 +69,7 @@ pub fn solve(
         estimator,
         machine: &machine,
         options,
+        parts_left: Cell::new(MAX_PARTS),
     };
     let network = estimator.network();
     let layouts = stated_layouts(network);
