@@ -34,6 +34,7 @@ use crate::Size;
 use crate::conversions::Scale;
 use crate::data::Data;
 use crate::io::IoSizes;
+use crate::networks;
 
 /// One kernel.
 #[derive(Debug)]
@@ -362,6 +363,8 @@ pub struct Sizes {
     pub conversions: Scale,
     /// Files and matrices of the `io` suite.
     pub io: IoSizes,
+    /// How large products of several tensors are.
+    pub networks: networks::Scale,
 }
 
 impl Size {
@@ -379,6 +382,7 @@ impl Size {
                 file_entries: 600_000,
                 triplets: 1_000_000,
             },
+            networks: networks::Scale::Small,
         };
         match self {
             Self::Small => small,
@@ -392,6 +396,7 @@ impl Size {
                     file_entries: 5_800_000,
                     triplets: 10_000_000,
                 },
+                networks: networks::Scale::Full,
                 ..small
             },
         }

@@ -34,6 +34,7 @@
 //! | [`mod@io`]       | files, packing and checking, beside SciPy            |
 //! | [`relations`]   | products by descriptors, and relations               |
 //! | [`conversions`] | conversions between formats, beside packing, SciPy, MKL and C |
+//! | [`networks`]    | products of three tensors and more beside C by hand  |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
@@ -45,6 +46,7 @@ pub mod data;
 mod generated;
 pub mod io;
 pub mod latency;
+pub mod networks;
 pub mod pair;
 mod pattern;
 mod peer;
@@ -119,16 +121,20 @@ pub enum Suite {
     /// `convert/ecology1`, `convert/csr:csc` and `convert/csr:csc/ecology1` are parts, and
     /// `convert/all/ecology1` has all ordered pairs of formats.
     Convert,
+    /// Products of three tensors and more, beside C by hand; `networks/integrals`,
+    /// `networks/medium` and `networks/mttkrp/4` are parts.
+    Networks,
 }
 
 impl Suite {
     /// Every suite by name.
-    pub const NAMES: [(&'static str, Self); 5] = [
+    pub const NAMES: [(&'static str, Self); 6] = [
         ("kernels", Self::Kernels),
         ("latency", Self::Latency),
         ("io", Self::Io),
         ("relations", Self::Relations),
         ("convert", Self::Convert),
+        ("networks", Self::Networks),
     ];
 
     /// Describes the measurement in one line.
@@ -141,14 +147,15 @@ impl Suite {
                 "products through descriptors beside C, and operations on descriptors"
             }
             Self::Convert => "conversions between formats, beside packing, SciPy, MKL and C",
+            Self::Networks => "products of three tensors and more, beside C by hand",
         }
     }
 
     /// The suite with this name; `None` if there is none.
     pub fn parse(name: &str) -> Option<Self> {
-        // A part of the conversions has its name behind that of the suite.
+        // A part has its name behind that of the suite.
         let suite = match name.split_once('/') {
-            Some(("convert", _)) => "convert",
+            Some((suite @ ("convert" | "networks"), _)) => suite,
             _ => name,
         };
         let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == suite)?;
@@ -279,6 +286,20 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
                 .collect(),
         };
         report.conversions = conversions::measure(&setting, &mut print)?;
+    }
+    if chosen.suites.contains(&Suite::Networks) {
+        let only = options.only.iter();
+        let only: Vec<&str> = only
+            .filter_map(|name| name.strip_prefix("networks/"))
+            .collect();
+        let rounds = options.repeat;
+        let setting = networks::Setting {
+            session: &session,
+            pool: &one,
+            scale: sizes.networks,
+            rounds,
+        };
+        report.networks = networks::measure(&setting, &only, &mut print)?;
     }
     print(report.verdict())?;
     if options.json {

@@ -327,7 +327,7 @@ fn text(case: &Case) -> String {
 }
 
 /// A result for `kernel` to write.
-fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
+pub(crate) fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
     let name = compiled.results()[0];
     let function = kernel.function();
     let program = compiled.program();

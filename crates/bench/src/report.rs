@@ -9,6 +9,7 @@ use crate::bandwidth::{Bandwidth, Gain};
 use crate::conversions::ConversionRow;
 use crate::io::IoReport;
 use crate::latency::Latency;
+use crate::networks::NetworkRow;
 use crate::peers::PeerTime;
 use crate::relations::RelationRow;
 use crate::variants::{Bar, Variant};
@@ -40,6 +41,8 @@ pub struct Report {
     pub relations: Vec<RelationRow>,
     /// Conversions between formats.
     pub conversions: Vec<ConversionRow>,
+    /// Products of three tensors and more.
+    pub networks: Vec<NetworkRow>,
     /// Files and packing, if they were measured.
     pub io: Option<IoReport>,
 }
@@ -95,6 +98,7 @@ impl Report {
             latencies: Vec::new(),
             relations: Vec::new(),
             conversions: Vec::new(),
+            networks: Vec::new(),
             io: None,
         }
     }
@@ -106,6 +110,7 @@ impl Report {
         let relations = self.relations.iter().filter(|it| !it.keeps_bar());
         let tasks = self.io.iter().flat_map(|io| &io.rows);
         let tasks = tasks.filter(|row| !row.keeps_bar());
+        let networks = self.networks.iter().filter(|row| !row.keeps_bar());
         let conversions = self.conversions.iter();
         let conversions = conversions.filter(|row| row.reaches() == Some(false));
         kernels
@@ -114,6 +119,7 @@ impl Report {
             .chain(relations.map(|row| row.name.to_owned()))
             .chain(tasks.map(|row| row.name.to_owned()))
             .chain(conversions.map(|row| row.name.clone()))
+            .chain(networks.map(|row| row.name.clone()))
             .collect()
     }
 
@@ -159,6 +165,7 @@ impl Report {
             "libraries": self.libraries.trim_end(),
             "kernels": rows,
             "latencies": latencies,
+            "networks": self.networks.iter().map(NetworkRow::json).collect::<Vec<_>>(),
             "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),
             "conversions": self.conversions.iter().map(ConversionRow::json).collect::<Vec<_>>(),
             "io": self.io.as_ref().map(IoReport::json),

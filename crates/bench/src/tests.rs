@@ -15,6 +15,7 @@ fn tiny() -> Sizes {
             file_entries: 100,
             triplets: 200,
         },
+        networks: networks::Scale::Tiny,
     }
 }
 
@@ -52,6 +53,8 @@ fn every_kernel_agrees_with_c_by_hand() {
         "check csr",
     ];
     assert_eq!(tasks, all);
+    assert_eq!(report.networks.len(), 6);
+    assert!(report.networks.iter().all(|row| row.best() > 0.0));
     assert!(report.rows.iter().all(|row| row.ratio > 0.0));
     for row in &report.rows {
         let names: Vec<&str> = row.variants.iter().map(|it| it.name.as_str()).collect();

@@ -4,8 +4,9 @@
 use clap::{ArgAction, Args, FromArgMatches, Parser, Subcommand};
 
 use crate::examples::{
-    COMPILE_EXAMPLES, COMPLETIONS_EXAMPLES, CONVERT_EXAMPLES, FORMATS_EXAMPLES, INFO_EXAMPLES,
-    MLIR_EXAMPLES, RELATIONS_EXAMPLES, RUN_EXAMPLES,
+    COMPILE_EXAMPLES, COMPLETIONS_EXAMPLES, CONVERT_EXAMPLES, ENVIRONMENT, FORMATS_EXAMPLES,
+    INFO_EXAMPLES, MLIR_EXAMPLES, PLAN_EXAMPLES, RELATIONS_EXAMPLES, RUN_EXAMPLES, emit_help,
+    relations_emit_help,
 };
 
 /// A compiler for sparse tensors.
@@ -37,6 +38,9 @@ pub(crate) enum Command {
     /// Show what an expression becomes: C, loops, or any stage before
     #[command(after_help = COMPILE_EXAMPLES)]
     Compile(CompileArguments),
+    /// Show how an expression is planned, with stated sizes and counts or on files
+    #[command(after_help = PLAN_EXAMPLES)]
+    Plan(CompileArguments),
     /// Transform a computation over relations; print any stage of it, or run it
     #[command(alias = "compute", after_help = RELATIONS_EXAMPLES)]
     Relations(RelationsArguments),
@@ -100,7 +104,8 @@ pub(crate) enum CacheCommand {
 /// What `run` and `compile` say of an expression.
 #[derive(Debug, Args)]
 pub(crate) struct ProblemArguments {
-    /// Index notation, such as 'y(i) = A(i,j) * x(j)'
+    /// Index notation, such as 'y(i) = A(i,j) * x(j)', or an einsum of operand0, operand1, …:
+    /// 'ij,j->i'
     pub(crate) expression: String,
 
     /// How a tensor is stored: a preset such as csr, or a map of levels
@@ -130,6 +135,25 @@ pub(crate) struct ProblemArguments {
     /// their order.
     #[arg(short = 's', long, value_name = "COMMANDS", action = ArgAction::Append)]
     pub(crate) schedule: Vec<String>,
+
+    /// Contract products as they are parenthesised: A*B*C as (A*B)*C
+    ///
+    /// Without it, planning chooses which tensors of a product are multiplied first.
+    #[arg(long)]
+    pub(crate) keep_tree: bool,
+
+    /// What products of three tensors and more are planned for: time, or order (the least
+    /// order of intermediates)
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub(crate) objective: Option<String>,
+
+    /// The highest order that an intermediate may have with --objective order
+    #[arg(long, value_name = "L", allow_negative_numbers = true)]
+    pub(crate) max_order: Option<String>,
+
+    /// Who finds their loops: search, or z3 (the executable, for the least order)
+    #[arg(long, value_name = "PLANNER")]
+    pub(crate) planner: Option<String>,
 
     /// Print how long each pass over the loops takes
     #[arg(long)]
@@ -172,11 +196,11 @@ pub(crate) struct OperandArguments {
     pub(crate) generators: Vec<String>,
 
     /// How many threads read, pack, compute and write; one for each processor if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) threads: Option<String>,
 
     /// How much memory operands, results and workspaces may take, as in 64G; what is left if not given
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
     pub(crate) memory: Option<String>,
 }
 
@@ -207,7 +231,7 @@ pub(crate) struct ResultArguments {
 
     /// Compute the values this many times, for timing; a conversion of an operand, which
     /// is made once, is weighed against so many
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) repeat: Option<String>,
 
     /// Print where the time went
@@ -234,6 +258,10 @@ pub(crate) struct CompileArguments {
     /// What to print; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, long_help = emit_help())]
     pub(crate) emit: Vec<String>,
+
+    /// How many entries a tensor is planned for that is not given
+    #[arg(short = 'n', long = "entries", value_name = "NAME=COUNT", action = ArgAction::Append)]
+    pub(crate) entries: Vec<String>,
 
     /// What kernels for C programs are called in place of their result: evaluate_NAME
     #[arg(long, value_name = "NAME")]
@@ -407,7 +435,8 @@ pub(crate) struct ConvertArguments {
 pub(crate) struct BenchArguments {
     /// What to measure, each of these; all if not given: kernels (beside C written by
     /// hand), latency (from an expression to a first result), io (files and packing beside
-    /// the SciPy of the Python that SPARSEC_PYTHON names), relations (products through
+    /// the SciPy of the Python that SPARSEC_PYTHON names), networks (products of three tensors
+    /// and more beside C), relations (products through
     /// descriptors beside C, and operations on descriptors), convert (conversions between
     /// formats, beside packing and SciPy), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
@@ -438,32 +467,6 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N")]
     pub(crate) repeat: Option<String>,
 }
-
-/// The stages that `--emit` takes, as the library lists them.
-fn emit_help() -> String {
-    let mut help = "What to print; may be given several times; c if not given:\n".to_owned();
-    for (name, shows) in sparsec::Stage::NAMES {
-        help.push_str(&format!("\n  {name:16} {shows}"));
-    }
-    help
-}
-
-fn relations_emit_help() -> String {
-    let mut help =
-        "What to print; may be given several times; computation if not given:\n".to_owned();
-    for (_, name, shows) in sparsec::compute::ComputeStage::ALL {
-        help.push_str(&format!("\n  {name:16} {shows}"));
-    }
-    help
-}
-
-const ENVIRONMENT: &str = "\
-Environment:
-  SPARSEC_CC          the C compiler to try, and no other; else CC, cc, gcc and clang
-  SPARSEC_CACHE_DIR   where compiled kernels are kept; else XDG_CACHE_HOME/sparsec, ~/.cache/sparsec
-  SPARSEC_CACHE_SIZE  how much may be kept, as in 200M
-  SPARSEC_PYTHON      the Python whose libraries `bench` compares with
-  NO_COLOR            no colours in messages";
 
 #[cfg(test)]
 mod tests {

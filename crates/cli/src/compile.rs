@@ -1,4 +1,4 @@
-//! `sparsec compile`: what an expression becomes, at any stage.
+//! `sparsec compile` and `sparsec plan`: what an expression becomes, at any stage.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use crate::operands::Operands;
 use crate::problem::{Problem, suggest};
 use crate::progress::Progress;
 use crate::room::Room;
-use crate::run::prepare;
 use crate::run::timing::{passes_text, passes_value};
+use crate::run::{memory_limit, prepare};
 use crate::screen::{Screen, complain};
 
-/// Prints the stages that were asked for.
+/// Prints the stages that were asked for, or the `usual` ones.
 ///
 /// # Errors
 /// The first thing that is wrong with the call or the expression.
@@ -25,14 +25,17 @@ pub(crate) fn compile(
     call: &Call,
     screen: &mut Screen,
     arguments: &CompileArguments,
+    usual: &[&str],
 ) -> Result<u8> {
-    let stages = stages(call, &arguments.emit)?;
+    let stages = stages(call, &arguments.emit, usual)?;
     check_outputs(call, &arguments.results.0.outputs)?;
     if stages.len() > 1 || arguments.problem.time_passes {
         let is_drawn = |(_, stage): &(String, Stage)| matches!(stage, Stage::Drawn(_));
         check_no_picture(call, screen, stages.iter().position(is_drawn))?;
     }
     let mut problem = Problem::new(call, &arguments.problem)?;
+    problem.set_counts(call, &arguments.entries)?;
+    problem.limit(memory_limit(call, arguments.operands.memory.as_deref())?);
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;
     let compiled = sparsec::compile(&problem.request, &inputs)?;
     let kept = kept(call, &compiled, &stages, arguments.name.as_deref())?;
@@ -170,11 +173,13 @@ fn kept(
     }
 }
 
-/// The stages that `--emit` names; C if it is not given.
-fn stages(call: &Call, names: &[String]) -> Result<Vec<(String, Stage)>> {
-    if names.is_empty() {
-        return Ok(vec![("c".to_owned(), Stage::C)]);
-    }
+/// The stages that `--emit` names; the `usual` ones if it is not given.
+fn stages(call: &Call, names: &[String], usual: &[&str]) -> Result<Vec<(String, Stage)>> {
+    let usual: Vec<String> = usual.iter().map(|name| (*name).to_owned()).collect();
+    let names = match names.is_empty() {
+        true => &usual,
+        false => names,
+    };
     let known = Stage::NAMES.map(|(name, _)| name);
     let stage = |(n, name): (usize, &String)| {
         let stage = Stage::parse(name).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The examples at the end of each command's help.
+//! The longer texts of help: stages, environment, and the examples at the end of each command.
 
 pub(crate) const RELATIONS_EXAMPLES: &str = "\
 Examples:
@@ -72,3 +72,41 @@ Examples:
 Every option of `run` is taken, so that one word turns a call that runs a kernel into one
 that shows it. Operands that are given are read, as plans and index widths follow from
 them. Options about results (-o, --check, --time, …) have no effect.";
+
+pub(crate) const PLAN_EXAMPLES: &str = "\
+Examples:
+  sparsec plan 'E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)' -d K=700 -d a=300 -d b=300 -d i=100 -d m=100 -n I=21470400 -n C=7032
+  sparsec plan 'E(K,i,m) = (I(K,a,b) * C(a,i)) * P(b,m)' --keep-tree --emit tree
+  sparsec plan 'Kab,ai,bm->Kim' --objective order --emit plan --emit smt2
+  sparsec plan 'M(i,r) = T(i,j,k) * B(j,r) * C(k,r)' -i T=facts.tns -g B=dense:ones -g C=dense:ones -d r=50
+
+It takes every option of `compile`. Tensors that are given are read, and the entries of each
+mode are counted; of others, -n and -d state counts and extents.";
+
+/// The stages that `--emit` takes, as the library lists them.
+pub(crate) fn emit_help() -> String {
+    let mut help = "What to print; may be given several times; c if not given, of `plan` tree, \
+                    plan and schedule:\n"
+        .to_owned();
+    for (name, shows) in sparsec::Stage::NAMES {
+        help.push_str(&format!("\n  {name:16} {shows}"));
+    }
+    help
+}
+
+pub(crate) fn relations_emit_help() -> String {
+    let mut help =
+        "What to print; may be given several times; computation if not given:\n".to_owned();
+    for (_, name, shows) in sparsec::compute::ComputeStage::ALL {
+        help.push_str(&format!("\n  {name:16} {shows}"));
+    }
+    help
+}
+
+pub(crate) const ENVIRONMENT: &str = "\
+Environment:
+  SPARSEC_CC          the C compiler to try, and no other; else CC, cc, gcc and clang
+  SPARSEC_CACHE_DIR   where compiled kernels are kept; else XDG_CACHE_HOME/sparsec, ~/.cache/sparsec
+  SPARSEC_CACHE_SIZE  how much may be kept, as in 200M
+  SPARSEC_PYTHON      the Python whose libraries `bench` compares with
+  NO_COLOR            no colours in messages";

@@ -122,7 +122,10 @@ fn obey(call: &Call, screen: &mut Screen) -> Result<u8> {
     };
     match cli.command {
         Command::Run(arguments) => run::run(call, screen, &arguments),
-        Command::Compile(arguments) => compile::compile(call, screen, &arguments),
+        Command::Compile(arguments) => compile::compile(call, screen, &arguments, &["c"]),
+        Command::Plan(arguments) => {
+            compile::compile(call, screen, &arguments, &["tree", "plan", "schedule"])
+        }
         Command::Relations(arguments) => relations::relations(call, screen, &arguments),
         Command::Mlir(arguments) => mlir::mlir(call, screen, &arguments),
         Command::Formats { format: None, .. } => formats::formats(screen),

@@ -7,9 +7,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use sparsec::notation::Einsum;
 use sparsec::notation::{TensorUse, parse_function_with};
 use sparsec::suggest::closest;
-use sparsec::{Diagnostic, ElementType, Notation, Request, Result, Source, Span, TensorName, code};
+use sparsec::{
+    Diagnostic, ElementType, MemoryLimit, Notation, Objective, Planner, Request, Result, Source,
+    Span, TensorName, Wanted, code,
+};
 
 use crate::arguments::ProblemArguments;
 use crate::call::Call;
@@ -38,8 +42,7 @@ impl Problem {
     /// the formats, `E0207` for names that the expression does not have.
     pub(crate) fn new(call: &Call, arguments: &ProblemArguments) -> Result<Self> {
         check_expression(call, &arguments.expression)?;
-        let source = Source::new("expression", arguments.expression.as_str());
-        let mut request = Request::new(source);
+        let mut request = Request::new(source(&arguments.expression)?);
         for text in &arguments.definitions {
             let source = call.option_text("definition", text.as_str());
             let function = parse_function_with(&source, &request.functions)?;
@@ -55,6 +58,7 @@ impl Problem {
             notation,
         };
         problem.request.strict = arguments.strict;
+        problem.request.networks = networks(call, arguments)?;
         if !arguments.schedule.is_empty() {
             let commands = arguments.schedule.join("\n");
             problem.request.schedule = Some(call.option_text("schedule", commands));
@@ -91,6 +95,29 @@ impl Problem {
         let element = element_type(call, pair)?;
         self.request.tensor(&pair.name).element = Some(element);
         Ok(())
+    }
+
+    /// States how many entries tensors are planned for.
+    ///
+    /// # Errors
+    /// As of other options.
+    pub(crate) fn set_counts(&mut self, call: &Call, texts: &[String]) -> Result<()> {
+        for pair in call.pairs("-n", "entries", texts)? {
+            self.tensor(call, &pair)?;
+            let count = pair.value.parse().map_err(|_| {
+                bad_value(call, &pair, format!("`{}` is no count", pair.value))
+                    .help("a count is an integer from 0 to 2^64 - 1")
+            })?;
+            self.request.tensor(&pair.name).n_stored = Some(count);
+        }
+        Ok(())
+    }
+
+    /// Limits the memory that plans may count on, if a limit is stated.
+    pub(crate) fn limit(&mut self, memory: MemoryLimit) {
+        if let MemoryLimit::Bytes(bytes) = memory {
+            self.request.networks.memory = Some(bytes);
+        }
     }
 
     /// The tensor that an option is about.
@@ -138,6 +165,55 @@ impl Problem {
     fn named(&self, name: &str) -> Option<&TensorName> {
         Some(&self.names[*self.places.get(name)?])
     }
+}
+
+/// The text of an expression: index notation, or that of an einsum.
+fn source(text: &str) -> Result<Source> {
+    if text.contains('=') || !text.contains("->") {
+        return Ok(Source::new("expression", text));
+    }
+    let n_operands = text.matches(',').count() + 1;
+    let einsum = Einsum::parse(text, n_operands)?;
+    let name = format!("expression of `{text}`");
+    Ok(Source::new(name, einsum.to_string()))
+}
+
+/// What the options ask of products of several tensors.
+fn networks(call: &Call, arguments: &ProblemArguments) -> Result<Wanted> {
+    let unknown = |long: &str, word: &str, known: &[&str]| {
+        let error = call.bad_value(long, format!("`--{long}` does not take `{word}`"));
+        suggest(error, word, known)
+    };
+    let at_most = match &arguments.max_order {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|_| {
+            call.bad_value("max-order", format!("`--max-order` does not take `{text}`"))
+                .help("an order is an integer from 0 on")
+        })?),
+    };
+    let objective = match arguments.objective.as_deref() {
+        Some("time") if at_most.is_some() => {
+            let message = "`--max-order` is part of `--objective order`";
+            return Err(Diagnostic::new(code::DOES_NOT_APPLY, message)
+                .at(call.source(), call.value_span("max-order", 0), "without it")
+                .help("say `--objective order`, or leave out `--max-order`"));
+        }
+        None if at_most.is_none() => Objective::Time,
+        Some("time") => Objective::Time,
+        None | Some("order") => Objective::Order { at_most },
+        Some(word) => return Err(unknown("objective", word, &["time", "order"])),
+    };
+    let planner = match arguments.planner.as_deref() {
+        None | Some("search") => Planner::Search,
+        Some("z3") => Planner::Z3,
+        Some(word) => return Err(unknown("planner", word, &["search", "z3"])),
+    };
+    Ok(Wanted {
+        keep_tree: arguments.keep_tree,
+        objective,
+        planner,
+        memory: None,
+    })
 }
 
 /// Sets the extent of one of `vars`, the index variables of the expression.
@@ -207,6 +283,9 @@ fn unused(call: &Call, pair: &Pair, message: String) -> Diagnostic {
 
 /// The options that state the extents of a list, as `-d i=3 -d j=4` those of `i=3,j=4`.
 fn listed(pair: &Pair) -> Option<String> {
+    if !pair.value.contains(',') {
+        return None;
+    }
     let text = format!("{}={}", pair.name, pair.value);
     let each: Option<Vec<String>> = text
         .split(',')

@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use sparsec::MemoryLimit;
 use sparsec::runtime::Environment;
 use sparsec::{
-    Backend, Compiled, Diagnostic, Options, Outcome, RelationTensor, Result, Session, code,
-    parallel,
+    Backend, Compiled, Diagnostic, Intermediate, Options, Outcome, RelationTensor, Result, Session,
+    code, parallel,
 };
 
 use crate::arguments::{OperandArguments, ResultArguments, RunArguments};
@@ -58,6 +58,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let repeat = options.repeat;
     let mut problem = Problem::new(call, &arguments.problem)?;
     problem.request.runs = u32::try_from(repeat).unwrap_or(u32::MAX);
+    problem.limit(options.memory);
     let operands = Operands::new(call, &problem, &arguments.operands)?;
     operands.check_complete(&problem)?;
     let wanted = &arguments.results;
@@ -82,6 +83,10 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let session = Session::new(options);
     let run = session.run_stored(&problem.request, &compiled, &inputs, &stored)?;
     let (outcome, stored) = (run.outcome, run.stored);
+    let explained = match wanted.explain && !run.is_walked {
+        true => explain::intermediates(&session, &compiled, &inputs)?,
+        false => Vec::new(),
+    };
     if wanted.check {
         progress.step("check".to_owned());
         clock
@@ -128,6 +133,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         arguments,
         clock: &clock,
         compiled: &compiled,
+        intermediates: &explained,
         repeat,
     };
     match is_stdout_taken {
@@ -282,6 +288,8 @@ struct Report<'a> {
     arguments: &'a RunArguments,
     clock: &'a Clock,
     compiled: &'a Compiled,
+    /// Those of each statement, where the plan is explained.
+    intermediates: &'a [Vec<Intermediate>],
     repeat: usize,
 }
 
@@ -301,7 +309,11 @@ impl Report<'_> {
             true if self.is_walked => {
                 text.push_str("There is no plan: loops go over the operands as they are stored.\n");
             }
-            true => text.push_str(&explain::text(self.compiled, self.outcome)),
+            true => text.push_str(&explain::text(
+                self.compiled,
+                self.outcome,
+                self.intermediates,
+            )),
         }
         if self.arguments.results.time {
             text.push_str(&self.clock.text(&self.outcome.timings, self.repeat));
@@ -324,7 +336,7 @@ impl Report<'_> {
             value["results"][name]["format"] = json!(tensor.format().name());
         }
         if self.arguments.results.explain && !self.is_walked {
-            value["explain"] = explain::value(self.compiled, self.outcome);
+            value["explain"] = explain::value(self.compiled, self.outcome, self.intermediates);
         }
         if self.arguments.results.time {
             value["time"] = self.clock.value(&self.outcome.timings, self.repeat);

@@ -35,7 +35,7 @@ use sparsec_base::{Arena, arena::Id, define_id};
 
 use crate::fault::Fault;
 use crate::set::{MAX_MEMBERS, Set};
-use crate::statistics::Projection;
+use crate::statistics::{Projection, Statistics};
 
 pub use tensor::Tensor;
 
@@ -324,6 +324,15 @@ impl Network {
             assert!(sorted.into_iter().eq(0..self.tensors[tensor].order()));
         }
         self.tensors[tensor].layout = layout;
+    }
+
+    /// Takes in what was counted of a tensor, in place of what was known. Projections onto
+    /// modes that the tensor lacks are left out.
+    pub fn set_statistics(&mut self, tensor: TensorId, statistics: Statistics) {
+        let order = self.tensors[tensor].order();
+        let projections = statistics.projections().iter();
+        let fits = |it: &&Projection| it.modes.iter().all(|&mode| mode < order);
+        self.tensors[tensor].statistics = Statistics::new(projections.filter(fits).cloned());
     }
 
     /// The tensors with their facts.

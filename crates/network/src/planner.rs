@@ -21,6 +21,8 @@
 //! With [`Objective::Order`] the plan is the paper's: the least order to which all
 //! intermediates can be reduced, and the least sum of orders among these.
 
+mod solver;
+
 use std::cell::Cell;
 
 use sparsec_base::arena::Id;
@@ -38,6 +40,8 @@ use crate::price::{Priced, Pricer, stored_dense, traffic};
 use crate::search::{self, Ranked, SearchOptions};
 use crate::set::Set;
 use crate::tree::{StatementId, Tree};
+
+pub use solver::solve;
 
 /// Trees of which conversions are chosen.
 const MAX_CONVERSIONS: usize = 3;

@@ -18,17 +18,19 @@
 //! so that implicit entries add nothing. Floats are summed in another order, so `strict`
 //! leaves them as they are.
 
+mod wanted;
+
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use sparsec_base::arena::Id;
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr, IndexVar, Operator, Program};
-use sparsec_network::planner::{self, PlanOptions};
 use sparsec_network::{
-    Estimator, Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor,
-    WorkspaceKind,
+    Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor, WorkspaceKind,
 };
 use sparsec_schedule::product;
 
@@ -38,6 +40,7 @@ use crate::draft::{Draft, nests, walked};
 use crate::effort::Effort;
 use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
+use crate::networks::{Objective, Planner};
 use crate::order::Orders;
 use crate::search::Plan;
 
@@ -48,26 +51,64 @@ const REORDERED_PLANS: usize = 2;
 /// The most loops of one nest whose orders are tried.
 const REORDERED: usize = 4;
 
-/// The cheapest plan of a statement that contracts a product in parts, if there is one.
-pub(crate) fn best(naive: &Draft<'_>) -> Option<(Cost, Plan)> {
-    let contraction = Contraction::of(naive)?;
-    let plans = contraction.plans();
-    let drafts = plans.iter().flat_map(|plan| {
-        let commanded = |kept: &Kept| contraction.commanded(plan, *kept);
-        Kept::ALL.iter().filter_map(commanded).collect::<Vec<_>>()
-    });
-    let mut found: Vec<(Draft<'_>, Cost, Plan)> = drafts
-        .filter_map(|draft| {
-            let (cost, plan) = priced(&draft)?;
-            Some((draft, cost, plan))
-        })
-        .collect();
-    found.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
-    let best = found.into_iter().take(REORDERED_PLANS).map(reordered);
-    best.reduce(|best, other| match other.0.is_less_than(&best.0) {
-        true => other,
-        false => best,
-    })
+/// The plan of a statement that contracts a product in parts.
+pub(crate) struct Contracted {
+    /// The product with the facts of its tensors.
+    pub(crate) network: Arc<Network>,
+    /// The cheapest plan, if there is one.
+    pub(crate) best: Option<(Cost, Plan)>,
+    /// Whether the caller asks for this plan, whatever else there is.
+    pub(crate) is_fixed: bool,
+}
+
+/// The cheapest plan of a statement that contracts a product in parts; `None` for other
+/// statements.
+///
+/// # Errors
+/// Why there is no plan as the caller asks for it.
+pub(crate) fn contracted(naive: &Draft<'_>) -> Result<Option<Contracted>> {
+    let Some(mut contraction) = Contraction::of(naive) else {
+        return Ok(None);
+    };
+    contraction.count_degrees();
+    let is_fixed = naive.facts().networks.wanted.is_fixed();
+    let best = match contraction.plans() {
+        Ok(plans) => contraction.best(&plans),
+        Err(error) if is_fixed => return Err(contraction.refused(error)),
+        Err(_) => None,
+    };
+    if is_fixed && best.is_none() {
+        let message = "no kernel follows the loops that are asked for";
+        let error = Diagnostic::new(code::NETWORK_TREE, message);
+        return Err(contraction.refused(error.help(
+            "store the result dense, or leave out `--keep-tree`, `--objective` and `--planner`",
+        )));
+    }
+    Ok(Some(Contracted {
+        network: Arc::new(contraction.network),
+        best,
+        is_fixed,
+    }))
+}
+
+/// The product of a statement as a network, if it is one.
+pub(crate) fn counted(naive: &Draft<'_>) -> Option<Arc<Network>> {
+    let mut contraction = Contraction::of(naive)?;
+    contraction.count_degrees();
+    Some(Arc::new(contraction.network))
+}
+
+/// Whether an error says why a network has no plan as the caller asks for it, so that a plan
+/// in parts would not be the one that is asked for.
+pub(crate) fn is_refusal(error: &Diagnostic) -> bool {
+    let codes = [
+        code::NETWORK_TREE,
+        code::NETWORK_MODEL,
+        code::NETWORK_MEMORY,
+        code::NETWORK_ORDER,
+        code::NETWORK_SOLVER,
+    ];
+    codes.contains(&error.code())
 }
 
 /// A product with sums of products among its factors as one product, where that is a network:
@@ -156,6 +197,7 @@ fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
 }
 
 /// A statement as a network.
+#[derive(Clone)]
 struct Contraction<'a> {
     naive: &'a Draft<'a>,
     /// The tensors of the product, in its order.
@@ -208,36 +250,29 @@ impl<'a> Contraction<'a> {
         })
     }
 
-    /// The plans of the network, the cheapest first.
-    fn plans(&self) -> Vec<NetworkPlan> {
-        let concrete = &self.naive.concrete;
-        let (_, Stmt::Assign { lhs, .. }) = concrete.stmt.nest() else {
-            return Vec::new();
-        };
-        // A dense result takes entries in any order, and is written along its rows in this one.
-        let format = self
-            .naive
-            .format(lhs.tensor)
-            .filter(|format| format.is_plain());
-        let result_layout = format.map(|format| {
-            let levels = format.levels().iter();
-            let vars = levels.filter_map(|level| self.index(lhs.var(level.mode())?));
-            vars.collect()
+    /// The cheapest of these plans as commands.
+    fn best(&self, plans: &[NetworkPlan]) -> Option<(Cost, Plan)> {
+        let drafts = plans.iter().flat_map(|plan| {
+            let commanded = |kept: &Kept| self.commanded(plan, *kept);
+            Kept::ALL.iter().filter_map(commanded).collect::<Vec<_>>()
         });
-        let options = PlanOptions {
-            result_layout: result_layout
-                .filter(|layout: &Vec<_>| layout.len() == lhs.indices.len()),
-            runs: f64::from(self.naive.facts().runs),
-            ..PlanOptions::default()
-        };
-        let planned = planner::plan(&Estimator::new(&self.network), &options);
-        let plans = planned.map_or_else(|_| Vec::new(), |planned| planned.plans);
-        let plans = plans.into_iter().map(|priced| priced.plan);
-        // A tree of one statement is the nest as it is.
-        plans
-            .filter(|plan| plan.tree.len() > 1)
-            .take(MOST)
-            .collect()
+        let mut found: Vec<(Draft<'_>, Cost, Plan)> = drafts
+            .filter_map(|draft| {
+                let (cost, plan) = priced(&draft)?;
+                Some((draft, cost, plan))
+            })
+            .collect();
+        found.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
+        let wanted = self.naive.facts().networks.wanted;
+        if wanted.objective != Objective::Time || wanted.planner != Planner::Search {
+            // Other orders of loops would not be those that are asked for.
+            return found.into_iter().next().map(|(_, cost, plan)| (cost, plan));
+        }
+        let best = found.into_iter().take(REORDERED_PLANS).map(reordered);
+        best.reduce(|best, other| match other.0.is_less_than(&best.0) {
+            true => other,
+            false => best,
+        })
     }
 
     fn index(&self, var: IndexVar) -> Option<sparsec_network::IndexVar> {

@@ -447,6 +447,7 @@ impl<'a> Draft<'a> {
             conversions: self.conversions,
             converts_result: self.converts_result,
             levels_of_result: self.levels_of_result,
+            network: None,
             account: Account::default(),
         })
     }

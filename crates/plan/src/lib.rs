@@ -25,6 +25,7 @@
 //! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
 //! | `contractions` | products of several tensors in fused parts, with workspaces between |
+//! | [`networks`] | what a caller asks of such plans, and the degrees of operands |
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `effort`   | how long a plan is searched for                           |
@@ -50,6 +51,7 @@ pub mod formats;
 mod lanes;
 mod levels;
 mod merges;
+pub mod networks;
 mod order;
 mod pieces;
 mod prefetch;
@@ -67,5 +69,6 @@ pub use account::{Account, Assumed, Considered};
 pub use estimate::{Converting, Counts};
 pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};
+pub use networks::{Networks, Wanted};
 pub use program::{Asked, ProgramPlan, plan_program};
 pub use search::{Conversion, Facts, Plan, Size, View, complete, plan};

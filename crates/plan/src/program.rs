@@ -307,6 +307,7 @@ impl State<'_> {
                 *self = parts;
                 Ok(None)
             }
+            Err(error) if contractions::is_refusal(&error) => Err(error.into()),
             Err(_) if self.part(number).is_some() => Ok(None),
             Err(error) if error.code() == code::MERGE_TOO_LARGE => {
                 Ok(Some(sized(self, Size::Any)?))

@@ -8,11 +8,14 @@
 
 mod nest;
 
+use std::sync::Arc;
+
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Concrete, IndexVar, Program, TensorVar, concretize};
+use sparsec_network::Network;
 use sparsec_schedule::{Command, Schedule};
 
 use crate::account::{Account, Considered};
@@ -23,6 +26,7 @@ use crate::estimate::work::work;
 use crate::estimate::{Converting, Counts, Estimate};
 use crate::levels;
 use crate::merges::Merge;
+use crate::networks::Networks;
 use crate::pieces;
 use crate::rowwise;
 use nest::Search;
@@ -44,6 +48,8 @@ pub struct Plan {
     /// The format that the arrays of the result are of, where the statement
     /// writes them as those of a tensor of its levels.
     pub levels_of_result: Option<Format>,
+    /// The product of several tensors that the statement sums, with what is known of them.
+    pub network: Option<Arc<Network>>,
     /// What else there was, and what it was thought to cost.
     pub account: Account,
 }
@@ -112,6 +118,8 @@ pub struct Facts<'a> {
     pub segment: &'a dyn Fn(&str) -> Option<f64>,
     /// About how far the index variable of a name runs, where the program does not say.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
+    /// What contraction networks are planned by.
+    pub networks: Networks<'a>,
     /// Whether floating-point numbers are computed with in the order of the source.
     pub strict: bool,
     /// How many threads there are.
@@ -134,18 +142,32 @@ pub fn plan(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
-    let contracted = contractions::best(&naive).map(|(cost, mut plan)| {
+    let Some(contracted) = contractions::contracted(&naive)? else {
+        return searched(&naive, None);
+    };
+    let best = contracted.best.map(|(cost, mut plan)| {
         plan.account.n_looked += 1;
         plan.account.add(considered(&plan, cost));
         plan
     });
+    let plan = match best {
+        Some(best) if contracted.is_fixed => best,
+        best => searched(&naive, best)?,
+    };
+    let network = Some(contracted.network);
+    Ok(Plan { network, ..plan })
+}
+
+/// The best plan of a statement as a nest, or the plan that contracts it in parts if that
+/// costs less.
+fn searched(naive: &Draft<'_>, contracted: Option<Plan>) -> Result<Plan> {
     let asked = || Asked {
         may_turn_result: true,
         less_than: contracted.as_ref().map(|plan| plan.cost().nanoseconds()),
         ..Asked::default()
     };
-    let mut found = best(&naive, asked());
-    if let Some(divided) = rowwise::divided(&naive) {
+    let mut found = best(naive, asked());
+    if let Some(divided) = rowwise::divided(naive) {
         found = lesser(found, best(&divided, asked()));
     }
     match contracted {
@@ -191,8 +213,14 @@ pub fn complete(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
-    let commands = &schedule.0[..];
-    let search = |asked| best(&naive, asked);
+    let plan = completed(&naive, &schedule.0, size)?;
+    let network = contractions::counted(&naive);
+    Ok(Plan { network, ..plan })
+}
+
+fn completed(naive: &Draft<'_>, commands: &[Command], size: Size) -> Result<Plan> {
+    let facts = naive.facts();
+    let search = |asked| best(naive, asked);
     let last = Asked {
         last: commands,
         ..Asked::default()

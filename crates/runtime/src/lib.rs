@@ -17,6 +17,7 @@
 //! | [`kernel`]      | a function ready to run, and launching it                   |
 //! | [`output`]      | results being assembled                                     |
 //! | [`session`]     | each kernel made once in a program                          |
+//! | [`solver`]      | asking an installed solver of constraint systems            |
 //! | [`failure`]     | what a user is told when a kernel gives up                  |
 //! | `abi`           | the structures shared with compiled code                    |
 //! | `library`       | loading compiled kernels into the process                   |
@@ -43,6 +44,7 @@ pub mod failure;
 pub mod kernel;
 pub mod output;
 pub mod session;
+pub mod solver;
 
 mod abi;
 mod clock;

@@ -17,7 +17,9 @@ use sparsec_graph::Formats;
 use sparsec_index::{Program, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::passes;
 use sparsec_loop::passes::Division;
-use sparsec_plan::{Asked, plan_program};
+use sparsec_network::Answer;
+use sparsec_plan::{Asked, Networks, Wanted, plan_program};
+use sparsec_runtime::solver;
 use sparsec_schedule::ProgramSchedule;
 
 use crate::checked::Signature;
@@ -80,6 +82,8 @@ pub struct Policy {
     pub grain: u32,
     /// How often the kernels will run on the same operands, as of [`Request::runs`].
     pub runs: u32,
+    /// How products of several tensors are contracted.
+    pub networks: Wanted,
 }
 
 impl Default for Policy {
@@ -89,6 +93,7 @@ impl Default for Policy {
             strict: false,
             grain: Division::default().grain,
             runs: 1,
+            networks: Wanted::default(),
         }
     }
 }
@@ -230,6 +235,7 @@ pub(crate) fn compile_for(
             widths::of_result(program, statement, format, known)
         }
     };
+    let given = facts::Stated { request, inputs };
     compile_task(&Task {
         resolved: &front.program,
         formats: &|program| {
@@ -238,7 +244,7 @@ pub(crate) fn compile_for(
         widths: &widths,
         statistics: match &figures {
             Some(figures) => figures as &dyn Statistics,
-            None => inputs,
+            None => &given,
         },
         policy: &front.policy,
     })
@@ -262,6 +268,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         strict,
         grain,
         runs,
+        networks: wanted,
     } = task.policy;
     let statistics = task.statistics;
     let resolved = task.resolved.clone();
@@ -284,6 +291,11 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
                 evenness: &|name| statistics.evenness(name),
                 segment: &|name| statistics.segment(name),
                 extents: &|name| statistics.extent(name),
+                networks: Networks {
+                    degrees: &|name, most| statistics.degrees(name, most),
+                    wanted,
+                    solver: &|system| Answer::parse(system, &solver::z3(&system.smt2())?),
+                },
                 strict: *strict,
                 threads: &sparsec_parallel::threads,
                 grain: *grain,

@@ -14,14 +14,18 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sparsec_format::Format;
 use sparsec_index::{IndexVar, Program, TensorRole, TensorVar, extents};
+use sparsec_network as network;
+use sparsec_network::Projection;
 use sparsec_plan::Merge;
 use sparsec_tensor::Tensor;
+use sparsec_tensor::statistics::Degrees;
 
 use crate::figures;
-use crate::request::{Inputs, Operands};
+use crate::request::{Inputs, Operands, Request};
 use crate::widths;
 
 /// What is known of the data of a program.
@@ -51,10 +55,14 @@ pub struct TensorFacts {
     pub evenness: Option<f64>,
     /// How many entries segments have on average.
     pub segment: Option<f64>,
+    /// How many entries have each coordinate of a mode: the trees of products of three tensors
+    /// and more are chosen by it.
+    pub degrees: Option<Arc<Degrees>>,
 }
 
 impl TensorFacts {
-    /// The facts of a tensor, in one pass over at most a sample of its entries.
+    /// The facts of a tensor, in one pass over at most a sample of its entries; without
+    /// [degrees](Tensor::degrees), which take longer.
     pub fn of(tensor: &Tensor) -> Self {
         Self {
             n_stored: Some(tensor.n_stored() as u64),
@@ -63,6 +71,7 @@ impl TensorFacts {
             scatter: tensor.scatter(),
             evenness: tensor.evenness(),
             segment: tensor.segment(),
+            degrees: None,
         }
     }
 }
@@ -85,14 +94,45 @@ impl TensorFacts {
 /// ```
 pub fn of_inputs(program: &Program, inputs: &Inputs) -> (BTreeMap<TensorVar, Format>, Facts) {
     let (mut formats, mut facts) = (BTreeMap::new(), Facts::default());
+    let counted = has_network(program);
     for (tensor, data) in program.tensors.iter() {
         let input = inputs.get(data.source_name());
         if let Some(input) = input.filter(|_| data.role == TensorRole::Input) {
             formats.insert(tensor, widths::of_input(input.format(), input));
-            facts.tensors.insert(tensor, TensorFacts::of(input));
+            let degrees = counted.then(|| input.degrees(sample(input))).flatten();
+            facts.tensors.insert(
+                tensor,
+                TensorFacts {
+                    degrees,
+                    ..TensorFacts::of(input)
+                },
+            );
         }
     }
     (formats, facts)
+}
+
+/// Whether a statement may be a product of three tensors or more, whose plan goes by degrees.
+pub(crate) fn has_network(program: &Program) -> bool {
+    let mut statements = program.statements.iter();
+    statements.any(|statement| statement.rhs.accesses().len() > 2)
+}
+
+/// How many entries of a tensor degrees are taken from before its program is known to run
+/// long: a run reads each entry at least, which takes a nanosecond, and a sample 60 for each.
+pub(crate) fn sample(tensor: &Tensor) -> usize {
+    (tensor.n_stored() / 1000).max(4096)
+}
+
+/// Counted degrees as the facts of a network.
+fn statistics(degrees: &Degrees) -> network::Statistics {
+    let counted = degrees.degrees.iter();
+    network::Statistics::new(counted.map(|degree| Projection {
+        modes: degree.modes.clone(),
+        tuples: degree.tuples,
+        largest: degree.largest,
+        squares: degree.squares,
+    }))
 }
 
 /// What planning may ask of operands, by their names in the source.
@@ -109,28 +149,43 @@ pub(crate) trait Statistics {
     fn mispredicted(&self, merge: &Merge) -> Option<f64>;
     /// About how far the index variable of a name runs.
     fn extent(&self, var: &str) -> Option<u64>;
+    /// The degrees of an operand, from at most so many entries.
+    fn degrees(&self, name: &str, most: usize) -> Option<network::Statistics>;
 }
 
-/// Operands at hand: what planning asks is looked up when it asks.
-impl Statistics for Operands<'_> {
+/// Operands at hand, and what a request states of others: what planning asks is looked up
+/// when it asks.
+pub(crate) struct Stated<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) inputs: &'a Operands<'a>,
+}
+
+impl Statistics for Stated<'_> {
     fn n_stored(&self, name: &str) -> Option<u64> {
-        self.get(name).map(|tensor| tensor.n_stored() as u64)
+        let given = self.inputs.get(name);
+        let stated = || self.request.tensors.get(name)?.n_stored;
+        given.map(|tensor| tensor.n_stored() as u64).or_else(stated)
     }
 
     fn scatter(&self, name: &str) -> Option<f64> {
-        self.get(name)?.scatter()
+        self.inputs.get(name)?.scatter()
     }
 
     fn evenness(&self, name: &str) -> Option<f64> {
-        self.get(name)?.evenness()
+        self.inputs.get(name)?.evenness()
     }
 
     fn segment(&self, name: &str) -> Option<f64> {
-        self.get(name)?.segment()
+        self.inputs.get(name)?.segment()
     }
 
     fn mispredicted(&self, merge: &Merge) -> Option<f64> {
-        figures::mispredicted(merge, self)
+        figures::mispredicted(merge, self.inputs)
+    }
+
+    fn degrees(&self, name: &str, most: usize) -> Option<network::Statistics> {
+        let degrees = self.inputs.get(name)?.degrees(most)?;
+        Some(statistics(&degrees))
     }
 
     fn extent(&self, _: &str) -> Option<u64> {
@@ -200,6 +255,10 @@ impl Statistics for Named<'_> {
 
     fn segment(&self, name: &str) -> Option<f64> {
         self.of(name)?.segment
+    }
+
+    fn degrees(&self, name: &str, _: usize) -> Option<network::Statistics> {
+        Some(statistics(self.of(name)?.degrees.as_deref()?))
     }
 
     fn mispredicted(&self, merge: &Merge) -> Option<f64> {

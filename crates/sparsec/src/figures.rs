@@ -11,6 +11,7 @@
 //! segments           to a power of two from 16 entries on, else to the nearest number
 //! scatter, evenness  to a tenth; not looked at where there are few entries
 //! mispredicted       to a twentieth, downwards; only of merges of many entries
+//! degrees            to powers of two; only where three tensors or more are multiplied
 //! ```
 //!
 //! Operands with equal figures share a plan. What is computed does not depend on it, but
@@ -20,11 +21,12 @@ use std::collections::BTreeMap;
 
 use sparsec_base::arena::Id;
 use sparsec_index::{Program, TensorRole};
+use sparsec_network::{Projection, Statistics as Projections};
 use sparsec_plan::Merge;
 use sparsec_tensor::{Tensor, guesses};
 
 use crate::extents::Extents;
-use crate::facts::Statistics;
+use crate::facts::{self, Statistics};
 use crate::request::Operands;
 
 /// Below so many, all numbers are one.
@@ -43,8 +45,19 @@ pub(crate) struct Figures {
     mispredicted: Vec<Option<u8>>,
     /// How far each index variable runs.
     extents: Vec<Option<u64>>,
+    /// The degrees of each operand by its name in the source, where plans go by them.
+    degrees: BTreeMap<String, Vec<Rounded>>,
     /// Whether there are threads to share work with.
     threads: bool,
+}
+
+/// A projection of an operand, in powers of two.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Rounded {
+    modes: Vec<usize>,
+    tuples: u64,
+    largest: u64,
+    squares: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -85,14 +98,32 @@ impl Figures {
                 evenness: tenths(Tensor::evenness),
             })
         };
-        let tensors = program.tensors.iter();
+        let inputs = || {
+            let tensors = program.tensors.iter();
+            let inputs = tensors.filter(|(_, data)| data.role == TensorRole::Input);
+            inputs.map(|(_, data)| data.source_name())
+        };
+        let degrees = |name: &str| {
+            let tensor = operands.get(name)?;
+            let degrees = tensor.degrees(facts::sample(tensor))?;
+            let rounded = degrees.degrees.iter().map(|degree| Rounded {
+                modes: degree.modes.clone(),
+                tuples: degree.tuples.next_power_of_two(),
+                largest: degree.largest.next_power_of_two(),
+                squares: (degree.squares as u64)
+                    .checked_next_power_of_two()
+                    .unwrap_or(u64::MAX),
+            });
+            Some(rounded.collect())
+        };
+        let counted = facts::has_network(program);
         Self {
-            tensors: tensors
-                .filter(|(_, data)| data.role == TensorRole::Input)
-                .filter_map(|(_, data)| {
-                    let name = data.source_name();
-                    Some((name.to_owned(), stored(name)?))
-                })
+            tensors: inputs()
+                .filter_map(|name| Some((name.to_owned(), stored(name)?)))
+                .collect(),
+            degrees: inputs()
+                .filter(|_| counted)
+                .filter_map(|name| Some((name.to_owned(), degrees(name)?)))
                 .collect(),
             mispredicted: merges
                 .iter()
@@ -152,6 +183,16 @@ impl Statistics for Named<'_> {
         let mut merges = self.merges.iter().zip(&self.figures.mispredicted);
         let (_, twentieths) = merges.find(|(known, _)| *known == merge)?;
         Some(f64::from((*twentieths)?) / 20.0)
+    }
+
+    fn degrees(&self, name: &str, _: usize) -> Option<Projections> {
+        let rounded = self.figures.degrees.get(name)?.iter();
+        Some(Projections::new(rounded.map(|it| Projection {
+            modes: it.modes.clone(),
+            tuples: it.tuples,
+            largest: it.largest,
+            squares: it.squares as f64,
+        })))
     }
 
     fn extent(&self, var: &str) -> Option<u64> {

@@ -152,6 +152,7 @@
 //! |-----------------|--------------------------------------------------------------|
 //! | [`program`]     | a program and what is known of its tensors                   |
 //! | [`kernel`]      | planned programs, and the variants they are made of          |
+//! | [`networks`]    | contraction trees of planned products, and their intermediates |
 //! | [`binding`]     | operands given to a kernel, and results assembled            |
 //! | [`mod@evaluate`], [`mod@einsum`] | the same in one call                        |
 //! | [`session`]     | engines, options, what is kept                               |
@@ -177,6 +178,7 @@ pub mod keep;
 mod kept;
 pub mod kernel;
 pub mod mlir_host;
+pub mod networks;
 pub mod program;
 mod ready;
 pub mod relational;
@@ -206,6 +208,7 @@ pub use facts::{Facts, TensorFacts};
 pub use keep::KeptC;
 pub use kernel::Kernel;
 pub use memory::{Smaller, grows, least_bytes, smaller_format};
+pub use networks::Intermediate;
 pub use program::Program;
 pub use relational::Converted;
 pub use request::{Inputs, Request, TensorSpec};
@@ -238,10 +241,12 @@ pub use sparsec_loop::Function;
 pub use sparsec_loop::passes::PIPELINE as PASSES;
 pub use sparsec_mlir as mlir;
 pub use sparsec_mlir_run as mlir_run;
+pub use sparsec_network as network;
 pub use sparsec_notation as notation;
 pub use sparsec_notation::{Notation, TensorName, parse_function};
 pub use sparsec_parallel as parallel;
 pub use sparsec_plan::account;
+pub use sparsec_plan::networks::{Objective, Planner, Wanted};
 pub use sparsec_reference as reference;
 pub use sparsec_relation as relation;
 pub use sparsec_runtime as runtime;

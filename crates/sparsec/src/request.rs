@@ -9,6 +9,7 @@ use sparsec_format::FormatSpec;
 use sparsec_index::{IndexVar, Program as Resolved, TensorRole, UserFunction};
 use sparsec_loop::passes::Division;
 use sparsec_notation::{Declaration, Declarations, Notation, TensorName};
+use sparsec_plan::Wanted;
 use sparsec_schedule::ProgramSchedule;
 use sparsec_tensor::Tensor;
 
@@ -50,6 +51,8 @@ pub struct Request {
     /// How often the program will run on the same operands. Planning weighs a conversion of an
     /// operand, which is made once, against so many runs.
     pub runs: u32,
+    /// How products of several tensors are contracted.
+    pub networks: Wanted,
 }
 
 /// What is known of one tensor.
@@ -63,6 +66,8 @@ pub struct TensorSpec {
     pub extents: Option<Vec<u64>>,
     /// The value of entries that are not stored.
     pub fill: Option<Scalar>,
+    /// How many entries it is planned for, if it is no input at hand.
+    pub n_stored: Option<u64>,
     /// Where this is known from, in words for diagnostics, such as "read from
     /// `web.mtx`"; may be empty.
     pub origin: String,
@@ -84,6 +89,7 @@ impl Request {
             strict: false,
             grain: Division::default().grain,
             runs: 1,
+            networks: Wanted::default(),
         }
     }
 
@@ -130,6 +136,7 @@ impl Request {
                 strict: self.strict,
                 grain: self.grain,
                 runs: self.runs,
+                networks: self.networks.clone(),
             },
             program,
         })

@@ -26,6 +26,14 @@ pub enum Stage {
     Schedule,
     /// What else planning considered, and what each was thought to cost.
     Explain,
+    /// The product of several tensors that a statement sums, with what is known of them.
+    Network,
+    /// The contraction tree of such a product, with estimates.
+    Tree,
+    /// The loops and workspaces that compute the tree.
+    Fused,
+    /// The constraint system of the tree for solvers.
+    Smt2,
     /// Which loops have to be inside which.
     Graph,
     /// For each loop the coordinates it visits and its merge lattice.
@@ -61,7 +69,7 @@ pub enum Drawing {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 17] = [
+    pub const NAMES: [(&'static str, &'static str); 21] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -72,6 +80,13 @@ impl Stage {
             "explain",
             "why these commands: what else there was, and what each would cost",
         ),
+        (
+            "network",
+            "a product of several tensors, with what is known of them",
+        ),
+        ("tree", "the contractions that compute it, with estimates"),
+        ("plan", "their fused loops, workspaces and copies"),
+        ("smt2", "the constraint system of the tree, for solvers"),
         ("concrete", "concrete notation with the commands applied"),
         ("concrete=svg", "the same, drawn"),
         ("graph", "which loops have to be inside which"),
@@ -100,6 +115,10 @@ impl Stage {
             "naive" => Self::Naive,
             "schedule" => Self::Schedule,
             "explain" => Self::Explain,
+            "network" => Self::Network,
+            "tree" => Self::Tree,
+            "plan" => Self::Fused,
+            "smt2" => Self::Smt2,
             "concrete" => Self::Concrete,
             "graph" => Self::Graph,
             "lattice" => Self::Lattice,
@@ -170,6 +189,10 @@ impl Compiled {
             Stage::Explain => {
                 format!("{}\n{}", self.program.statement_text(number), plan.account)
             }
+            Stage::Network => self.network_text(number),
+            Stage::Tree => self.tree_text(number),
+            Stage::Fused => self.fused_text(number),
+            Stage::Smt2 => self.system_text(number),
             Stage::Graph => {
                 let naive = concretize(&self.program, number);
                 IterationGraph::of(&naive, &self.formats).text(&naive)

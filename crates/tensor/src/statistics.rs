@@ -5,6 +5,7 @@
 //! | `spread`  | entries of each row, column, and coordinate of any mode; positions of levels |
 //! | `groups`  | distinct tuples of some modes                                   |
 //! | `matrix`  | bandwidth, profile, diagonals, blocks, symmetry                 |
+//! | `degrees` | entries with each coordinate of a mode and each prefix, exact or sampled |
 //! | `choice`  | the format that suits the entries                               |
 //! | `places`  | a value for each row, column or diagonal                        |
 //!
@@ -14,6 +15,7 @@
 //! not depend on the number of threads.
 
 mod choice;
+mod degrees;
 mod groups;
 mod kept;
 mod matrix;
@@ -22,6 +24,7 @@ mod spread;
 
 pub use sparsec_format::statistics::*;
 
+pub use degrees::{Degree, Degrees};
 pub(crate) use kept::Kept;
 
 use sparsec_base::Result;

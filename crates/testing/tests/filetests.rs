@@ -61,6 +61,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/testing/tests/conversions.rs": NO_CONVERSION),
     provoked!("crates/convert/tests/certificates.rs": CERTIFICATE, CERTIFICATE_TEXT),
     provoked!("crates/network/tests/refusals.rs": NETWORK_MODEL, NETWORK_MEMORY, NETWORK_ORDER),
+    provoked!("crates/runtime/src/solver.rs": NETWORK_SOLVER),
     provoked!("crates/network/src/network/text.rs": NETWORK_RESULT, NETWORK_SIZE, NETWORK_FACT, NETWORK_REPEATED),
     provoked!("crates/network/src/plan/text.rs": NETWORK_TREE, NETWORK_PLAN),
     provoked!("crates/tensor/tests/interop/main.rs": NOT_TRANSFERABLE),

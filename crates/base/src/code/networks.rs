@@ -75,4 +75,11 @@ have to follow.
     --objective order --max-order 0
 
 Allow the least order that the message states, leave layouts open, or state another tree.";
+    NETWORK_SOLVER = "E0910", "a solver that is not installed or does not answer",
+    "With `--planner z3` the loops of a contraction network are those that the solver z3 finds. sparsec runs
+the executable `z3` on the path.
+
+    sparsec plan 'E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)' --planner z3
+
+Install z3 (Debian: `apt install z3`), or leave the option out: the search finds the same order without.";
 }

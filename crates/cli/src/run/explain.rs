@@ -6,18 +6,47 @@
 //! It estimates that the kernel computes 9000 points and stores 8600 entries of the result.
 //! C has 8571 entries, where 8600 were estimated.
 //!
+//! It multiplies in these steps:
+//!   t0(K,b,i) = I(K,a,b) * C(a,i)  ; 323000 entries estimated, 323225 counted
+//!
 //! Converting took 0 µs, assembling 12.0 µs, and computing 31.0 µs: 3.4 ns for each point.
 //! ```
 
 use serde_json::{Value, json};
 use sparsec::account::{Assumed, count};
-use sparsec::{Compiled, Outcome};
+use sparsec::{Compiled, Inputs, Intermediate, MemoryLimit, Outcome, Result, Session};
 
 use crate::table::duration;
 
+/// Bytes that an intermediate may take to be counted where `--memory` states no limit.
+const COUNTED: u64 = 2 << 30;
+
+/// The intermediates of each statement with their entries, counted apart from the run.
+///
+/// # Errors
+/// Those of computing them.
+pub(super) fn intermediates(
+    session: &Session,
+    compiled: &Compiled,
+    inputs: &Inputs,
+) -> Result<Vec<Vec<Intermediate>>> {
+    let bytes = match session.options().memory {
+        MemoryLimit::Bytes(bytes) => bytes,
+        _ => COUNTED,
+    };
+    let numbers = 0..compiled.statements().len();
+    numbers
+        .map(|number| compiled.intermediates(session, number, inputs, bytes))
+        .collect()
+}
+
 /// What planning considered for each statement and estimated of it, beside what the
 /// result has and what time went into it.
-pub(super) fn text(compiled: &Compiled, outcome: &Outcome) -> String {
+pub(super) fn text(
+    compiled: &Compiled,
+    outcome: &Outcome,
+    intermediates: &[Vec<Intermediate>],
+) -> String {
     let mut out = String::new();
     let mut points = 0.0;
     for (number, result) in compiled.results().into_iter().enumerate() {
@@ -34,6 +63,7 @@ pub(super) fn text(compiled: &Compiled, outcome: &Outcome) -> String {
                 "{result} has {n} {noun}, where {estimated} {verb} estimated.\n"
             ));
         }
+        out.push_str(&multiplied(&intermediates[number]));
     }
     let timings = &outcome.timings;
     let [convert, assemble, compute] = spent(outcome).map(|(_, seconds)| seconds);
@@ -58,8 +88,32 @@ pub(super) fn text(compiled: &Compiled, outcome: &Outcome) -> String {
     out
 }
 
+/// The contractions that lead to a result.
+fn multiplied(intermediates: &[Intermediate]) -> String {
+    let mut out = String::new();
+    if !intermediates.is_empty() {
+        out.push_str("It multiplies in these steps:\n");
+    }
+    for one in intermediates {
+        let counted = match one.counted {
+            Some(counted) => format!("{counted} counted"),
+            None => "too large to be counted".to_owned(),
+        };
+        let estimated = count(one.estimated);
+        out.push_str(&format!(
+            "  {}  ; {estimated} entries estimated, {counted}\n",
+            one.text
+        ));
+    }
+    out
+}
+
 /// The same for programs to read.
-pub(super) fn value(compiled: &Compiled, outcome: &Outcome) -> Value {
+pub(super) fn value(
+    compiled: &Compiled,
+    outcome: &Outcome,
+    intermediates: &[Vec<Intermediate>],
+) -> Value {
     let statements = compiled.results().into_iter().enumerate();
     let statements = statements.map(|(number, result)| {
         let account = &compiled.statements()[number].plan.account;
@@ -92,6 +146,11 @@ pub(super) fn value(compiled: &Compiled, outcome: &Outcome) -> Value {
                 "entries_for_each_first_coordinate": Assumed::FIBER,
                 "counts": assumed.counts,
             },
+            "intermediates": intermediates[number].iter().map(|one| json!({
+                "contraction": one.text,
+                "estimated": one.estimated,
+                "counted": one.counted,
+            })).collect::<Vec<_>>(),
             "actual": { "entries": outcome.value(result).map(|tensor| tensor.n_filled()) },
         })
     });

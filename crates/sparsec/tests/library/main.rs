@@ -15,6 +15,7 @@ mod kernels;
 mod keys;
 mod memory;
 mod misstored;
+mod networks;
 mod refused;
 mod relations;
 mod stages;

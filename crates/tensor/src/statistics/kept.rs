@@ -1,14 +1,19 @@
 //! Where a tensor keeps its statistics once they were counted.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sparsec_base::Result;
 
 use super::Statistics;
+use super::degrees::Degrees;
 
 /// Statistics, or none yet. No part of what a tensor is: all are equal.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(OnceLock<Arc<Statistics>>);
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    statistics: OnceLock<Arc<Statistics>>,
+    /// Of the pattern alone, so values do not change them.
+    degrees: Mutex<Option<Arc<Degrees>>>,
+}
 
 impl Kept {
     /// The statistics, counted now if they are not kept yet. Several threads
@@ -17,16 +22,37 @@ impl Kept {
         &self,
         count: impl FnOnce() -> Result<Statistics>,
     ) -> Result<&Statistics> {
-        if let Some(kept) = self.0.get() {
+        if let Some(kept) = self.statistics.get() {
             return Ok(kept);
         }
         let counted = Arc::new(count()?);
-        Ok(self.0.get_or_init(|| counted))
+        Ok(self.statistics.get_or_init(|| counted))
     }
 
-    /// Forgets what was counted.
+    /// Forgets the statistics that values may have changed.
     pub(crate) fn clear(&mut self) {
-        self.0.take();
+        self.statistics.take();
+    }
+
+    /// The degrees, if some were counted.
+    pub(crate) fn degrees(&self) -> Option<Arc<Degrees>> {
+        let kept = self.degrees.lock();
+        kept.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps degrees in place of those before.
+    pub(crate) fn keep_degrees(&self, degrees: Arc<Degrees>) {
+        let mut kept = self.degrees.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(degrees);
+    }
+}
+
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Self {
+            statistics: self.statistics.clone(),
+            degrees: Mutex::new(self.degrees()),
+        }
     }
 }
 

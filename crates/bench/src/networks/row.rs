@@ -1,0 +1,127 @@
+//! One network beside its forms by hand, as text and as JSON.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// How large peaks of memory may be, as a multiple of what plans state.
+const PEAK: f64 = 1.1;
+/// Bytes of peaks that are not worth a bar: those of the allocator and of planning.
+const SMALL_PEAK: u64 = 16 << 20;
+/// How long planning may take to ten tensors.
+const PLANNING: Duration = Duration::from_millis(10);
+
+/// A form by hand beside ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beside {
+    /// Its name.
+    pub name: &'static str,
+    /// Its time, scaled if it computed a part.
+    pub time: Duration,
+    /// Its time over ours: above 1, ours is faster.
+    pub ratio: f64,
+    /// The least ratio that is good enough, if there is one.
+    pub bar: Option<f64>,
+}
+
+/// One network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkRow {
+    /// Its name: `integrals/small`.
+    pub name: String,
+    /// The tree of the plan, with estimates.
+    pub tree: String,
+    /// The time of computing.
+    pub ours: Duration,
+    /// The time of copying operands to other formats.
+    pub convert: Duration,
+    /// The time from the expression to loops.
+    pub planning: Duration,
+    /// Bytes of the result and of copies of operands, as the plan states them.
+    pub stated: u64,
+    /// Bytes that the run took at most, beyond those before it.
+    pub peak: u64,
+    /// The forms by hand.
+    pub beside: Vec<Beside>,
+    /// The least ratio to the fastest of these that is good enough.
+    pub bar: f64,
+}
+
+impl NetworkRow {
+    /// How to read the rows.
+    pub(crate) fn heading() -> &'static str {
+        "\nnetworks: forms by hand, their times, and these over ours: above 1, ours is faster\n"
+    }
+
+    /// The ratio of the fastest form by hand to ours.
+    pub fn best(&self) -> f64 {
+        let ratios = self.beside.iter().map(|it| it.ratio);
+        ratios.fold(f64::INFINITY, f64::min)
+    }
+
+    /// Whether every ratio, planning and memory keep their bars.
+    pub fn keeps_bar(&self) -> bool {
+        let mut ratios = self.beside.iter();
+        let is_small = self.peak <= SMALL_PEAK;
+        ratios.all(|it| it.bar.is_none_or(|bar| it.ratio >= bar))
+            && self.best() >= self.bar
+            && self.planning <= PLANNING
+            && (is_small || self.peak as f64 <= PEAK * self.stated as f64)
+    }
+
+    /// The row as text.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!(
+            "{}: ours {:.1?}, copies {:.1?}, planned in {:.1?}, stated {:.1} MB, peak {:.1} MB\n",
+            self.name,
+            self.ours,
+            self.convert,
+            self.planning,
+            self.stated as f64 / 1e6,
+            self.peak as f64 / 1e6,
+        );
+        for line in self.tree.lines() {
+            text.push_str(&format!("    {line}\n"));
+        }
+        let bar = |bar: Option<f64>| bar.map_or(String::new(), |bar| format!("   bar {bar}"));
+        for it in &self.beside {
+            let time = format!("{:.1?}", it.time);
+            text.push_str(&format!(
+                "  {:<14}{time:>12}{:>10.2}{}\n",
+                it.name,
+                it.ratio,
+                bar(it.bar)
+            ));
+        }
+        let best = format!("{:.2}", self.best());
+        text + &format!(
+            "  {:<26}{best:>10}{}\n",
+            "the best of all",
+            bar(Some(self.bar))
+        )
+    }
+
+    /// The row as JSON; times in seconds.
+    pub(crate) fn json(&self) -> Value {
+        let beside = self.beside.iter().map(|it| {
+            json!({
+                "name": it.name,
+                "seconds": it.time.as_secs_f64(),
+                "ratio": it.ratio,
+                "bar": it.bar,
+            })
+        });
+        json!({
+            "name": self.name,
+            "tree": self.tree,
+            "ours_seconds": self.ours.as_secs_f64(),
+            "convert_seconds": self.convert.as_secs_f64(),
+            "planning_seconds": self.planning.as_secs_f64(),
+            "stated_bytes": self.stated,
+            "peak_bytes": self.peak,
+            "beside": beside.collect::<Vec<_>>(),
+            "best": self.best(),
+            "bar": self.bar,
+        })
+    }
+}
