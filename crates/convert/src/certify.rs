@@ -24,6 +24,7 @@ use sparsec_relation::{
 };
 
 use self::forms::{Computed, arrays};
+use crate::listing::ListArray;
 use crate::{Conversion, Image, Piece, Places, Wanted};
 
 /// The modes that an image exchanges, and its values.
@@ -231,9 +232,10 @@ fn listed(
     (obligations, piece): (Vec<Obligation>, usize),
 ) -> Result<Part> {
     let missing = || crate::refused("nothing lists the entries of a piece".to_owned());
+    let is_of_list = |name: &str, array| ListArray::of(name) == Some(array);
     let copy = copy_of(computation, "L", piece).ok_or_else(missing)?;
     let tuple = listed_tuple(copy).ok_or_else(missing)??;
-    let lengths = format!("L_len{}", piece + 1);
+    let lengths = ListArray::Lengths.name(piece);
     let is_shared = computation.space(&lengths).is_some();
     let needed = match is_shared {
         true => Obligation::Values(lengths),
@@ -241,9 +243,9 @@ fn listed(
     };
     // The lemmas about numbers rely on this obligation, so it comes right after the counts.
     let mut obligations = obligations;
-    let after = obligations
-        .iter()
-        .position(|it| matches!(it, Obligation::Values(name) if name.starts_with("L_at")));
+    let after = obligations.iter().position(
+        |it| matches!(it, Obligation::Values(name) if is_of_list(name, ListArray::Numbers)),
+    );
     let at = match is_shared {
         true => after.unwrap_or(0),
         false => 0,
@@ -260,14 +262,14 @@ fn listed(
             Obligation::Apart if origin.is_unique => (Lemma::Source, Vec::new()),
             Obligation::Visited => (Lemma::Space, vec![copy.name.clone()]),
             Obligation::Values(name) if name == "L_NZ" => (Lemma::Count, writers(name)),
-            Obligation::Values(name) if name.starts_with("L_n") => match is_shared {
+            Obligation::Values(name) if is_of_list(name, ListArray::Count) => match is_shared {
                 true => (Lemma::CountedRuns, writers(name)),
                 false => (Lemma::Counted, writers(name)),
             },
-            Obligation::Values(name) if name.starts_with("L_len") => {
+            Obligation::Values(name) if is_of_list(name, ListArray::Lengths) => {
                 (Lemma::RunLengths, writers(name))
             }
-            Obligation::Values(name) if name.starts_with("L_at") => match is_shared {
+            Obligation::Values(name) if is_of_list(name, ListArray::Numbers) => match is_shared {
                 true => (Lemma::Spread, writers(name)),
                 false => (Lemma::Placed, writers(name)),
             },

@@ -65,6 +65,7 @@ mod terms;
 mod triangle;
 mod unknown;
 mod value_runs;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,6 +19,43 @@ use crate::pieces::Listed;
 use crate::synthesis::Synthesis;
 use crate::{Wanted, refused};
 
+/// The arrays that count and number the entries of one piece of a source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ListArray {
+    /// How many entries the piece has.
+    Count,
+    /// The number of each entry, or of the first one of each place.
+    Numbers,
+    /// How many entries each place has.
+    Lengths,
+}
+
+impl ListArray {
+    const ALL: [Self; 3] = [Self::Count, Self::Numbers, Self::Lengths];
+
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Count => "L_n",
+            Self::Numbers => "L_at",
+            Self::Lengths => "L_len",
+        }
+    }
+
+    /// Its name, for a piece counted from 0.
+    pub(crate) fn name(self, piece: usize) -> String {
+        format!("{}{}", self.prefix(), piece + 1)
+    }
+
+    /// Which of them has this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let is_its = |array: &Self| {
+            let number = name.strip_prefix(array.prefix());
+            number.is_some_and(|number| number.parse::<usize>().is_ok())
+        };
+        Self::ALL.into_iter().find(is_its)
+    }
+}
+
 /// An order of modes by which the entries of a single piece ascend, if one is proved.
 pub(crate) fn ascending(
     pieces: &[Listed],

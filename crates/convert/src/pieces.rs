@@ -32,7 +32,7 @@ use sparsec_computation::{Operator, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 
 use crate::entries::{Entries, Shared};
-use crate::listing::{ascending, list};
+use crate::listing::{ListArray, ascending, list};
 use crate::named::Named;
 use crate::synthesis::Synthesis;
 use crate::terms::{add, below, entry, everywhere, plus_one, scalar, with};
@@ -206,8 +206,8 @@ impl Source {
         synthesis.declare_list(&list.named)?;
         let total = list.named.constants[0].0.clone();
         let mut counts: Vec<String> = Vec::new();
-        for (number, piece) in (1..).zip(&list.pieces) {
-            let count = format!("L_n{number}");
+        for (number, piece) in list.pieces.iter().enumerate() {
+            let count = ListArray::Count.name(number);
             synthesis.add_number(&count);
             let (space, many) = match &piece.entries.shared {
                 None => (piece.entries.space.clone(), Value::Integer(1)),
@@ -223,9 +223,9 @@ impl Source {
             (Update::Assign, all),
         );
         for (number, piece) in list.pieces.iter().enumerate() {
-            let array = format!("L_at{}", number + 1);
             let at = match &piece.entries.shared {
                 None => {
+                    let array = ListArray::Numbers.name(number);
                     let ordinal = Value::Window(Window::Ordinal, Vec::new());
                     let value = match number {
                         0 => ordinal,
@@ -235,7 +235,7 @@ impl Source {
                 }
                 Some(shared) => {
                     let before = of_numbers(&counts[..number]);
-                    self.number_shared(synthesis, piece, (shared, array, before))?
+                    self.number_shared(synthesis, piece, (shared, number, before))?
                 }
             };
             let total = Expression::Constant(total.clone());
@@ -293,10 +293,11 @@ impl Source {
         &self,
         synthesis: &mut Synthesis<'_>,
         piece: &Listed,
-        (shared, array, before): (&Shared, String, Value),
+        (shared, number, before): (&Shared, usize, Value),
     ) -> Result<Expression> {
         let place = piece.entries.place.clone();
-        let lengths = array.replace("_at", "_len");
+        let array = ListArray::Numbers.name(number);
+        let lengths = ListArray::Lengths.name(number);
         for (name, length) in [
             (&lengths, self.n_places.clone()),
             (&array, plus_one(&self.n_places)),

@@ -208,7 +208,7 @@ impl Synthesis<'_> {
                 note((element, CaseKind::Determined), &value);
             }
             self.demand(&unknowns)?;
-            let Some(element) = unknowns.next() else {
+            let Some(element) = unknowns.next()? else {
                 break;
             };
             let (kind, value) = self.found(element, &mut unknowns)?;

@@ -109,15 +109,10 @@ impl<'a> Unknowns<'a> {
     }
 
     /// The elements without a value.
-    fn open(&self) -> impl Iterator<Item = Variable> {
+    pub(crate) fn open(&self) -> impl Iterator<Item = Variable> {
         let map = &self.destination.map;
         let elements = map.inputs().chain(map.exists());
         elements.filter(|v| self.same[v.index()] == *v && self.values[v.index()].is_none())
-    }
-
-    /// The first element without a value, if there is one.
-    pub(crate) fn next(&self) -> Option<Variable> {
-        self.open().next()
     }
 
     /// Gives values to all elements that follow from those with values; returns them.

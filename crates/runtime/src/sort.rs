@@ -8,12 +8,18 @@
 //! | ascending already          | one look                                        |
 //! | shorter than [`RADIX_FROM`] | the standard library's quicksort (insertion below 20) |
 //! | longer                     | digits of 11 bits, lowest first, as many as the largest coordinate has |
+//! | from [`PARTED_FROM`] on, with entries that move along | parts of the same highest bits ([`parts`]) |
 //! | any, where memory is out   | nothing more is asked for: the rows above that need scratch are left out |
+
+mod parts;
 
 use sparsec_parallel::fault::{self, Fault};
 
 /// Lists of this many entries and more are sorted by digits.
 const RADIX_FROM: usize = 512;
+/// Lists of this many pairs and more are parted first: with their copy they take 16 MiB, more than most
+/// caches have for one core. Shorter ones take as long either way.
+const PARTED_FROM: usize = 1 << 19;
 /// Bits of one digit.
 const DIGIT: u32 = 11;
 /// Values of one digit.
@@ -70,7 +76,10 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
     let least = keys.iter().copied().min().unwrap_or(0);
     let most = keys.iter().copied().max().unwrap_or(0);
     let digits = n_digits(most);
-    if least >= 0 && is_worth(n, digits) {
+    if least >= 0 && n >= PARTED_FROM {
+        pairs.extend(keys.iter().copied().zip(along.iter().copied()));
+        parts::sort(pairs, moved);
+    } else if least >= 0 && is_worth(n, digits) {
         pairs.extend(keys.iter().copied().zip(along.iter().copied()));
         for digit in 0..digits {
             if digit % 2 == 0 {
@@ -248,6 +257,7 @@ mod tests {
             (511, 90),
             (5000, 70),
             (60_000, 1 << 40),
+            (PARTED_FROM + 1, 1 << 40),
         ] {
             let keys: Vec<i64> = (0..n)
                 .map(|_| {

@@ -21,6 +21,8 @@
 //!
 //! A coordinate that has no key ends the function: one that is negative, not below its extent,
 //! or so large that the key would have more than 63 bits.
+//!
+//! Sorts compare Morton keys of coordinates below known ends by the bits in use alone ([`TRIMMED`]).
 
 use std::cmp::Ordering;
 
@@ -38,9 +40,13 @@ const N_BITS: usize = 63;
 /// The entries of a coordinate in the table: sixteen for each digit of 64 bits.
 const OF_COORDINATE: i64 = 256;
 
+/// A Morton key without the bits that no coordinate below its end has: of each coordinate, which is
+/// known to be below, and its end in turn.
+pub(super) const TRIMMED: &str = "MORTON.trimmed";
+
 /// Whether loops compute a key.
 pub(super) fn is_computed(name: &str) -> bool {
-    Parser::is_key(name) && name != "LEX"
+    name == TRIMMED || Parser::is_key(name) && name != "LEX"
 }
 
 /// Whether a constraint speaks of a place on a curve, or of a declared key.
@@ -118,6 +124,10 @@ struct Called<'e> {
     extents: Vec<Option<&'e Expression>>,
     /// The coordinate that is taken from a key.
     wanted: Option<usize>,
+    /// Whether coordinates with fewer bits are dealt first; the last one is if not.
+    is_by_width: bool,
+    /// Whether coordinates are known to be below their extents.
+    are_below: bool,
 }
 
 impl<'e> Called<'e> {
@@ -126,37 +136,43 @@ impl<'e> Called<'e> {
             Expression::Integer(n) => usize::try_from(*n).ok(),
             _ => None,
         };
-        match (name, arguments) {
-            ("ALTO", pairs) => {
+        let (given, extents, wanted): (Vec<_>, Vec<_>, _) = match (name, arguments) {
+            ("ALTO" | TRIMMED, pairs) => {
                 let pairs = pairs.chunks_exact(2);
-                Self {
-                    given: pairs.clone().map(|pair| &pair[0]).collect(),
-                    extents: pairs.map(|pair| Some(&pair[1])).collect(),
-                    wanted: None,
-                }
+                let given = pairs.clone().map(|pair| &pair[0]);
+                (
+                    given.collect(),
+                    pairs.map(|pair| Some(&pair[1])).collect(),
+                    None,
+                )
             }
-            ("UNALTO", [key, c, extents @ ..]) => Self {
-                given: vec![key],
-                extents: extents.iter().map(Some).collect(),
-                wanted: number(c),
-            },
-            ("UNMORTON", [key, c, n]) => Self {
-                given: vec![key],
-                extents: vec![None; number(n).unwrap_or(1)],
-                wanted: number(c),
-            },
-            (_, coordinates) => Self {
-                given: coordinates.iter().collect(),
-                extents: vec![None; coordinates.len()],
-                wanted: None,
-            },
+            ("UNALTO", [key, c, extents @ ..]) => {
+                (vec![key], extents.iter().map(Some).collect(), number(c))
+            }
+            ("UNMORTON", [key, c, n]) => (vec![key], vec![None; number(n).unwrap_or(1)], number(c)),
+            (_, coordinates) => {
+                let n = coordinates.len();
+                (coordinates.iter().collect(), vec![None; n], None)
+            }
+        };
+        Self {
+            given,
+            extents,
+            wanted,
+            is_by_width: ["ALTO", "UNALTO"].contains(&name),
+            are_below: name == TRIMMED,
         }
     }
 
     /// What tells the tables of calls apart.
     fn table(&self) -> String {
         let of = if self.wanted.is_some() { "from" } else { "to" };
-        format!("{of} {:?}", self.extents)
+        let by = if self.is_by_width {
+            "by width"
+        } else {
+            "in turn"
+        };
+        format!("{of} {by} {:?}", self.extents)
     }
 }
 
@@ -190,18 +206,25 @@ impl Emitter<'_> {
             });
         }
         for (name, arguments) in wanted {
-            let called = Called::of(&name, &arguments);
-            let key = called.table();
-            if !self.curves.contains_key(&key) {
-                let table = self.table(&called.extents, called.wanted.is_some());
-                self.curves.insert(key, table);
-            }
+            self.make_curve(&name, &arguments);
+        }
+    }
+
+    /// Makes the table of a curve that a call speaks of, if it is not there.
+    pub(super) fn make_curve(&mut self, name: &str, arguments: &[Expression]) {
+        let called = Called::of(name, arguments);
+        let key = called.table();
+        if !self.curves.contains_key(&key) {
+            let table = self.table(&called);
+            self.curves.insert(key, table);
         }
     }
 
     /// The bits of keys of coordinates below these extents, or of as many bits as fit; or the
     /// bits of coordinates.
-    fn table(&mut self, extents: &[Option<&Expression>], from_keys: bool) -> Buffer {
+    fn table(&mut self, called: &Called<'_>) -> Buffer {
+        let extents = &called.extents;
+        let from_keys = called.wanted.is_some();
         let element = ElementType::I64;
         let access = BufferAccess::Workspace;
         let table = self.builder.buffer("bits", element, element, access);
@@ -219,15 +242,18 @@ impl Emitter<'_> {
             for (c, width) in widths.iter().enumerate() {
                 let has = Expr::Var(bit).less(*width);
                 b.if_then(has, |b| {
-                    // Those with fewer bits are dealt first, and of equal ones the last.
+                    // By width those with fewer bits are dealt first, and of equal ones the last.
                     let place = b.var_("place", n_dealt);
                     for (other, its) in widths.iter().enumerate() {
-                        let is_before = match other.cmp(&c) {
-                            Ordering::Equal => continue,
-                            Ordering::Greater => Expr::Var(*its).binary(BinaryOp::Le, *width),
-                            Ordering::Less => Expr::Var(*its).less(*width),
+                        let has = Expr::Var(bit).less(*its);
+                        let is_dealt = match (other.cmp(&c), called.is_by_width) {
+                            (Ordering::Equal, _) | (Ordering::Less, false) => continue,
+                            (Ordering::Greater, false) => has,
+                            (Ordering::Greater, true) => {
+                                has.and(Expr::Var(*its).binary(BinaryOp::Le, *width))
+                            }
+                            (Ordering::Less, true) => has.and(Expr::Var(*its).less(*width)),
                         };
-                        let is_dealt = Expr::Var(bit).less(*its).and(is_before);
                         b.if_then(is_dealt, |b| b.assign(place, Expr::Var(place).add(1)));
                     }
                     let first = c as i64 * OF_COORDINATE;
@@ -251,7 +277,7 @@ impl Emitter<'_> {
     }
 
     /// How many bits the coordinates below an extent have.
-    fn width(&mut self, extent: &Expression) -> Var {
+    pub(super) fn width(&mut self, extent: &Expression) -> Var {
         let extent = self.expr(extent);
         let rest = self.builder.var_("rest", extent.binary(BinaryOp::Sub, 1));
         let width = self.builder.var_("width", 0);
@@ -284,7 +310,8 @@ impl Emitter<'_> {
             let extent = called.extents[c].filter(|_| called.wanted.is_none());
             let value = self.expr(given);
             let rest = self.builder.var_("rest", value);
-            let is_small = extent.is_none() && n_bits(given).is_some_and(|n| n <= most);
+            let is_small =
+                called.are_below || extent.is_none() && n_bits(given).is_some_and(|n| n <= most);
             if !is_small {
                 let end = match (extent, most) {
                     (Some(extent), _) => self.expr(extent),

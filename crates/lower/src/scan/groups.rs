@@ -186,7 +186,7 @@ impl Emitter<'_> {
     ) {
         let id = StatementId::from_index(number);
         if self.computation.keys_ascend(id, &keys[..1]) {
-            return self.for_each_run((number, which), (window, keys), n, each);
+            return self.for_each_run(number, (window, keys), n, each);
         }
         let extent = self.expr(&keys[0].extent);
         let extent = self.builder.let_("extent", extent);
@@ -247,7 +247,7 @@ impl Emitter<'_> {
     /// As [`for_each_group`](Self::for_each_group), where first keys ascend from point to point.
     fn for_each_run(
         &mut self,
-        (number, which): (usize, usize),
+        number: usize,
         (window, keys): (Window, &[Key]),
         n: Var,
         each: Each<impl FnOnce(&mut Self, &Group, Members)>,
@@ -261,7 +261,8 @@ impl Emitter<'_> {
         self.alloc(first, n);
         self.alloc(rest, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys((which, 0), vec![first, rest], place));
+        let listed = Visiting::Keys(keys.to_vec(), vec![first, rest], place);
+        self.visit_all(number, listed);
         let members = match window {
             Window::Rank => {
                 let words = self.workspace("words");

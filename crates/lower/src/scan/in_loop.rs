@@ -11,6 +11,7 @@ use sparsec_loop::Expr;
 use sparsec_relation::{Expression, Step, Variable};
 
 use super::emit::{Emitter, Point};
+use super::in_runs::visited;
 use super::window::Numbering;
 
 impl Emitter<'_> {
@@ -28,7 +29,7 @@ impl Emitter<'_> {
                 break tuple;
             }
             let inner = steps.iter().find_map(|step| match step {
-                Step::For { variable, body, .. } if visits_statement(body, number) => {
+                Step::For { variable, body, .. } if visited(body, number).is_some() => {
                     Some((*variable, body))
                 }
                 _ => None,
@@ -68,13 +69,4 @@ impl Emitter<'_> {
         self.begins.insert(variable, begin.into());
         begin.into()
     }
-}
-
-/// Whether a statement is visited in steps, once, and under no condition.
-fn visits_statement(steps: &[Step], number: usize) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Visit { number: it, .. } => *it == number,
-        Step::For { body, .. } => visits_statement(body, number),
-        _ => false,
-    })
 }

@@ -9,7 +9,7 @@
 //! for at in 0..n { numbers[at] = next[key[at]]++ }   rank
 //! ```
 //!
-//! Upper words of a key along a curve are left out where all coordinates are small.
+//! A Morton key of several words is one word of the bits in use, if these are at most 62.
 //!
 //! Otherwise points are sorted by one word for each point, which holds all of its keys, if the product
 //! of their extents fits in one, and of a word for each key, the last key first, if not:
@@ -23,10 +23,12 @@
 use sparsec_base::ElementType;
 use sparsec_computation::{Key, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
-use sparsec_relation::{Comparison, Constraint, Expression, MortonWord};
+use sparsec_relation::{Expression, MortonWord, WORD_BITS};
 
+use super::curve::TRIMMED;
 use super::emit::Emitter;
 use super::window::Visiting;
+use super::within;
 
 /// The largest word that holds several keys.
 const LARGEST_WORD: i64 = 1 << 62;
@@ -39,6 +41,14 @@ pub(super) const MOST_COUNTED: i64 = 1 << 28;
 
 /// The longest table that may be made.
 pub(super) const LARGEST_TABLE: i64 = 4 * MOST_COUNTED + SMALL_TABLE;
+
+/// The words of keys by which points are sorted.
+pub(super) enum Words {
+    /// One for each point, in the order of the keys.
+    Sorted(Buffer),
+    /// Several for each point, in the order of the points.
+    OfPoints(Vec<Buffer>),
+}
 
 impl Emitter<'_> {
     /// Whether the values of a key can be counted in a table that is not much longer than there
@@ -54,7 +64,7 @@ impl Emitter<'_> {
     /// whether there is one.
     pub(super) fn count_keys(
         &mut self,
-        (number, which): (usize, usize),
+        number: usize,
         (window, key): (Window, &Key),
         n: Var,
         numbers: Buffer,
@@ -62,7 +72,8 @@ impl Emitter<'_> {
         let word = self.narrow("keys");
         self.alloc(word, n);
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys((which, 0), vec![word], place));
+        let keys = vec![key.clone()];
+        self.visit_all(number, Visiting::Keys(keys, vec![word], place));
         let extent = self.expr(&key.extent);
         let extent = self.builder.let_("extent", extent);
         let is_rank = window == Window::Rank;
@@ -95,7 +106,7 @@ impl Emitter<'_> {
     ) {
         let points = self.workspace("points");
         self.alloc(points, n);
-        self.sort_points(point, keys, (n, points), &mut |this, words| {
+        self.sort_points(point.0, keys, (n, points), &mut |this, words| {
             this.number_groups(window, n, [points, numbers], words);
         });
     }
@@ -104,72 +115,103 @@ impl Emitter<'_> {
     /// they are sorted, with the words of the keys.
     pub(super) fn sort_points(
         &mut self,
-        point: (usize, usize),
+        number: usize,
         keys: &[Key],
         (n, points): (Var, Buffer),
-        then: &mut dyn FnMut(&mut Self, &[Buffer]),
+        then: &mut dyn FnMut(&mut Self, &Words),
     ) {
-        let Some((n_upper, is_short)) = self.upper_words(point.0, keys) else {
-            return self.sort_all(point, keys, (n, points), then);
+        let Some((curve, ends, rest)) = self.trimmed(number, keys) else {
+            return self.sort_all(number, keys, (n, points), then);
         };
-        let short = self.written(|this| {
-            let lower = &keys[n_upper..];
-            let words = this.sort_words(point, (n, points), (n_upper, lower.len()));
-            then(this, &words);
+        let widths: Vec<Var> = ends.iter().map(|end| self.width(end)).collect();
+        let n_bits = widths.into_iter().map(Expr::from).reduce(Expr::add);
+        let n_bits = n_bits.expect("a curve has coordinates");
+        let is_one_word = n_bits.binary(BinaryOp::Le, i64::from(WORD_BITS));
+        let trimmed = self.written(|this| {
+            let Expression::Call(name, arguments) = &curve.value else {
+                unreachable!("keys along curves are calls");
+            };
+            this.make_curve(name, arguments);
+            let keys = [std::slice::from_ref(&curve), rest].concat();
+            this.sort_all(number, &keys, (n, points), then);
         });
-        let otherwise = self.written(|this| this.sort_all(point, keys, (n, points), then));
+        let otherwise = self.written(|this| this.sort_all(number, keys, (n, points), then));
         self.builder.push(Stmt::If {
-            condition: is_short,
-            then: short,
+            condition: is_one_word,
+            then: trimmed,
             otherwise,
         });
     }
 
-    /// How many of the first keys are the upper words of a key along a curve, and whether all
-    /// coordinates are so small that these are 0.
-    fn upper_words(&mut self, number: usize, keys: &[Key]) -> Option<(usize, Expr)> {
-        let coordinates = MortonWord::of(&keys[0].value)?.coordinates;
+    /// The key that compares as the words of a Morton key do, with which `keys` begin; the ends of its
+    /// coordinates; and the keys behind these words.
+    fn trimmed<'k>(
+        &self,
+        number: usize,
+        keys: &'k [Key],
+    ) -> Option<(Key, Vec<Expression>, &'k [Key])> {
+        let words = keys.iter().map_while(|key| MortonWord::of(&key.value));
+        let words: Vec<MortonWord<'_>> = words.collect();
+        let coordinates = &words.first()?.coordinates;
         let Expression::Add(most, _) = &keys[0].extent else {
             return None;
         };
         let ends = MortonWord::of(most)?.coordinates;
-        let words = keys.iter().map_while(|key| MortonWord::of(&key.value));
-        let upper = words.take_while(|word| word.shift > 0 && word.coordinates == coordinates);
-        let shifts: Vec<u32> = upper.map(|word| word.shift).collect();
-        let lowest = *shifts.iter().min()?;
+        let follows = |pair: &[MortonWord<'_>]| {
+            let [upper, lower] = pair else { return false };
+            let above = lower.n_bits.map(|n_bits| lower.shift + n_bits);
+            lower.coordinates == *coordinates && above == Some(upper.shift)
+        };
+        let n_words = 1 + words.windows(2).take_while(|pair| follows(pair)).count();
         let space = &self.computation.statements[number].space;
         let is_below = |(coordinate, end): (&&Expression, &&Expression)| {
-            let (coordinate, end) = ((*coordinate).clone(), (*end).clone());
-            let below = Constraint::new(coordinate, Comparison::Less, end);
-            space.implies(&below, self.known)
+            let within = within(coordinate, end);
+            space.implies(&within, self.known)
         };
-        let are_below = coordinates.len() == ends.len()
-            && coordinates.iter().zip(&ends).all(is_below)
-            && shifts.len() < keys.len();
+        let are_below = words[0].n_bits.is_none()
+            && coordinates.len() == ends.len()
+            && coordinates.iter().zip(&ends).all(is_below);
         if !are_below {
             return None;
         }
-        let are_small = ends.iter().map(|end| {
-            let end = self.expr(end);
-            end.binary(BinaryOp::Le, 1i64 << lowest)
+        let one = || Box::new(Expression::Integer(1));
+        let upper = |e: &Expression| match words[n_words - 1].shift {
+            0 => e.clone(),
+            shift => {
+                let below = Box::new(Expression::Integer(1 << shift));
+                Expression::FloorDivide(Box::new(e.clone()), below)
+            }
+        };
+        let end = |end: &Expression| match words[n_words - 1].shift {
+            0 => end.clone(),
+            _ => Expression::Add(Box::new(upper(end)), one()),
+        };
+        let ends: Vec<Expression> = ends.into_iter().map(end).collect();
+        let key = |of: &mut dyn Iterator<Item = Expression>| {
+            let pairs = of.zip(&ends).flat_map(|(e, end)| [e, end.clone()]);
+            Expression::Call(TRIMMED.to_owned(), pairs.collect())
+        };
+        let mut last = ends.iter().map(|end| {
+            let end = Box::new(end.clone());
+            Expression::Subtract(end, one())
         });
-        let are_small = are_small
-            .collect::<Vec<_>>()
-            .into_iter()
-            .reduce(Expr::and)?;
-        Some((shifts.len(), are_small))
+        let curve = Key {
+            extent: Expression::Add(Box::new(key(&mut last)), one()),
+            value: key(&mut coordinates.iter().map(|e| upper(e))),
+        };
+        Some((curve, ends, &keys[n_words..]))
     }
 
     /// As [`sort_points`](Self::sort_points), by all keys.
     fn sort_all(
         &mut self,
-        point: (usize, usize),
+        number: usize,
         keys: &[Key],
         (n, points): (Var, Buffer),
-        then: &mut dyn FnMut(&mut Self, &[Buffer]),
+        then: &mut dyn FnMut(&mut Self, &Words),
     ) {
         let mut sorted = |this: &mut Self, n_words: usize| {
-            let words = this.sort_words(point, (n, points), (0, n_words));
+            let words = this.sort_words((number, keys), (n, points), n_words);
             then(this, &words);
         };
         // Keys that are too large for one word whatever the tensor is.
@@ -199,22 +241,28 @@ impl Emitter<'_> {
         });
     }
 
-    /// Sorts the points by words of the keys from `from` on.
+    /// Sorts the points by words of the keys.
     fn sort_words(
         &mut self,
-        (number, which): (usize, usize),
+        (number, keys): (usize, &[Key]),
         (n, points): (Var, Buffer),
-        (from, n_words): (usize, usize),
-    ) -> Vec<Buffer> {
+        n_words: usize,
+    ) -> Words {
         let words: Vec<Buffer> = (0..n_words).map(|_| self.workspace("keys")).collect();
-        let sorted = self.workspace("sorted");
-        for &buffer in words.iter().chain([&sorted]) {
-            self.builder.alloc(buffer, n);
+        for &word in &words {
+            self.alloc(word, n);
         }
         let place = self.builder.var_("place", 0);
-        self.visit_all(number, Visiting::Keys((which, from), words.clone(), place));
+        self.visit_all(number, Visiting::Keys(keys.to_vec(), words.clone(), place));
         let at = self.builder.fixed("at", ElementType::I64);
         self.builder.for_loop(at, 0, n, |b| b.store(points, at, at));
+        if let [word] = words[..] {
+            self.builder
+                .sort(word, Some(points), Expr::int(0)..n.into());
+            return Words::Sorted(word);
+        }
+        let sorted = self.workspace("sorted");
+        self.alloc(sorted, n);
         for word in words.iter().rev() {
             let at = self.builder.fixed("at", ElementType::I64);
             self.builder.for_loop(at, 0, n, |b| {
@@ -223,7 +271,7 @@ impl Emitter<'_> {
             self.builder
                 .sort(sorted, Some(points), Expr::int(0)..n.into());
         }
-        words
+        Words::OfPoints(words)
     }
 
     /// Numbers the points, which `points` lists in the order of their keys.
@@ -232,7 +280,7 @@ impl Emitter<'_> {
         window: Window,
         n: Var,
         [points, numbers]: [Buffer; 2],
-        words: &[Buffer],
+        words: &Words,
     ) {
         // Where a group of the same keys begins, and how many groups began before.
         let first = self.builder.var_("first", 0);
@@ -243,12 +291,19 @@ impl Emitter<'_> {
             if window != Window::Rank {
                 let before = Expr::Var(at).binary(BinaryOp::Sub, 1);
                 let before = b.let_("before", before.binary(BinaryOp::Max, 0));
-                let other = b.let_("other", Expr::load(points, before));
-                let differs = words.iter().map(|word| {
-                    Expr::load(*word, point).binary(BinaryOp::Ne, Expr::load(*word, other))
-                });
-                let differs = differs.reduce(|a, b| a.binary(BinaryOp::Or, b));
-                b.if_then(differs.expect("there is a word"), |b| {
+                let differs = |word: &Buffer, at: Var, other: Var| {
+                    Expr::load(*word, at).binary(BinaryOp::Ne, Expr::load(*word, other))
+                };
+                let differs = match words {
+                    Words::Sorted(word) => differs(word, at, before),
+                    Words::OfPoints(words) => {
+                        let other = b.let_("other", Expr::load(points, before));
+                        let differ = words.iter().map(|word| differs(word, point, other));
+                        let differ = differ.reduce(|a, b| a.binary(BinaryOp::Or, b));
+                        differ.expect("there is a word")
+                    }
+                };
+                b.if_then(differs, |b| {
                     b.assign(first, at);
                     b.assign(group, Expr::Var(group).add(1));
                 });

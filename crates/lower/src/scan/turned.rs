@@ -197,7 +197,7 @@ impl Emitter<'_> {
         let otherwise = self.written(|this| {
             let points = this.workspace("points");
             this.alloc(points, n);
-            this.sort_points((number, 0), keys, (n, points), &mut |_, _| {});
+            this.sort_points(number, keys, (n, points), &mut |_, _| {});
             this.for_each_at(Expr::int(0), n, |this, at| {
                 let place = Expr::Var(lo).add(Expr::load(points, at));
                 let place = this.builder.let_(name, place);

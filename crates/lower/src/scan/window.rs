@@ -80,9 +80,8 @@ pub(super) enum Visiting {
     /// They are counted.
     Count(Var),
     /// The words of their keys are listed, behind as many as the variable says: one
-    /// word for each key, of which the last holds all keys that are left. The numbers are those of
-    /// the window and of the first key that is listed.
-    Keys((usize, usize), Vec<Buffer>, Var),
+    /// word for each key, of which the last holds all keys that are left.
+    Keys(Vec<Key>, Vec<Buffer>, Var),
     /// They are counted by their first keys.
     CountFirst(usize, Table),
     /// Words of the other keys are stored at the next place of each first key. The variable counts
@@ -288,7 +287,7 @@ impl Emitter<'_> {
             _ => self.fit_groups(n, window, keys),
         };
         let then = self.written(|this| match keys {
-            [key] => this.count_keys(point, (window, key), n, numbers),
+            [key] => this.count_keys(number, (window, key), n, numbers),
             _ => this.number_in_groups(point, (window, keys), n, numbers),
         });
         let otherwise = self.written(|this| this.sort_keys(point, (window, keys), n, numbers));
@@ -350,8 +349,7 @@ impl Emitter<'_> {
                 }
             }
             Visiting::Count(n) => self.builder.assign(n, Expr::Var(n).add(1)),
-            Visiting::Keys((which, from), words, place) => {
-                let keys = &windows[which].1[from..];
+            Visiting::Keys(keys, words, place) => {
                 let (last, single) = words.split_last().expect("there is a word");
                 let (alone, rest) = keys.split_at(single.len());
                 for (word, key) in single.iter().zip(alone) {
