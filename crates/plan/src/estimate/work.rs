@@ -234,7 +234,7 @@ impl Loops<'_> {
         let concrete = estimate.concrete;
         let is_workspace = concrete.tensors[access.tensor].role == TensorRole::Workspace;
         let is_array =
-            || workspace_kind(concrete, estimate.formats, access.tensor) == WorkspaceKind::Dense;
+            || !workspace_kind(concrete, estimate.formats, access.tensor).is_walked_by_list();
         let Some(moving) = self.moving(access).filter(|_| !is_workspace || is_array()) else {
             return Cost::default();
         };
