@@ -23,7 +23,7 @@ use sparsec_format::Level;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
 
 use super::Estimate;
 use super::machine::{Cache, Machine};
