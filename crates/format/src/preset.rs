@@ -400,6 +400,20 @@ impl Format {
         preset("scoo", order)
     }
 
+    /// A value for every coordinate, and a bit that says which are stored: all levels are
+    /// `dense` but the last, which is `bitmap`.
+    ///
+    /// # Panics
+    /// If `order` is 0.
+    pub fn dense_bitmap(order: usize) -> Self {
+        let kind = |mode| match mode + 1 == order {
+            true => LevelKind::Bitmap,
+            false => LevelKind::Dense,
+        };
+        let levels = (0..order).map(|mode| Level::new(mode, kind(mode)));
+        Self::from_levels(levels.collect()).expect("a mode for each level")
+    }
+
     /// A format with these levels whose modes have their usual names
     /// `i, j, k, …`.
     ///

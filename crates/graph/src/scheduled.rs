@@ -18,7 +18,7 @@ use sparsec_base::mark::Races;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Level;
 use sparsec_index::concrete::{Clause, MergeStrategy, Placed, Steps, Stmt};
-use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
 use crate::lattice::Lattice;
 use crate::lead::Lead;
@@ -261,7 +261,10 @@ impl Check<'_> {
             let derived = vars
                 .iter()
                 .find(|var| self.concrete.made_by(**var).is_some());
-            if let Some(var) = derived.filter(|_| is_sparse || self.is_listed(access.tensor)) {
+            let knows = self
+                .kind_of(access.tensor)
+                .is_some_and(WorkspaceKind::knows_entries);
+            if let Some(var) = derived.filter(|_| is_sparse || knows) {
                 let name = &self.concrete.tensors[access.tensor].name;
                 let result = &self.concrete.tensors[lhs.tensor].name;
                 return Err(self
@@ -287,10 +290,10 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Whether `tensor` is a workspace that knows which entries were written.
-    fn is_listed(&self, tensor: TensorVar) -> bool {
-        self.concrete.tensors[tensor].role == TensorRole::Workspace
-            && workspace_kind(self.concrete, self.formats, tensor).has_list()
+    /// How `tensor` is kept, if it is a workspace.
+    fn kind_of(&self, tensor: TensorVar) -> Option<WorkspaceKind> {
+        let is_workspace = self.concrete.tensors[tensor].role == TensorRole::Workspace;
+        is_workspace.then(|| workspace_kind(self.concrete, self.formats, tensor))
     }
 
     /// Whether iterations can be divided among units.
@@ -303,7 +306,8 @@ impl Check<'_> {
         let mut appended = None;
         let mut listed = None;
         body.for_each_assign(&mut |lhs, _, _| {
-            if self.is_listed(lhs.tensor) && !own.contains(&lhs.tensor) {
+            let kind = self.kind_of(lhs.tensor);
+            if kind.is_some_and(WorkspaceKind::has_list) && !own.contains(&lhs.tensor) {
                 listed = Some(lhs.tensor);
             }
             if lhs.tensor == self.concrete.result && !self.formats.of(lhs.tensor).is_all_dense() {

@@ -15,7 +15,9 @@
 //! A temporary from which levels of stored coordinates are assembled must know
 //! which of its entries were written, and so must one that has a say where it holds
 //! nothing (`isstored`, a factor of what may be infinite); one that feeds full levels
-//! need not. To a loop, a workspace with a list is a tensor in the format `scoo`.
+//! need not. To a loop, a workspace with a list is a tensor in the format `scoo`, and one
+//! with bits alone a tensor whose last level is `bitmap` and whose others are `dense`, so it
+//! is also looked up.
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
@@ -38,9 +40,11 @@ pub fn workspace_kind(concrete: &Concrete, formats: &Formats, tensor: TensorVar)
 
 /// How loops see a workspace of this kind over so many modes.
 pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
-    match kind.has_list() && order > 0 {
-        true => Format::scoo(order),
-        false => Format::dense(order),
+    match kind {
+        _ if order == 0 => Format::dense(order),
+        WorkspaceKind::Dense => Format::dense(order),
+        WorkspaceKind::Bitmap | WorkspaceKind::Marked => Format::dense_bitmap(order),
+        _ => Format::scoo(order),
     }
 }
 
@@ -55,7 +59,10 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
 /// # Errors
 /// `E0307`.
 pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
-    let mut dense = concrete.kinds.iter().filter(|(_, kind)| !kind.has_list());
+    let mut dense = concrete
+        .kinds
+        .iter()
+        .filter(|(_, kind)| !kind.knows_entries());
     if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, formats, **tensor)) {
         return Err(misfit(
             concrete,
@@ -224,7 +231,7 @@ fn check_inside(
             let mut read = None;
             producer.for_each_assign(&mut |lhs, _, _| {
                 let is_listed = concrete.tensors[lhs.tensor].role == TensorRole::Workspace
-                    && workspace_kind(concrete, formats, lhs.tensor).has_list();
+                    && workspace_kind(concrete, formats, lhs.tensor).is_walked_by_list();
                 consumer.for_each_assign(&mut |_, _, rhs| {
                     rhs.for_each_access(&mut |access| {
                         if !is_listed || access.tensor != lhs.tensor || read.is_some() {

@@ -3,7 +3,9 @@
 //! | kind       | holds                                            | suits                       |
 //! |------------|--------------------------------------------------|-----------------------------|
 //! | `dense`    | a value for every coordinate                     | consumers that read them all |
-//! | `listed`   | that, a bit for each, and a list of those written | sparse consumers             |
+//! | `bitmap`   | that, and a bit for each that was written        | consumers that look entries up, and full workspaces |
+//! | `marked`   | that, and a list of those written to clear them by | consumers that look entries up, of few entries |
+//! | `listed`   | that, and a list of those written                | sparse consumers             |
 //! | `hashed`   | only the entries written, found by hashing       | extents too large for arrays |
 //! | `appended` | the entries in the order in which they come      | producers that write each once, in order |
 //!
@@ -18,6 +20,11 @@ use std::fmt;
 pub enum WorkspaceKind {
     /// A value for every coordinate, cleared as a whole.
     Dense,
+    /// A value and a bit for every coordinate, cleared as a whole.
+    Bitmap,
+    /// A value and a bit for every coordinate, and a list of those written, through which
+    /// it is cleared.
+    Marked,
     /// A value and a bit for every coordinate, and a list of those written,
     /// through which it is sorted and cleared.
     Listed,
@@ -30,12 +37,21 @@ pub enum WorkspaceKind {
 
 impl WorkspaceKind {
     /// All kinds.
-    pub const ALL: [Self; 4] = [Self::Dense, Self::Listed, Self::Hashed, Self::Appended];
+    pub const ALL: [Self; 6] = [
+        Self::Dense,
+        Self::Bitmap,
+        Self::Marked,
+        Self::Listed,
+        Self::Hashed,
+        Self::Appended,
+    ];
 
     /// The name in schedules and in concrete notation.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dense => "dense",
+            Self::Bitmap => "bitmap",
+            Self::Marked => "marked",
             Self::Listed => "listed",
             Self::Hashed => "hashed",
             Self::Appended => "appended",
@@ -48,8 +64,18 @@ impl WorkspaceKind {
     }
 
     /// Whether it knows which of its entries were written.
-    pub fn has_list(self) -> bool {
+    pub fn knows_entries(self) -> bool {
         self != Self::Dense
+    }
+
+    /// Whether it keeps a list of the entries written.
+    pub fn has_list(self) -> bool {
+        !matches!(self, Self::Dense | Self::Bitmap)
+    }
+
+    /// Whether loops go through this list, and not through all coordinates.
+    pub fn is_walked_by_list(self) -> bool {
+        self.has_list() && self != Self::Marked
     }
 }
 

@@ -69,7 +69,7 @@ pub use scalars::scalars;
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;
-pub use tile::{MOST_BYTES, tile, tile_width, tiled_rows};
+pub use tile::{MOST_BYTES, ROWS_BYTES, TileShape, tile, tile_shapes, tile_width};
 
 use std::collections::HashSet;
 

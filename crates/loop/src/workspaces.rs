@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use sparsec_base::Scalar;
 
 use crate::ir::{BinaryOp, Buffer, Expr, Function, Stmt, Var};
-use crate::passes::MOST_BYTES;
+use crate::passes::ROWS_BYTES;
 use crate::walk::for_each_stmt;
 
 /// The bytes of all workspaces of `function`, as far as they follow from extents;
@@ -116,7 +116,7 @@ impl Function {
             } if *made == buffer => Some(*len),
             _ => None,
         })?;
-        let most = MOST_BYTES / self.buffers[buffer].storage.size();
+        let most = ROWS_BYTES / self.buffers[buffer].storage.size();
         let mut is_local = usize::try_from(len).is_ok_and(|len| (1..=most).contains(&len));
         for_each_stmt(&self.body, &mut |stmt| {
             let moves = matches!(stmt, Stmt::Grow { .. } | Stmt::Sort { .. });

@@ -171,7 +171,7 @@ fn a_row_that_no_entry_adds_to_need_not_be_there() {
 fn what_a_nest_must_not_repeat_is_left_alone() {
     let changed = |body: &str| {
         let function = product(body);
-        !passes::tiled_rows(&function).is_empty()
+        !passes::tile_shapes(&function, &|_| Some(8)).is_empty()
     };
     assert!(changed(FILLED));
     let inside = |stmt: &str| {
@@ -223,4 +223,102 @@ fn notes_are_made_once_a_strip() {
         let expected = result(&function, arguments(n));
         assert_eq!(result(&tiled, arguments(n)), expected, "{n}");
     }
+}
+
+/// A product of dense matrices, with what stands in the loop over rows.
+fn dense_product(body: &str) -> Function {
+    let matrix = |name: &str, access: &str| {
+        format!(
+            r#"{access} {name} "(i, j) -> (i : dense, j : dense)" {{
+              extent {name}.n0, extent {name}.n1, {} {name}.vals: f64 }}"#,
+            if access == "out" { "write" } else { "read" },
+        )
+    };
+    let text = format!(
+        "fn f({}, {}, {}) {{ fill C.vals[0..C.n0 * C.n1], 0.25 for i in 0..C.n0 {{ {body} }} }}",
+        matrix("C", "out"),
+        matrix("A", "in"),
+        matrix("B", "in"),
+    );
+    Function::parse(&Source::new("product", &text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const DENSE: &str = "for k in 0..A.n1 {
+    let a: f64 = A.vals[i * A.n1 + k]
+    for j in 0..B.n1 { C.vals[i * C.n1 + j] += a * B.vals[k * B.n1 + j] }
+  }";
+
+/// A matrix of `rows` by `inner` numbers and one of `inner` by `columns`.
+fn dense_arguments(rows: i64, inner: i64, columns: i64) -> Vec<ArgumentData> {
+    let matrix = |n: i64, m: i64| ArgumentData {
+        extents: vec![n, m],
+        buffers: vec![Entries::F64(
+            (0..n * m).map(|at| at as f64 * 0.7 - 3.1).collect(),
+        )],
+    };
+    vec![
+        matrix(rows, columns),
+        matrix(rows, inner),
+        matrix(inner, columns),
+    ]
+}
+
+#[test]
+fn rows_that_share_their_nest_are_in_one_tile() {
+    let filled = format!("fill C.vals[i * C.n1..(i + 1) * C.n1], 0.5 {DENSE}");
+    for body in [DENSE, &filled] {
+        let function = dense_product(body);
+        // Each is a guess that others are run with.
+        for likely in [4, 5, 11, 29] {
+            let tiled = tiled(&function, likely);
+            let text = tiled.to_string();
+            assert!(text.contains("i_block"), "{text}");
+            for rows in [0, 1, 2, 5, 6, 11] {
+                for columns in [0, 1, 3, 4, 12, 27, 30] {
+                    for inner in [0, 1, 4] {
+                        let arguments = || dense_arguments(rows, inner, columns);
+                        let expected = result(&function, arguments());
+                        let size = (rows, inner, columns);
+                        assert_eq!(result(&tiled, arguments()), expected, "{size:?}\n{text}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_block_of_rows_goes_through_the_nest_once() {
+    let printed = tiled(&dense_product(DENSE), 6).to_string();
+    for part in [
+        "alloc C.tile: f64[24]",
+        "let i_blocks: i64 = select(B.n1 <= C.n1 and A.n1 > 0, C.n0 // 6, 0)",
+        "for k_2 in 0..A.n1 {\n        for j_lane_7_2 in 0..4 {",
+        "C.tile[j_lane_7_2] += a_2_2 * B.vals[k_2 * B.n1 + j_first + j_lane_7_2]",
+        "if j_rest < B.n1 {",
+        "for i in i_rest..C.n0 {",
+    ] {
+        assert!(printed.contains(part), "{part}\n{printed}");
+    }
+}
+
+#[test]
+fn rows_are_apart_and_share_their_nest_or_have_tiles_of_their_own() {
+    let has_block = |body: &str| {
+        let tiled = tiled(&dense_product(body), 8).to_string();
+        tiled.contains("i_block")
+    };
+    assert!(has_block(DENSE));
+    // Rows that overlap, the same row again, a nest that depends on the row.
+    assert!(!has_block(&DENSE.replace("i * C.n1 + j", "i * 2 + j")));
+    assert!(!has_block(
+        &DENSE.replace("C.vals[i * C.n1 + j]", "C.vals[j]")
+    ));
+    assert!(!has_block(&DENSE.replace("0..A.n1", "0..i")));
+    assert!(!has_block(&DENSE.replace("0..A.n1", "i..A.n1")));
+    // A condition, which is that of one row; something else in the loop over rows.
+    let conditional = DENSE.replace("for j", "if a > 0.0 { for j") + "}";
+    assert!(!has_block(&conditional));
+    assert!(!has_block(&format!("{DENSE} C.vals[0] = 1.0")));
+    assert!(!has_block(&format!("C.vals[0] = 1.0 {DENSE}")));
 }

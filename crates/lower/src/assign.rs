@@ -35,7 +35,7 @@ pub(crate) fn assign(
     let value = at.value(rhs);
     let update = Update { value, reduce };
     let has_pattern = match at.workspaces.get(&lhs.tensor) {
-        Some(workspace) => matches!(workspace, Workspace::Stored(_)),
+        Some(workspace) => workspace.knows_entries(),
         None => !kernel.formats.of(lhs.tensor).is_all_dense(),
     };
     let presence = match has_pattern {
@@ -104,7 +104,9 @@ impl<'k> Context<'k> {
         let cursor = &self.cursors[&self.kernel.operand(access)];
         let position = cursor.position().clone();
         match workspace {
-            Some(Workspace::Dense { vals, .. }) => Expr::load(*vals, position),
+            Some(Workspace::Dense { vals, .. } | Workspace::Bitmap { vals, .. }) => {
+                Expr::load(*vals, position)
+            }
             Some(Workspace::Stored(stored)) => {
                 stored.value(position, || self.bound_coordinate(&access.indices[0]))
             }

@@ -41,7 +41,7 @@ pub(crate) struct Context<'k> {
     pub(crate) positions: BTreeMap<IndexVar, Positions>,
     /// Where temporaries are kept; scalar ones only inside of their `where`.
     pub(crate) workspaces: BTreeMap<TensorVar, Workspace>,
-    /// Temporaries known to hold something.
+    /// Temporaries known to hold something, or whose zeros count as entries.
     pub(crate) certain: BTreeSet<TensorVar>,
     pub(crate) output: Output<'k>,
 }

@@ -52,6 +52,17 @@ impl<'a> Kernel<'a> {
         }
     }
 
+    /// The same kernel, to be written for operands and workspaces in other formats.
+    pub(crate) fn in_formats(&self, formats: &'a Formats) -> Self {
+        Self {
+            concrete: self.concrete,
+            formats,
+            operands: self.operands.clone(),
+            tensors: self.tensors.clone(),
+            lists: self.lists.clone(),
+        }
+    }
+
     /// Writes the arrays of all index sets, before all loops.
     pub(crate) fn write_lists(&mut self, b: &mut Builder) {
         let mut wanted: Vec<Vec<u64>> = Vec::new();

@@ -29,7 +29,7 @@ pub(crate) mod run_length;
 pub(crate) mod singleton;
 pub(crate) mod structured;
 
-use sparsec_format::{Level, LevelKind};
+use sparsec_format::{Level, LevelKind, Role};
 use sparsec_loop::{BinaryOp, Buffer, Expr};
 
 use crate::arrays::Arrays;
@@ -100,13 +100,24 @@ pub(crate) fn holds_all(level: &Level) -> bool {
     level.kind == LevelKind::Dense
 }
 
+/// Whether [`LevelArrays::n_positions`] knows how many positions the level has.
+pub(crate) fn counts_positions(level: &Level) -> bool {
+    matches!(
+        level.kind,
+        LevelKind::Dense | LevelKind::Compressed | LevelKind::Singleton
+    )
+}
+
 impl LevelArrays<'_> {
     /// The entries below `parent`.
     pub(crate) fn segment(&self, parent: &Place) -> Segment {
         match self.kind {
-            LevelKind::Bitmap => bitmap::segment(self, parent),
+            LevelKind::Bitmap => {
+                let bits = self.arrays.index(Role::Bits(self.number));
+                bitmap::segment(&self.extent, bits, parent)
+            }
             LevelKind::Compressed => compressed::segment(self, parent),
-            LevelKind::Dense | LevelKind::Batch => dense::segment(self, parent),
+            LevelKind::Dense | LevelKind::Batch => dense::segment(&self.extent, parent),
             LevelKind::Hashed => hashed::segment(self, parent),
             LevelKind::LooseCompressed => loose_compressed::segment(self, parent),
             LevelKind::Range => range::segment(self, parent),

@@ -27,7 +27,7 @@
 //!
 //! | floor      | modules                                                                  |
 //! |------------|--------------------------------------------------------------------------|
-//! | statements | [`statement`]; [`assign`]                                                |
+//! | statements | [`statement`], [`zeros`]; [`assign`]                                               |
 //! | loops      | [`forall`](mod@forall) and its modules                                   |
 //! | in loops   | [`search`], [`walker`], [`runs`], [`prefetch`]; [`result`], [`workspace`] |
 //! | questions  | [`extents`], [`index`], [`affine`], [`presence`], [`loops`], [`absent`]   |
@@ -72,6 +72,7 @@ mod temporary;
 mod value;
 mod walker;
 mod workspace;
+mod zeros;
 
 pub use scan::{Units, lower_computation, lower_computation_for};
 

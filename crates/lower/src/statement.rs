@@ -22,10 +22,15 @@ use crate::result;
 use crate::search::found;
 use crate::temporary::Workspace;
 use crate::workspace::{allocate, where_};
+use crate::zeros::Zeros;
 
 /// The kernel called `name` that computes a statement.
 pub(crate) fn kernel(name: &str, concrete: &Concrete, formats: &Formats) -> Function {
     let mut b = Builder::new(name);
+    let zeros = Zeros::of(concrete, formats).map(|zeros| {
+        let dense = zeros.formats(concrete, formats);
+        (zeros, dense)
+    });
     let mut kernel = Kernel::new(&mut b, concrete, formats);
     let workspaces = allocate(&mut b, &Context::root(&kernel));
     kernel.write_lists(&mut b);
@@ -47,7 +52,23 @@ pub(crate) fn kernel(name: &str, concrete: &Concrete, formats: &Formats) -> Func
         });
     }
     at.output.assembly = Some(assembly);
-    found(&mut b, body, &at);
+    match &zeros {
+        Some((zeros, formats)) => {
+            let dense = kernel.in_formats(formats);
+            let mut zeroed = zeros.context(&dense, &at);
+            zeroed.output.assembly.clone_from(&at.output.assembly);
+            zeroed.advance();
+            match zeros.condition(&mut b, &at) {
+                Some(condition) => b.if_else(
+                    condition,
+                    |b| found(b, body, &zeroed),
+                    |b| found(b, body, &at),
+                ),
+                None => found(&mut b, body, &zeroed),
+            }
+        }
+        None => found(&mut b, body, &at),
+    }
     if let Some(Assembly::Chains(chains)) = &at.output.assembly {
         chains.end(&mut b);
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! scalar   var t = 0                  written when the producer adds to it
 //! dense    w.vals                     filled whenever the `where` begins
+//! bitmap   w.vals, w.set              the same, and which were written
 //! stored   w.vals, w.crd0[0..w.n] …   what was written, sorted before it is read
 //! ```
 //!
@@ -40,7 +41,14 @@ pub(crate) enum Workspace {
         /// Whether anything was added to any, where the result asks.
         written: Option<Var>,
     },
-    /// In arrays that know which entries were written.
+    /// In an array over its modes, beside one that says which entries were written.
+    Bitmap {
+        /// The entries.
+        vals: Buffer,
+        /// 1 for those written, 0 for others.
+        set: Buffer,
+    },
+    /// In arrays that list the entries written.
     Stored(Stored),
 }
 
@@ -63,6 +71,10 @@ pub(crate) struct Stored {
 pub(crate) enum Index {
     /// By its position, where a bit says whether it was written.
     Listed {
+        set: Buffer,
+    },
+    /// The same, and loops see the bits in place of a list.
+    Marked {
         set: Buffer,
     },
     Hashed(Table),
@@ -95,7 +107,7 @@ impl Workspace {
     pub(crate) fn values(&self) -> Option<Buffer> {
         match self {
             Self::Scalar { .. } => None,
-            Self::Dense { vals, .. } => Some(*vals),
+            Self::Dense { vals, .. } | Self::Bitmap { vals, .. } => Some(*vals),
             Self::Stored(stored) => Some(stored.vals),
         }
     }
@@ -104,8 +116,36 @@ impl Workspace {
     pub(crate) fn written(&self) -> Option<Var> {
         match self {
             Self::Scalar { written, .. } | Self::Dense { written, .. } => *written,
-            Self::Stored(_) => None,
+            Self::Bitmap { .. } | Self::Stored(_) => None,
         }
+    }
+
+    /// What loops see in place of coordinates: an array that says which entries were written.
+    pub(crate) fn bits(&self) -> Option<Buffer> {
+        match self {
+            Self::Bitmap { set, .. } => Some(*set),
+            Self::Stored(stored) => match stored.index {
+                Index::Marked { set } => Some(set),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// From now on an array that does not know which of its entries were written.
+    pub(crate) fn forget_bits(&mut self) {
+        if let Self::Bitmap { vals, .. } = *self {
+            *self = Self::Dense {
+                vals,
+                unstored: None,
+                written: None,
+            };
+        }
+    }
+
+    /// Whether it knows which of its entries were written.
+    pub(crate) fn knows_entries(&self) -> bool {
+        matches!(self, Self::Bitmap { .. } | Self::Stored(_))
     }
 }
 
@@ -137,7 +177,7 @@ impl Stored {
     /// a vector's entry.
     pub(crate) fn value(&self, position: Expr, coordinate: impl FnOnce() -> Expr) -> Expr {
         let at = match &self.index {
-            Index::Appended => position,
+            Index::Appended | Index::Marked { .. } => position,
             _ if self.is_vector() => coordinate(),
             _ => Expr::load(self.at, position),
         };

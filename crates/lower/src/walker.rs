@@ -19,7 +19,7 @@ use crate::affine::Affine;
 use crate::bisect::first_from;
 use crate::context::{Context, Range};
 use crate::cursor::{Cursor, Place};
-use crate::level::{Coordinates, Entries, LevelArrays, Segment};
+use crate::level::{Coordinates, Entries, LevelArrays, Segment, bitmap};
 use crate::temporary::Workspace;
 
 /// An operand being walked along one index variable.
@@ -210,8 +210,18 @@ impl Context<'_> {
         let place = &self.cursors[&operand].place;
         let tensor = self.kernel.access(operand).tensor;
         match self.workspaces.get(&tensor) {
-            Some(Workspace::Stored(stored)) => stored.segment(number, place),
-            _ => self.level_arrays(operand, number).segment(place),
+            Some(workspace) => match workspace.bits() {
+                // The levels above are computed.
+                Some(set) => {
+                    let access = self.kernel.access(operand);
+                    bitmap::segment(&self.mode_extent(access, number), set, place)
+                }
+                None => match workspace {
+                    Workspace::Stored(stored) => stored.segment(number, place),
+                    _ => unreachable!("levels of dense workspaces are computed"),
+                },
+            },
+            None => self.level_arrays(operand, number).segment(place),
         }
     }
 

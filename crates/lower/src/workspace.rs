@@ -28,7 +28,7 @@ use std::collections::BTreeMap;
 use sparsec_base::Scalar;
 use sparsec_graph::workspace_kind;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, TensorRole, TensorVar};
+use sparsec_index::{Access, TensorRole, TensorVar, WorkspaceKind};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use self::array::Allocated;
@@ -65,10 +65,18 @@ fn allocate_one(b: &mut Builder, at: &Context<'_>, access: &Access) -> Workspace
     }
     let data = &concrete.tensors[access.tensor];
     let len = at.workspace_len(access);
-    Workspace::Dense {
-        vals: Allocated::of(&data.name).values(b, "vals", data.element, len),
-        unstored: None,
-        written: None,
+    let arrays = Allocated::of(&data.name);
+    let vals = arrays.values(b, "vals", data.element, len.clone());
+    match kind {
+        WorkspaceKind::Bitmap => Workspace::Bitmap {
+            vals,
+            set: arrays.bits(b, "set", len),
+        },
+        _ => Workspace::Dense {
+            vals,
+            unstored: None,
+            written: None,
+        },
     }
 }
 
@@ -131,6 +139,12 @@ fn begin(
                 written: flag.begin(b, name),
             }
         }
+        Some(Workspace::Bitmap { vals, set }) => {
+            let all = Expr::int(0)..at.workspace_len(access);
+            b.fill(vals, all.clone(), identity);
+            b.fill(set, all, Expr::int(0));
+            Workspace::Bitmap { vals, set }
+        }
         Some(Workspace::Stored(stored)) => Workspace::Stored(begin_stored(b, name, stored)),
         Some(Workspace::Scalar { .. }) | None => Workspace::Scalar {
             value: b.var_(name, Expr::Const(identity)),
@@ -161,6 +175,11 @@ pub(crate) fn assign_workspace(
         Workspace::Dense { vals, written, .. } => {
             update.store(b, *vals, at.workspace_position(lhs));
             raise(b, *written, presence);
+        }
+        Workspace::Bitmap { vals, set } => {
+            let here = at.workspace_position(lhs);
+            update.store(b, *vals, here.clone());
+            b.store(*set, here, Expr::int(1));
         }
         Workspace::Stored(stored) => assign_stored(b, at, stored, lhs, update),
     }

@@ -385,10 +385,12 @@ enum Kept {
     AsRead,
     /// So, and with a list of what is written.
     Listed,
+    /// With a bit for each coordinate.
+    Bitmap,
 }
 
 impl Kept {
-    const ALL: [Self; 3] = [Self::AsWritten, Self::AsRead, Self::Listed];
+    const ALL: [Self; 4] = [Self::AsWritten, Self::AsRead, Self::Listed, Self::Bitmap];
 }
 
 impl Emitted<'_> {
@@ -452,6 +454,7 @@ impl Emitted<'_> {
             _ if modes.is_empty() => None,
             (_, WorkspaceKind::Hashed) => Some("hashed"),
             (Kept::Listed, WorkspaceKind::Dense) => Some("listed"),
+            (Kept::Bitmap, WorkspaceKind::Dense) => Some("bitmap"),
             (Kept::AsWritten | Kept::AsRead, WorkspaceKind::Dense) => None,
         };
         let kind = kind.map_or_else(String::new, |kind| format!(" : {kind}"));

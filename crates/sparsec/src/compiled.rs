@@ -6,7 +6,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::{Program, TensorVar};
-use sparsec_loop::passes::Division;
+use sparsec_loop::passes::{Division, TileShape};
 use sparsec_loop::{Function, Var, passes};
 use sparsec_plan::Plan;
 use sparsec_tensor::Tensor;
@@ -54,17 +54,14 @@ pub struct CompiledStatement {
 }
 
 impl Compiled {
-    /// The widths of the tiles that [`Compiled::tile`] would give rows, statement after
-    /// statement.
-    pub(crate) fn tile_widths(&self, extents: &Extents) -> Vec<Option<i64>> {
-        let mut widths = Vec::new();
-        for (number, statement) in self.statements.iter().enumerate() {
-            for (var, element) in passes::tiled_rows(&statement.untiled) {
-                let extent = self.row_extent(number, extents, var);
-                widths.push(extent.and_then(|extent| passes::tile_width(extent, element)));
-            }
-        }
-        widths
+    /// The tiles that [`Compiled::tile`] would keep rows in, statement after statement.
+    pub(crate) fn tile_shapes(&self, extents: &Extents) -> Vec<Option<TileShape>> {
+        let statements = self.statements.iter().enumerate();
+        let shapes = statements.flat_map(|(number, statement)| {
+            let extent = |var| self.row_extent(number, extents, var);
+            passes::tile_shapes(&statement.untiled, &extent)
+        });
+        shapes.collect()
     }
 
     /// Keeps rows in tiles where it is known how far index variables run. Kernels stay

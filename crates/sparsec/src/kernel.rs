@@ -26,6 +26,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
+use sparsec_loop::passes::TileShape;
 use sparsec_plan::{Merge, merges};
 use sparsec_tensor::Tensor;
 
@@ -80,7 +81,7 @@ struct VariantKey {
     /// Of each operand, where they matter.
     extents: Option<Vec<u64>>,
     /// Of the tiles of rows.
-    tiles: Vec<Option<i64>>,
+    tiles: Vec<Option<TileShape>>,
     /// What it was planned by.
     figures: Figures,
 }
@@ -164,7 +165,7 @@ impl Planned {
                 let tensors = operands.values();
                 tensors.flat_map(|it| it.extents()).copied().collect()
             }),
-            tiles: self.base.tile_widths(extents),
+            tiles: self.base.tile_shapes(extents),
             figures: Figures::of(&self.base.program, &self.merges, operands, extents),
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);

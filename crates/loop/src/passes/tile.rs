@@ -38,6 +38,9 @@
 //! | the array of the row                     | is not used in it elsewhere        |
 //! | everything else in it                    | may run again: it stores nothing, and gives variables of outside constants alone |
 //!
+//! Where a loop around the nest goes from row to row and the nest is the same for all of them,
+//! as in a product of dense matrices, a tile holds several rows ([`rows`]).
+//!
 //! How wide a tile should be follows from how long rows are likely to be: one strip
 //! for a row of up to [`MOST_BYTES`]. That is a guess and no promise, and where rows
 //! turn out otherwise the function is as right.
@@ -47,20 +50,23 @@
 //! <https://doi.org/10.1145/106972.106981>. Scalar promotion is Callahan, Carr and
 //! Kennedy, PLDI 1990, <https://doi.org/10.1145/93542.93553>.
 
+mod make;
 mod nest;
-
-use std::collections::HashMap;
+mod rows;
 
 use sparsec_base::{ElementType, Scalar};
 
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
-use crate::mark::Mark;
-use crate::walk::{for_each_block_mut, rewrite_exprs};
+use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
+use crate::walk::rewrite_exprs;
+use make::count;
 use nest::Row;
 
 /// The bytes that a tile holds at most: eight of the widest registers there are, so
 /// that operands have as many.
 pub const MOST_BYTES: usize = 512;
+
+/// The bytes that a tile of several rows holds at most.
+pub const ROWS_BYTES: usize = rows::MOST_BYTES;
 
 /// The entries that a tile has at least: shorter rows are no more work than their tiles.
 const LEAST: i64 = 4;
@@ -80,24 +86,57 @@ pub fn tile_width(extent: u64, element: ElementType) -> Option<i64> {
     i64::try_from(width).ok().filter(|&width| width >= LEAST)
 }
 
-/// The rows that [`tile`] would keep in tiles: the extent that they go to, and what
-/// they store.
-pub fn tiled_rows(function: &Function) -> Vec<(Var, ElementType)> {
+/// A tile: how many rows it holds, how much of each, and of the columns left over.
+pub type TileShape = [i64; 3];
+
+/// The tiles that [`tile`] would keep rows in where `extent` says how far they are likely to
+/// go; `None` for rows that it leaves as they are.
+pub fn tile_shapes(
+    function: &Function,
+    extent: &dyn Fn(Var) -> Option<u64>,
+) -> Vec<Option<TileShape>> {
     let mut found = Vec::new();
-    collect(function, &function.body, &mut found);
+    let sizer = Sizer { function, extent };
+    sizer.collect(&function.body, &mut found);
     found
 }
 
-fn collect(function: &Function, block: &Block, found: &mut Vec<(Var, ElementType)>) {
-    for stmt in block.iter().filter(|stmt| !nest::is_shared(stmt)) {
-        match nest::row_of(function, stmt) {
-            Some(row) => found.push((row.extent, function.buffers[row.buffer].storage)),
-            None => {
-                for inner in stmt.blocks() {
-                    collect(function, inner, found);
+/// What the sizes of tiles depend on.
+struct Sizer<'f> {
+    function: &'f Function,
+    extent: &'f dyn Fn(Var) -> Option<u64>,
+}
+
+impl Sizer<'_> {
+    fn collect(&self, block: &Block, found: &mut Vec<Option<TileShape>>) {
+        for stmt in block.iter().filter(|stmt| !nest::is_shared(stmt)) {
+            if let Some((_, size)) = self.rows(stmt) {
+                found.push(Some([size.rows, size.width, size.rest]));
+            }
+            match nest::row_of(self.function, stmt) {
+                Some(row) => found.push(self.row(&row).map(|width| [1, width, 0])),
+                None => {
+                    for inner in stmt.blocks() {
+                        self.collect(inner, found);
+                    }
                 }
             }
         }
+    }
+
+    /// The width of the tile of a row.
+    fn row(&self, row: &Row) -> Option<i64> {
+        let element = self.function.buffers[row.buffer].storage;
+        tile_width((self.extent)(row.extent)?, element)
+    }
+
+    /// The rows that a loop goes through, with their tile.
+    fn rows(&self, stmt: &Stmt) -> Option<(rows::Rows, rows::Size)> {
+        let rows = rows::rows_of(self.function, stmt)?;
+        let element = self.function.buffers[rows.row.buffer].storage;
+        let (n_rows, extent) = ((self.extent)(rows.n)?, (self.extent)(rows.row.extent)?);
+        let size = rows::Size::of(n_rows, extent, element.size())?;
+        Some((rows, size))
     }
 }
 
@@ -158,11 +197,18 @@ impl Tiler<'_> {
                 before.push(stmt);
                 continue;
             }
+            let sizer = Sizer {
+                function: self.function,
+                extent: self.extent,
+            };
+            if let Some((rows, size)) = sizer.rows(&stmt) {
+                self.rows(&rows, size, stmt, in_chunks, &mut before);
+                continue;
+            }
             let row = nest::row_of(self.function, &stmt);
             let wide = row.and_then(|row| {
-                let extent = (self.extent)(row.extent)?;
-                let element = self.function.buffers[row.buffer].storage;
-                Some((row, tile_width(extent, element)?))
+                let width = sizer.row(&row)?;
+                Some((row, width))
             });
             match wide {
                 Some((row, width)) => self.strip(row, width, stmt, in_chunks, &mut before),
@@ -390,87 +436,11 @@ impl Tiler<'_> {
         lanes.extend(behind);
         lanes
     }
-
-    /// The same with variables of its own.
-    fn renamed(&mut self, stmt: Stmt) -> Stmt {
-        let mut others = HashMap::new();
-        stmt.for_each(&mut |inner| {
-            if let Stmt::Declare { var, .. } | Stmt::For { var, .. } = inner {
-                let data = self.function.vars[*var].clone();
-                others.insert(*var, self.var(&data.name, data.element, data.mutable));
-            }
-        });
-        let mut block = vec![stmt];
-        rewrite_exprs(&mut block, &mut |part| {
-            if let Expr::Var(var) = part
-                && let Some(other) = others.get(var)
-            {
-                *var = *other;
-            }
-        });
-        for_each_block_mut(&mut block, &mut |block| {
-            for stmt in block {
-                if let Stmt::Declare { var, .. } | Stmt::Assign { var, .. } | Stmt::For { var, .. } =
-                    stmt
-                    && let Some(other) = others.get(var)
-                {
-                    *var = *other;
-                }
-            }
-        });
-        block.pop().expect("one statement went in")
-    }
-
-    /// A tile for a row of `buffer`.
-    fn workspace(&mut self, buffer: Buffer, width: i64, in_chunks: bool) -> Buffer {
-        let data = self.function.buffers[buffer].clone();
-        let tensor = data.name.split('.').next().unwrap_or("row");
-        let name = self.function.fresh_name(&format!("{tensor}.tile"));
-        let tile = self.function.buffers.push(BufferData {
-            name,
-            access: match in_chunks {
-                true => Access::Own,
-                false => Access::Workspace,
-            },
-            ..data
-        });
-        self.made.push(Stmt::Alloc {
-            buffer: tile,
-            len: width.into(),
-        });
-        tile
-    }
-
-    fn var(&mut self, name: &str, element: ElementType, mutable: bool) -> Var {
-        let name = self.function.fresh_name(name);
-        self.function.vars.push(VarData {
-            name,
-            element,
-            mutable,
-        })
-    }
-
-    fn declare(&mut self, name: &str, value: Expr, block: &mut Block) -> Var {
-        let var = self.var(name, ElementType::I64, false);
-        block.push(Stmt::Declare { var, value });
-        var
-    }
 }
 
 impl Tile {
     /// An entry of the row, by its place in the strip.
     fn of_row(&self, lane: Var) -> Expr {
         self.row.base.clone().add(self.first).add(lane)
-    }
-}
-
-/// `for var in lo..hi { body }`
-fn count(var: Var, lo: Expr, hi: Expr, body: Block) -> Stmt {
-    Stmt::For {
-        var,
-        lo,
-        hi,
-        mark: Mark::default(),
-        body,
     }
 }

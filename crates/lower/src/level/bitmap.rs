@@ -7,20 +7,14 @@
 //!     i = p - p0 * N … } }
 //! ```
 
-use sparsec_format::Role;
+use sparsec_loop::{Buffer, Expr};
 
-use super::{Coordinates, Entries, Holes, LevelArrays, Segment, dense};
+use super::{Holes, Segment, dense};
 use crate::cursor::Place;
 
 /// The segment below `parent`: all coordinates.
-pub(crate) fn segment(level: &LevelArrays<'_>, parent: &Place) -> Segment {
-    let Segment { lo, hi, .. } = dense::segment(level, parent);
-    Segment {
-        entries: Entries {
-            crd: Coordinates::Counted(lo.clone()),
-            holes: Holes::Unset(level.arrays.index(Role::Bits(level.number))),
-        },
-        lo,
-        hi,
-    }
+pub(crate) fn segment(extent: &Expr, bits: Buffer, parent: &Place) -> Segment {
+    let mut segment = dense::segment(extent, parent);
+    segment.entries.holes = Holes::Unset(bits);
+    segment
 }

@@ -3,7 +3,7 @@
 use sparsec_base::Scalar;
 use sparsec_loop::Expr;
 
-use super::{Coordinates, Entries, Holes, LevelArrays, Segment, bounds};
+use super::{Coordinates, Entries, Holes, Segment, bounds};
 use crate::cursor::Place;
 
 /// The position of `coordinate` below `parent` in a mode of extent `extent`.
@@ -23,10 +23,10 @@ pub(crate) fn n_positions(parents: Expr, extent: Expr) -> Expr {
 }
 
 /// The positions below `parent`: one for each coordinate.
-pub(crate) fn segment(level: &LevelArrays<'_>, parent: &Place) -> Segment {
+pub(crate) fn segment(extent: &Expr, parent: &Place) -> Segment {
     let times = |p: Expr| match p == Expr::int(0) {
         true => p,
-        false => p.mul(level.extent.clone()),
+        false => p.mul(extent.clone()),
     };
     let (lo, hi) = bounds(parent);
     let (lo, hi) = (times(lo), times(hi));

@@ -33,6 +33,11 @@ impl<'a> Allocated<'a> {
         buffer
     }
 
+    /// An array of bits, a byte each.
+    pub(super) fn bits(self, b: &mut Builder, part: &str, len: impl Into<Expr>) -> Buffer {
+        self.list(b, part, ElementType::U8, len)
+    }
+
     /// An array of positions or coordinates in 64 bits.
     pub(super) fn integers(self, b: &mut Builder, part: &str, len: impl Into<Expr>) -> Buffer {
         self.values(b, part, ElementType::I64, len)

@@ -12,7 +12,6 @@ use sparsec_loop::{Builder, Expr, Var};
 
 use crate::context::Context;
 use crate::presence::Presence;
-use crate::temporary::Workspace;
 
 /// How it is known whether anything was added to a temporary.
 #[derive(Clone, Debug)]
@@ -43,7 +42,7 @@ pub(super) fn flag(
     (consumer, producer): (&Stmt, &Stmt),
     temporary: TensorVar,
 ) -> Flag {
-    if !asks_for_flag(at, consumer, temporary) {
+    if at.certain.contains(&temporary) || !asks_for_flag(at, consumer, temporary) {
         return Flag::None;
     }
     let is_written = always_writes(at, producer, temporary) && !at.kernel.searches(producer);
@@ -128,7 +127,7 @@ fn asks_for_flag(at: &Context<'_>, consumer: &Stmt, temporary: TensorVar) -> boo
             return;
         }
         asks = match at.workspaces.get(&lhs.tensor) {
-            Some(Workspace::Stored(_)) => true,
+            Some(workspace) if workspace.knows_entries() => true,
             _ if inner.contains(&lhs.tensor) => asks_for_flag(at, consumer, lhs.tensor),
             Some(workspace) => workspace.written().is_some(),
             None => !at.kernel.formats.of(lhs.tensor).is_all_dense(),

@@ -3,6 +3,7 @@
 //! ```text
 //! listed   w.vals w.set               by row-major position
 //!          w.list[0..w.n]             the positions written
+//! marked   w.vals w.set w.list        the same; loops see the bits
 //! hashed   w.vals w.key  [0..w.n]     the entries, in the order of writing
 //!          w.table[0..w.slots]        which entry is where its key hashes to
 //! appended w.vals w.crd0 [0..w.n]     the entries, in the order of writing, which ascends
@@ -78,6 +79,17 @@ pub(super) fn allocate_stored(
     }
     let len = at.workspace_len(access);
     let vals = arrays.values(b, "vals", element, len.clone());
+    if kind == WorkspaceKind::Marked {
+        let set = arrays.bits(b, "set", len.clone());
+        let list = arrays.list(b, "list", width, len);
+        return Stored {
+            vals,
+            crd: vec![list],
+            at: list,
+            n: None,
+            index: Index::Marked { set },
+        };
+    }
     let set = arrays.values(b, "set", ElementType::Bool, len.clone());
     let list = arrays.list(b, "list", width, len);
     let crd = match order {
@@ -128,16 +140,21 @@ pub(super) fn assign_stored(
     update: Update<'_>,
 ) {
     match &stored.index {
-        Index::Listed { set } => {
+        Index::Listed { set } | Index::Marked { set } => {
             let (set, n) = (*set, stored.n());
+            let is_bool = matches!(stored.index, Index::Listed { .. });
+            let (is_set, yes): (fn(Expr) -> Expr, Scalar) = match is_bool {
+                true => (|bit| bit, Scalar::Bool(true)),
+                false => (|bit| bit.binary(BinaryOp::Ne, 0), Scalar::I64(1)),
+            };
             let mut here = at.workspace_position(lhs);
             if lhs.indices.len() > 1 {
                 let name = format!("{}.at", at.kernel.name(lhs.tensor));
                 here = Expr::Var(b.let_(&name, here));
             }
             let combine = |b: &mut Builder| update.clone().store(b, stored.vals, here.clone());
-            b.if_else(Expr::load(set, here.clone()), combine, |b| {
-                b.store(set, here.clone(), Scalar::Bool(true));
+            b.if_else(is_set(Expr::load(set, here.clone())), combine, |b| {
+                b.store(set, here.clone(), yes);
                 b.store(stored.at, n, here.clone());
                 b.assign(n, Expr::Var(n).add(1));
                 let value = update.clone().first(b, stored.vals);
@@ -192,7 +209,8 @@ pub(super) fn sort_stored(b: &mut Builder, at: &Context<'_>, stored: &Stored, ac
                 split_keys(b, at, stored, access, keys);
             }
         }
-        Index::Appended => {}
+        // Nothing goes through the list before it is cleared.
+        Index::Marked { .. } | Index::Appended => {}
     }
 }
 
@@ -228,11 +246,13 @@ fn split_keys(
 
 /// Forgets what was written to a workspace called `name`.
 pub(super) fn clear_stored(b: &mut Builder, stored: &Stored, name: &str) {
-    let Index::Listed { set } = stored.index else {
-        return;
+    let (set, no) = match stored.index {
+        Index::Listed { set } => (set, Scalar::Bool(false)),
+        Index::Marked { set } => (set, Scalar::I64(0)),
+        _ => return,
     };
     let p = b.fixed(&format!("p{name}"), ElementType::I64);
     b.for_loop(p, 0, stored.n(), |b| {
-        b.store(set, Expr::load(stored.at, p), Scalar::Bool(false));
+        b.store(set, Expr::load(stored.at, p), no);
     });
 }

@@ -23,7 +23,7 @@ use sparsec_format::Level;
 use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
 
 use super::Estimate;
 use super::machine::{Cache, Machine};
@@ -234,7 +234,7 @@ impl Loops<'_> {
         let concrete = estimate.concrete;
         let is_workspace = concrete.tensors[access.tensor].role == TensorRole::Workspace;
         let is_array =
-            || workspace_kind(concrete, estimate.formats, access.tensor) == WorkspaceKind::Dense;
+            || !workspace_kind(concrete, estimate.formats, access.tensor).is_walked_by_list();
         let Some(moving) = self.moving(access).filter(|_| !is_workspace || is_array()) else {
             return Cost::default();
         };

@@ -36,6 +36,21 @@ pub(crate) fn of_kind(kind: WorkspaceKind, used: Use, machine: &Machine) -> Cost
         WorkspaceKind::Dense => {
             Cost::of_steps(used.runs * used.positions * machine.dense_step) + first(used, machine)
         }
+        // Two arrays are cleared, and a bit is stored beside each value.
+        WorkspaceKind::Bitmap => {
+            let clear = used.runs * used.positions * 2.0 * machine.dense_step;
+            Cost::of_steps(clear + used.writes * machine.dense_step) + first(used, machine)
+        }
+        // As one that is listed, without a sort.
+        WorkspaceKind::Marked => {
+            let all = used.positions * used.slot_bytes();
+            first(used, machine)
+                + Cost {
+                    steps: used.writes * machine.step,
+                    traffic: used.writes * machine.anywhere(all),
+                    ..Cost::default()
+                }
+        }
         WorkspaceKind::Listed => {
             let all = used.positions * used.slot_bytes();
             let steps = used.writes * machine.step + used.sorting(machine);

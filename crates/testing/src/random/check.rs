@@ -125,9 +125,18 @@ pub(crate) fn check(
         return Ok(());
     }
     stages::schedule_suffices(&request, &inputs, &compiled)?;
-    let hashed = with_hashed_workspaces(&request, &inputs, &compiled);
-    tally.hashed += usize::from(hashed.is_some());
-    for compiled in [Some(&compiled), hashed.as_ref()].into_iter().flatten() {
+    let kinds = [
+        WorkspaceKind::Hashed,
+        WorkspaceKind::Bitmap,
+        WorkspaceKind::Marked,
+    ];
+    // Arrays over huge extents do not fit.
+    let kinds = &kinds[..if case.is_huge() { 1 } else { kinds.len() }];
+    let kinds = kinds.iter();
+    let others = kinds.filter_map(|kind| with_workspaces(*kind, &request, &inputs, &compiled));
+    let others: Vec<Compiled> = others.collect();
+    tally.hashed += usize::from(!others.is_empty());
+    for compiled in [&compiled].into_iter().chain(&others) {
         engines.run(compiled, &inputs, as_c, tally).map_err(|why| {
             let schedules = compiled.statements().iter();
             let schedules: Vec<String> = schedules.map(|it| it.plan.schedule.to_string()).collect();
@@ -228,9 +237,10 @@ fn check_scheduled(
     Ok(())
 }
 
-/// The same program with the plan that it got, but for workspaces, which are
-/// hashed wherever they can be.
-fn with_hashed_workspaces(
+/// The same program with the plan that it got, but for workspaces, which are of this kind
+/// wherever they can be.
+fn with_workspaces(
+    wanted: WorkspaceKind,
     request: &Request,
     inputs: &Inputs,
     compiled: &Compiled,
@@ -241,7 +251,7 @@ fn with_hashed_workspaces(
             if let Command::Precompute { vars, kind, .. } = command
                 && !vars.is_empty()
             {
-                *kind = Some(WorkspaceKind::Hashed);
+                *kind = Some(wanted);
             }
         }
         Some(schedule)

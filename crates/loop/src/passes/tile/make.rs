@@ -1,0 +1,93 @@
+//! Variables, workspaces and loops that tiles are made of.
+
+use std::collections::HashMap;
+
+use sparsec_base::ElementType;
+
+use super::Tiler;
+use crate::ir::{Access, Block, Buffer, BufferData, Expr, Stmt, Var, VarData};
+use crate::mark::Mark;
+use crate::walk::{for_each_block_mut, rewrite_exprs};
+
+impl Tiler<'_> {
+    /// The same with variables of its own.
+    pub(super) fn renamed(&mut self, stmt: Stmt) -> Stmt {
+        let mut others = HashMap::new();
+        stmt.for_each(&mut |inner| {
+            if let Stmt::Declare { var, .. } | Stmt::For { var, .. } = inner {
+                let data = self.function.vars[*var].clone();
+                others.insert(*var, self.var(&data.name, data.element, data.mutable));
+            }
+        });
+        let mut block = vec![stmt];
+        rewrite_exprs(&mut block, &mut |part| {
+            if let Expr::Var(var) = part
+                && let Some(other) = others.get(var)
+            {
+                *var = *other;
+            }
+        });
+        for_each_block_mut(&mut block, &mut |block| {
+            for stmt in block {
+                if let Stmt::Declare { var, .. } | Stmt::Assign { var, .. } | Stmt::For { var, .. } =
+                    stmt
+                    && let Some(other) = others.get(var)
+                {
+                    *var = *other;
+                }
+            }
+        });
+        block.pop().expect("one statement went in")
+    }
+
+    /// A tile for a row of `buffer`.
+    pub(super) fn workspace(&mut self, buffer: Buffer, width: i64, in_chunks: bool) -> Buffer {
+        let data = self.function.buffers[buffer].clone();
+        let tensor = data.name.split('.').next().unwrap_or("row");
+        let name = self.function.fresh_name(&format!("{tensor}.tile"));
+        let tile = self.function.buffers.push(BufferData {
+            name,
+            access: match in_chunks {
+                true => Access::Own,
+                false => Access::Workspace,
+            },
+            ..data
+        });
+        self.made.push(Stmt::Alloc {
+            buffer: tile,
+            len: width.into(),
+        });
+        tile
+    }
+
+    pub(super) fn var(&mut self, name: &str, element: ElementType, mutable: bool) -> Var {
+        let name = self.function.fresh_name(name);
+        self.function.vars.push(VarData {
+            name,
+            element,
+            mutable,
+        })
+    }
+
+    pub(super) fn declare(&mut self, name: &str, value: Expr, block: &mut Block) -> Var {
+        let var = self.var(name, ElementType::I64, false);
+        block.push(Stmt::Declare { var, value });
+        var
+    }
+
+    /// A variable that counts.
+    pub(super) fn index(&mut self, name: &str) -> Var {
+        self.var(name, ElementType::I64, false)
+    }
+}
+
+/// `for var in lo..hi { body }`
+pub(super) fn count(var: Var, lo: Expr, hi: Expr, body: Block) -> Stmt {
+    Stmt::For {
+        var,
+        lo,
+        hi,
+        mark: Mark::default(),
+        body,
+    }
+}
