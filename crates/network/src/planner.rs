@@ -21,6 +21,7 @@
 //! With [`Objective::Order`] the plan is the paper's: the least order to which all
 //! intermediates can be reduced, and the least sum of orders among these.
 
+mod neighbours;
 mod solver;
 
 use std::cell::Cell;
@@ -32,7 +33,7 @@ use crate::estimate::Estimator;
 use crate::fusion::{
     Fused, Layouts, Precedence, fuse, fuse_visiting, least_order, stated_layouts, within,
 };
-use crate::loops::{Item, paths};
+use crate::loops::paths;
 use crate::machine::Machine;
 use crate::network::{IndexVar, Network, OperandId};
 use crate::plan::{Plan, PricedPlan};
@@ -41,6 +42,7 @@ use crate::search::{self, Ranked, SearchOptions};
 use crate::set::Set;
 use crate::tree::{StatementId, Tree};
 
+use neighbours::neighbours;
 pub use solver::solve;
 
 /// Trees of which conversions are chosen.
@@ -453,47 +455,6 @@ fn permutations(numbers: Vec<usize>) -> Vec<Vec<usize>> {
         for mut order in permutations(rest) {
             order.insert(0, first);
             found.push(order);
-        }
-    }
-    found
-}
-
-/// The structures that differ by one change: two neighbouring fused loops exchanged, or one
-/// loop run once for each of the items that it surrounds.
-fn neighbours(items: &[Item]) -> Vec<Vec<Item>> {
-    let mut found = Vec::new();
-    for (place, item) in items.iter().enumerate() {
-        let mut chain = Vec::new();
-        let mut body = std::slice::from_ref(item);
-        while let [Item::Loop(index, inner)] = body {
-            chain.push(*index);
-            body = inner;
-        }
-        if body.len() < 2 {
-            continue;
-        }
-        let replaced = |by: Vec<Item>| {
-            let mut items = items.to_vec();
-            items.splice(place..=place, by);
-            items
-        };
-        let nest = |chain: &[IndexVar], body: Vec<Item>| Item::nest(chain.iter().copied(), body);
-        for other in 1..chain.len() {
-            let mut chain = chain.clone();
-            chain.swap(other - 1, other);
-            found.push(replaced(nest(&chain, body.to_vec())));
-        }
-        for (depth, &index) in chain.iter().enumerate() {
-            let mut outer = chain.clone();
-            outer.remove(depth);
-            let each = body
-                .iter()
-                .map(|item| Item::Loop(index, vec![item.clone()]))
-                .collect();
-            found.push(replaced(nest(&outer, each)));
-        }
-        for body in neighbours(body) {
-            found.push(replaced(nest(&chain, body)));
         }
     }
     found

@@ -18,6 +18,7 @@
 //! so that implicit entries add nothing. Floats are summed in another order, so `strict`
 //! leaves them as they are.
 
+mod flat;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -28,7 +29,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, Operator, Program};
+use sparsec_index::{Access, Expr, IndexVar, Operator};
 use sparsec_network::{
     Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor, WorkspaceKind,
 };
@@ -43,6 +44,8 @@ use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::networks::{Objective, Planner};
 use crate::order::Orders;
 use crate::search::Plan;
+
+pub(crate) use flat::flattened;
 
 /// How many plans of a network become candidates.
 const MOST: usize = 3;
@@ -109,50 +112,6 @@ pub(crate) fn is_refusal(error: &Diagnostic) -> bool {
         code::NETWORK_SOLVER,
     ];
     codes.contains(&error.code())
-}
-
-/// A product with sums of products among its factors as one product, where that is a network:
-/// `A(i,j) * sum{k}(B(i,k) * C(k,j))` as `sum{k}(A(i,j) * B(i,k) * C(k,j))`.
-pub(crate) fn flattened(rhs: &Expr, program: &Program) -> Option<Expr> {
-    let (mut reduce, mut vars, body) = match rhs {
-        Expr::Reduce { op, vars, body } => (Some(op), vars.clone(), &**body),
-        _ => (None, Vec::new(), rhs),
-    };
-    let Expr::Apply { op, .. } = body else {
-        return None;
-    };
-    let n_outer = vars.len();
-    let (mut open, mut factors) = (vec![body], Vec::new());
-    while let Some(expr) = open.pop() {
-        match expr {
-            Expr::Apply { op: known, args } if known == op => open.extend(args.iter().rev()),
-            Expr::Reduce {
-                op: known,
-                vars: own,
-                body,
-            } => {
-                if *reduce.get_or_insert(known) != known {
-                    return None;
-                }
-                vars.extend(own);
-                open.push(body);
-            }
-            _ => factors.push(expr.clone()),
-        }
-    }
-    let reduce = reduce?;
-    if vars.len() == n_outer || !op.distributes_over(reduce, body.element(&program.tensors)) {
-        return None;
-    }
-    let product = factors.into_iter().reduce(|left, right| Expr::Apply {
-        op: op.clone(),
-        args: vec![left, right],
-    });
-    Some(Expr::Reduce {
-        op: reduce.clone(),
-        vars,
-        body: Box::new(product?),
-    })
 }
 
 /// Whether the plans of a statement are those of a network, each part of which may be a

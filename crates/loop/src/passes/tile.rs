@@ -316,8 +316,8 @@ impl Tiler<'_> {
             hi: tile.width.into(),
             value: value.clone(),
         });
-        let into_tile = |tiler: &mut Self, stmt: Stmt| tiler.lanes(tile, stmt, true);
-        body.push(self.replaced(nest, &tile.row, &into_tile));
+        let move_into_tile = |tiler: &mut Self, stmt: Stmt| tiler.lanes(tile, stmt, true);
+        body.push(self.replaced(nest, &tile.row, &move_into_tile));
         body.push(self.store_back(tile));
     }
 
@@ -330,7 +330,7 @@ impl Tiler<'_> {
             var: loaded,
             value: Scalar::Bool(false).into(),
         });
-        let into_tile = |tiler: &mut Self, stmt: Stmt| {
+        let move_into_tile = |tiler: &mut Self, stmt: Stmt| {
             let first = tiler.renamed(stmt.clone());
             let further = tiler.lanes(tile, stmt, true);
             let mut first = tiler.lanes(tile, first, false);
@@ -344,7 +344,7 @@ impl Tiler<'_> {
                 otherwise: first,
             }]
         };
-        body.push(self.replaced(nest, &tile.row, &into_tile));
+        body.push(self.replaced(nest, &tile.row, &move_into_tile));
         body.push(Stmt::If {
             condition: loaded.into(),
             then: vec![self.store_back(tile)],

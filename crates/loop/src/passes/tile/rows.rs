@@ -356,7 +356,7 @@ impl Tiler<'_> {
             })),
         }
         let mut nest = self.renamed(rows.nest.clone());
-        self.into_tile(&tile, &mut nest);
+        self.move_into_tile(&tile, &mut nest);
         body.push(nest);
         body.extend(self.lanes_of(&tile, &|tile, row, lane| Stmt::Store {
             buffer: rows.row.buffer,
@@ -380,7 +380,7 @@ impl Tiler<'_> {
 
     /// The loop over columns in a nest, and what it computes of the row, for each row of a
     /// tile.
-    fn into_tile(&mut self, tile: &Tile<'_>, nest: &mut Stmt) {
+    fn move_into_tile(&mut self, tile: &Tile<'_>, nest: &mut Stmt) {
         let Stmt::For { body, .. } = nest else {
             unreachable!("nests of rows are loops");
         };
@@ -389,7 +389,7 @@ impl Tiler<'_> {
             _ => false,
         };
         if let Some(inner) = body.iter_mut().find(|part| is_around(part)) {
-            return self.into_tile(tile, inner);
+            return self.move_into_tile(tile, inner);
         }
         let mut of_row = HashSet::from([tile.rows.var]);
         let is_of_row = |part: &mut Stmt| match part {
