@@ -169,7 +169,7 @@ impl Problem {
 
 /// The text of an expression: index notation, or that of an einsum.
 fn source(text: &str) -> Result<Source> {
-    if text.contains('=') || !text.contains("->") {
+    if text.contains(['=', '(']) || !text.contains("->") {
         return Ok(Source::new("expression", text));
     }
     let n_operands = text.matches(',').count() + 1;
