@@ -33,6 +33,7 @@ type Variables<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 /// let mut output = Vec::new();
 /// let mut host = SessionHost::new(Session::interpreter(), &mut output);
 /// mlir_run::run(&module, "main", &mut host)?;
+/// drop(host);
 /// assert_eq!(String::from_utf8_lossy(&output), "( 1.5, 2 )\n");
 /// # Ok::<(), sparsec::Error>(())
 /// ```
