@@ -14,9 +14,9 @@
 //! rows of the same entries, and SciPy's `csr` and `csc` with ours.
 //!
 //! `convert/all` measures all ordered pairs of formats. If no library converts a pair, our
-//! conversion is compared with packing alone. All sides use one thread and run in turns, timed by
-//! the wall clock. Our allocating run is compared with sides that allocate their results, our run into given
-//! arrays with the others.
+//! conversion is compared with packing alone. Each side runs on one thread, one after the
+//! other. Wall-clock times are compared: of our allocating run with sides that allocate their
+//! results, and of our run into given arrays with the others.
 
 mod matrix;
 mod results;

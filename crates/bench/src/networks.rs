@@ -52,7 +52,7 @@ pub enum Scale {
     Full,
 }
 
-/// What networks are measured with.
+/// The settings of a measurement.
 pub(crate) struct Setting<'a> {
     pub(crate) session: &'a Session,
     /// One thread.
@@ -206,7 +206,7 @@ fn stated(compiled: &Compiled, result: &Tensor) -> u64 {
     copies.sum::<u64>() + result.bytes() as u64
 }
 
-/// What `work` gives, and how many bytes the process took at most beyond those before.
+/// The result of `work`, and how many bytes the process took at most beyond those before.
 /// 0 where the system does not say.
 fn watched<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let field = |name: &str| {

@@ -356,7 +356,7 @@ pub(crate) struct MlirArguments {
     #[arg(long, value_name = "STAGE", action = ArgAction::Append)]
     pub(crate) emit: Vec<String>,
 
-    /// Run a function without arguments, such as main, and print what the program prints.
+    /// Run a function without arguments, such as main, and print its output.
     /// Tensor files are those of the variables TENSOR0, TENSOR1, …
     #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["emit", "to_dialect"])]
     pub(crate) run: Option<String>,

@@ -1,4 +1,4 @@
-//! `sparsec compile` and `sparsec plan`: what an expression becomes, at any stage.
+//! `sparsec compile` and `sparsec plan`: an expression at any stage of compilation.
 
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};

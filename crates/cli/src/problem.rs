@@ -178,7 +178,7 @@ fn source(text: &str) -> Result<Source> {
     Ok(Source::new(name, einsum.to_string()))
 }
 
-/// What the options ask of products of several tensors.
+/// The options for products of several tensors.
 fn networks(call: &Call, arguments: &ProblemArguments) -> Result<Wanted> {
     let unknown = |long: &str, word: &str, known: &[&str]| {
         let error = call.bad_value(long, format!("`--{long}` does not take `{word}`"));

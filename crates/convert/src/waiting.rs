@@ -42,7 +42,7 @@ impl Unknowns<'_> {
         Ok(Some(element))
     }
 
-    /// What an element waits for.
+    /// The elements that an element waits for.
     fn wait(&self, element: Variable) -> Option<Wait> {
         self.comparisons.iter().find_map(|link| {
             let Expression::Call(function, arguments) = &link.first else {

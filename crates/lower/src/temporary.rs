@@ -120,7 +120,7 @@ impl Workspace {
         }
     }
 
-    /// What loops see in place of coordinates: an array that says which entries were written.
+    /// The array that loops see in place of coordinates: an array that says which entries were written.
     pub(crate) fn bits(&self) -> Option<Buffer> {
         match self {
             Self::Bitmap { set, .. } => Some(*set),

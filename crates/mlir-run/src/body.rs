@@ -155,7 +155,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// What a region yields for arguments; `Ok(None)` if an operation has no expression.
+    /// The values that a region yields for arguments; `Ok(None)` if an operation has no expression.
     pub(crate) fn region(
         &mut self,
         block: Block,

@@ -1,4 +1,4 @@
-//! What a program asks of its surroundings: kernels, conversions, files, printing.
+//! The surroundings of a program: kernels, conversions, files, printing.
 
 use std::rc::Rc;
 

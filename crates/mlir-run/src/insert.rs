@@ -162,7 +162,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Inserts what a workspace has, and empties it.
+    /// Inserts the entries of a workspace, and empties it.
     fn compress(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
         let memref = |this: &Self, name: &str| this.memref(frame, op, op.operand(name));
         let (values, filled) = (memref(self, "values")?, memref(self, "filled")?);

@@ -44,13 +44,13 @@ pub struct Kernel {
     pub formats: BTreeMap<TensorVar, Format>,
     /// The place of the operation.
     pub span: Span,
-    /// What the inputs are, in order.
+    /// The sources of the inputs, in order.
     pub(crate) inputs: Vec<Source>,
-    /// What becomes of the results, in order.
+    /// The destinations of the results, in order.
     pub(crate) results: Vec<Outcome>,
 }
 
-/// What an input of a kernel is.
+/// The source of an input of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
     /// The operand with this number, those of `ins` first.
@@ -59,7 +59,7 @@ pub(crate) enum Source {
     Captured(Value),
 }
 
-/// What becomes of a result of a kernel.
+/// The destination of a result of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// Whether the next statement says which entries are kept.
@@ -68,7 +68,7 @@ pub(crate) struct Outcome {
     pub(crate) drops_fill: bool,
 }
 
-/// What is known of an operand.
+/// The facts that are known of an operand.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) element: ElementType,
@@ -129,7 +129,7 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
     Ok(found)
 }
 
-/// What the type of an operand says; `None` for a number.
+/// The facts that the type of an operand states; `None` for a number.
 fn declared(module: &Module, operand: Value) -> Result<Option<Known>> {
     let ty = module.ty(operand);
     let (Some(shape), Some(element)) = (ty.shape(), ty.element().number()) else {

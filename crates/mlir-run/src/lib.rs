@@ -14,7 +14,7 @@
 //!
 //! | module       | holds                                                                |
 //! |--------------|----------------------------------------------------------------------|
-//! | [`host`]     | what a program asks of its surroundings                              |
+//! | [`host`]     | the surroundings of a program: kernels, files, printing              |
 //! | [`mod@kernel`] | structured operations as programs of tensor expressions            |
 //! | `structured` | iterators, maps and bodies of structured operations                  |
 //! | `body`       | regions as expressions                                               |

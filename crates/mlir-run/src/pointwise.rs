@@ -229,7 +229,7 @@ impl Evaluation<'_, '_> {
         Ok(())
     }
 
-    /// What a region yields; `None` for a region without operations.
+    /// The values that a region yields; `None` for a region without operations.
     fn region(&mut self, block: Option<Block>, args: &[At]) -> Result<Option<At>> {
         let Some(block) = block else { return Ok(None) };
         self.block(block, args)?;

@@ -1,4 +1,4 @@
-//! Structured operations: iterators, maps, and what is computed at each point.
+//! Structured operations: iterators, maps, and bodies.
 //!
 //! ```text
 //! linalg.matmul ins(%a, %b) outs(%c)    iterators m n parallel, k reduction
@@ -25,10 +25,10 @@ pub(crate) struct Structured<'a> {
     pub(crate) body: Body,
 }
 
-/// What is computed at each point.
+/// The computation at each point.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
-    /// What the block yields.
+    /// The values that the block yields.
     Region(Block),
     /// The first input.
     Copy,
@@ -40,7 +40,7 @@ pub(crate) enum Body {
     Elementwise(&'static str, Option<&'static str>),
 }
 
-/// Subscripts of named operations, the result last, and what they compute.
+/// Subscripts of named operations, the result last, and their bodies.
 const NAMED: &[(&str, &str, Rule)] = &[
     ("matmul", "m,k;k,n;m,n", Rule::Multiply),
     ("matmul_transpose_a", "k,m;k,n;m,n", Rule::Multiply),

@@ -326,7 +326,7 @@ impl Network {
         self.tensors[tensor].layout = layout;
     }
 
-    /// Takes in what was counted of a tensor, in place of what was known. Projections onto
+    /// Replaces the statistics of a tensor by counted ones. Projections onto
     /// modes that the tensor lacks are left out.
     pub fn set_statistics(&mut self, tensor: TensorId, statistics: Statistics) {
         let order = self.tensors[tensor].order();

@@ -342,7 +342,7 @@ enum Kept {
     AsWritten,
     /// With modes in the order of the loops that read them.
     AsRead,
-    /// So, and with a list of what is written.
+    /// So, and with a list of the entries written.
     Listed,
     /// With a bit for each coordinate.
     Bitmap,

@@ -41,7 +41,7 @@ impl Cost {
         }
     }
 
-    /// The part of each run of what is done once for so many.
+    /// The share of each run in a cost that is paid once for so many.
     pub(crate) fn shared_by(self, runs: u32) -> Self {
         let part = 1.0 / f64::from(runs.max(1));
         Self {

@@ -379,7 +379,7 @@ impl<'a> Draft<'a> {
         self.say(format!("levels({name}, {format})"))
     }
 
-    /// What converting an operand costs each run.
+    /// The cost of converting an operand, for each run.
     fn converting(&self, access: &Access, to: &Format) -> Cost {
         let estimate = self.estimate();
         let once = self.cost_of(&Converting {

@@ -8,21 +8,21 @@ use std::cell::Cell;
 
 use sparsec_index::Concrete;
 
-/// What a candidate takes for each loop and each operand, in nanoseconds.
+/// The time of a candidate for each loop and each operand, in nanoseconds.
 /// Source: products of three to eight sparse matrices, 4 to 6 µs (`sparsec bench latency`).
 const CANDIDATE: f64 = 5e3;
 
 /// The share of the time of the best plan that a search for a better one may take.
 const SHARE: f64 = 0.05;
 
-/// A search takes at least this long, if there is so much to look at: what is estimated to be
-/// quick is run often. In nanoseconds.
+/// A search takes at least this long, if it has so many candidates: a plan that is
+/// thought to be quick may run often. In nanoseconds.
 const LEAST: f64 = 20e6;
 
 /// A search takes no longer than this, however long the plan takes.
 const MOST: f64 = 200e6;
 
-/// What the search for the plan of a statement has taken so far.
+/// The time of a search so far, as estimated from its candidates.
 #[derive(Debug, Default)]
 pub(crate) struct Effort {
     nanoseconds: Cell<f64>,

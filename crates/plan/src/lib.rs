@@ -25,7 +25,7 @@
 //! | `rowwise`  | reductions inside of an expression, computed for a row at once |
 //! | [`account`] | why a plan is what it is                               |
 //! | `contractions` | products of several tensors in fused parts, with workspaces between |
-//! | [`networks`] | what a caller asks of such plans, and the degrees of operands |
+//! | [`networks`] | options of such plans, and the degrees of operands            |
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `effort`   | how long a plan is searched for                           |

@@ -1,9 +1,9 @@
-//! What contraction networks are planned by, beside the facts of every statement.
+//! Options and facts that contraction networks are planned by, beside the facts of every statement.
 
 use sparsec_base::Result;
 use sparsec_network::{Answer, Statistics, System};
 
-/// What a caller asks of the plans of contraction networks.
+/// Options for the plans of contraction networks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wanted {
     /// Whether products are contracted as they are parenthesised; `A * B * C` is
@@ -48,13 +48,13 @@ impl Wanted {
     }
 }
 
-/// What networks are planned by.
+/// Options and facts that networks are planned by.
 #[derive(Clone, Copy)]
 pub struct Networks<'a> {
     /// The degrees of the tensor of a name, from at most so many of its entries, where they
     /// are known.
     pub degrees: &'a dyn Fn(&str, usize) -> Option<Statistics>,
-    /// What the caller asks.
+    /// The options.
     pub wanted: &'a Wanted,
     /// Answers the constraint systems of [`Planner::Z3`].
     pub solver: &'a dyn Fn(&System) -> Result<Answer>,

@@ -29,7 +29,7 @@ pub(crate) struct Orders<'a> {
     pub(crate) vars: &'a [IndexVar],
     /// Pairs of loops, the first of which comes before the second.
     pub(crate) edges: &'a [(IndexVar, IndexVar)],
-    /// What the last of these loops costs at least, inside of those before it.
+    /// The least cost of the last of these loops, inside of those before it.
     pub(crate) bound: &'a dyn Fn(&[IndexVar]) -> f64,
 }
 

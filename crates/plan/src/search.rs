@@ -118,7 +118,7 @@ pub struct Facts<'a> {
     pub segment: &'a dyn Fn(&str) -> Option<f64>,
     /// About how far the index variable of a name runs, where the program does not say.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
-    /// What contraction networks are planned by.
+    /// Options and facts that contraction networks are planned by.
     pub networks: Networks<'a>,
     /// Whether floating-point numbers are computed with in the order of the source.
     pub strict: bool,

@@ -31,7 +31,7 @@ use crate::compiled::Compiled;
 use crate::request::{Inputs, Request, TensorSpec};
 use crate::session::Session;
 
-/// A statement of a tree: what it was thought to store, and what it stores.
+/// A statement of a tree, with the estimated and the actual number of entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Intermediate {
     /// The contraction as index notation.

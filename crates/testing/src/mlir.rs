@@ -16,7 +16,7 @@
 //! | `encodings` | its encodings in every spelling                           |
 //! | `to-16`     | the program in the words of a release                     |
 //! | `index`, `concrete`, … | a stage of its kernels                         |
-//! | `run`       | what `@main` prints, on the interpreter and in machine code |
+//! | `run`       | the output of `@main`, on the interpreter and in machine code |
 //! | `error`     | the diagnostic that refuses it, or a stage that follows   |
 //!
 //! Each line of `run` has `> ` before it. It is written by hand or by the reference, and never
@@ -95,7 +95,7 @@ pub fn check(name: &str, text: &str, bless: bool) -> Check<String> {
     if !bless {
         compare_all(name, &sections, &found)?;
     }
-    // What a program prints is no expectation of ours.
+    // The output of a program is no expectation of ours.
     let found: Vec<Section> = found
         .into_iter()
         .map(|found| {
@@ -120,7 +120,7 @@ pub fn files(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What `@main` prints.
+/// The output of `@main`.
 ///
 /// # Errors
 /// That of the run.

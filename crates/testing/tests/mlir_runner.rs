@@ -1,4 +1,4 @@
-//! What programs of MLIR print, compared with MLIR's own runner.
+//! The output of programs of MLIR, compared with MLIR's own runner.
 //!
 //! `SPARSEC_MLIR_OPT` and `SPARSEC_MLIR_RUNNER` name the `mlir-opt` and `mlir-cpu-runner` of LLVM 19,
 //! `SPARSEC_MLIR_LIB` the folder of its libraries. Without them the test reports that it is skipped.
@@ -45,7 +45,7 @@ impl Reference {
         Some(found)
     }
 
-    /// What a program prints.
+    /// The output of a program.
     fn run(&self, program: &str, files: &[String]) -> Result<String, String> {
         let pipeline = "--sparsifier=enable-runtime-library=false";
         let lowered = piped(Command::new(&self.opt).arg(pipeline), program)?;

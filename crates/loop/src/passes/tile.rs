@@ -101,7 +101,7 @@ pub fn tile_shapes(
     found
 }
 
-/// What the sizes of tiles depend on.
+/// The figures that sizes of tiles depend on.
 struct Sizer<'f> {
     function: &'f Function,
     extent: &'f dyn Fn(Var) -> Option<u64>,

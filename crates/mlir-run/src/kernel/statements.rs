@@ -17,7 +17,7 @@ use super::is_undefined;
 use super::maker::Maker;
 use super::step::Step;
 
-/// What a statement assigns.
+/// The right side of a statement.
 pub(super) struct StatementOf {
     pub(super) value: Expression,
     pub(super) kept: Option<Expression>,

@@ -1,4 +1,4 @@
-//! Steps of reductions: what a body combines with the value so far.
+//! Steps of reductions: the value that a body combines with the value so far.
 
 use sparsec_base::ElementType;
 use sparsec_index::Operator;

@@ -173,7 +173,7 @@ impl<'a> Machine<'a> {
         if let Datum::MemRef(_) = self.get(frame, source)? {
             let memref = self.memref(frame, op, source)?;
             for (at, value) in places.iter().zip(entries.iter()) {
-                // What is out of bounds is not written.
+                // Lanes out of bounds are not written.
                 memref.set(at, *value);
             }
             return Ok(None);

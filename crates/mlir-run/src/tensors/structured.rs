@@ -1,4 +1,4 @@
-//! Structured operations: kernels run by the host, and what becomes of their results.
+//! Structured operations: kernels run by the host, and their results.
 
 use std::rc::Rc;
 
@@ -98,7 +98,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// What is known of an operand: its type, and extents where the type has them.
+    /// The facts of an operand: its type, and extents where the type has them.
     fn known(&self, op: Operation<'a>, operand: &Operand, value: Value) -> Result<Option<Known>> {
         let Operand::Tensor(handle) = operand else {
             return Ok(None);

@@ -91,7 +91,7 @@ pub fn solve(
     Err(planner.unsatisfiable())
 }
 
-/// What is asked of the solver for each order.
+/// The question to the solver for each order.
 struct Asked<'a> {
     tree: &'a Tree,
     layouts: &'a Layouts,

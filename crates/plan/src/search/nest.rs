@@ -142,7 +142,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether a further candidate is worth what it takes. Where none can be lowered so far,
+    /// Whether a further candidate is worth its time. Where none can be lowered so far,
     /// those are looked at beyond that whose operands are all converted, so that loops may go
     /// in any order.
     fn goes_on(&self, found: &Found) -> bool {
@@ -210,7 +210,7 @@ impl<'a> Search<'a> {
         arranged(format, access, extents, order)
     }
 
-    /// What the last of these loops costs at least, inside of the others: something is done
+    /// The least cost of the last of these loops, inside of the others: a step is taken
     /// at each point that it comes to.
     fn bound(&self, begun: &[IndexVar]) -> f64 {
         let (_, Stmt::Assign { rhs, .. }) = self.start.concrete.stmt.nest() else {

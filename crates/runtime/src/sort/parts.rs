@@ -20,7 +20,7 @@ use std::iter::zip;
 
 use sparsec_parallel::{map, split_mut};
 
-/// A key, which is not negative, and what moves along.
+/// A key, which is not negative, and the number that moves with it.
 pub(super) type Pair = (i64, i64);
 
 const DIGIT: u32 = 8;

@@ -1,4 +1,4 @@
-//! Several rows in one tile: nests of loops over rows that share what they multiply.
+//! Several rows in one tile: nests over rows that share a factor.
 //!
 //! ```text
 //! for i in 0..m {
@@ -74,7 +74,7 @@ pub(super) struct Rows {
     pub(super) n: Var,
     /// From one row to the next; an extent.
     stride: Var,
-    /// What each row is filled with before its nest, with the bound of the row.
+    /// The value that fills each row before its nest, with the bound of the row.
     filled: Option<(Expr, Expr)>,
     nest: Stmt,
     /// When each loop of the nest is entered.
@@ -378,8 +378,7 @@ impl Tiler<'_> {
         rows.collect()
     }
 
-    /// The loop over columns in a nest, and what it computes of the row, for each row of a
-    /// tile.
+    /// Has the loop over columns of a nest compute all rows of a tile in place of one.
     fn move_into_tile(&mut self, tile: &Tile<'_>, nest: &mut Stmt) {
         let Stmt::For { body, .. } = nest else {
             unreachable!("nests of rows are loops");
