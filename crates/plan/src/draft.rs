@@ -5,6 +5,7 @@
 //! other formats, workspaces) gets its format here.
 
 mod nests;
+mod rows;
 mod workspaces;
 
 pub(crate) use nests::nests;

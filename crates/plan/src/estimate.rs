@@ -223,6 +223,19 @@ impl Estimate<'_> {
         stored.min(all)
     }
 
+    /// For how many entries the arrays of an operand have places.
+    pub(crate) fn n_places(&self, access: &Access) -> f64 {
+        let format = self.formats.of(access.tensor);
+        let has_all = format.levels().iter().all(|level| {
+            let capabilities = level.kind.capabilities();
+            capabilities.locate && capabilities.random_insert
+        });
+        match has_all {
+            true => product(self.extents(access).into_iter()),
+            false => self.n_stored(access),
+        }
+    }
+
     fn is_workspace(&self, access: &Access) -> bool {
         self.concrete.tensors[access.tensor].role == TensorRole::Workspace
     }

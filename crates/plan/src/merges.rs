@@ -119,9 +119,15 @@ pub(crate) fn held(
         let format = plan.formats.walked(access.tensor)?;
         let (_, level) = level_at(access, nested.loops[depth], format)?;
         let held = estimate.prefixes(access, within) / estimate.prefixes(access, outer);
-        (!level.is_full()).then_some(held)
+        (!level.is_full()).then_some((level.kind.capabilities().locate, held))
     });
-    held.collect()
+    let held: Vec<(bool, f64)> = held.collect();
+    // Beside others, a level that finds coordinates is looked up.
+    let is_led = held.iter().any(|(is_located, _)| !is_located);
+    let walked = held
+        .into_iter()
+        .filter(|(is_located, _)| !(is_led && *is_located));
+    walked.map(|(_, held)| held).collect()
 }
 
 /// The plan with merges that need no guesses, where these would be wrong often.

@@ -24,16 +24,17 @@
 //! ```
 //!
 //! If `EXPR` is any other part of a right side, it is computed for all of the
-//! innermost loops first, whatever becomes of it:
+//! innermost loops first, whatever becomes of it. Loops around these that do not change it
+//! stay with the reader, which reads the workspace in each of their turns:
 //!
 //! ```text
-//! forall i: forall j:                     forall i: where(
-//!   y(i) += A(i,j) * x(j)                   forall j: y(i) += w(j),
-//!                                           forall j: w(j) += A(i,j) * x(j))
+//! forall i: forall j: forall k:           forall i: where(
+//!   t += A(i,j) * A(j,k) * A(i,k)           forall j: forall k: t += A(i,j) * A(j,k) * w(k),
+//!                                           forall k: w(k) += A(i,k))
 //! ```
 //!
-//! `precompute(EXPR, j, jw, w)` gives the loops of the producer names of their
-//! own: `forall jw: w(jw) += A(i,jw) * x(jw)`.
+//! `precompute(EXPR, k, kw, w)` gives the loops of the producer names of their
+//! own: `forall kw: w(kw) += A(i,kw)`.
 
 mod contract;
 mod factor;

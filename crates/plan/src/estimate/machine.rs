@@ -54,6 +54,8 @@ impl Machine {
     pub(crate) const LINE: f64 = 64.0;
     /// Bytes of a page of memory.
     pub(crate) const PAGE: f64 = 4096.0;
+    /// Bytes of a page of a large array (`parallel`'s `mapping.rs` asks for such).
+    pub(crate) const LARGE_PAGE: f64 = (2u64 << 20) as f64;
 
     /// A processor of middling size.
     pub(crate) const MIDDLING: Self = Self {

@@ -304,7 +304,7 @@ impl Loops<'_> {
     fn moved(&self, access: &Access, cache: Cache, moving: usize, entry: f64, unit: f64) -> f64 {
         let Work { estimate, .. } = self.work;
         let touches = self.turns[moving];
-        let stored = estimate.n_stored(access);
+        let stored = estimate.n_places(access);
         // What is touched in one turn of so many loops.
         let footprint = |depth: usize| {
             let bound = estimate.concrete.bound_in(&self.vars[..depth]);

@@ -81,9 +81,15 @@ fn first(used: Use, machine: &Machine) -> Cost {
     if all > machine.most_bytes {
         return Cost::of_steps(f64::INFINITY);
     }
-    let pages = (all / Machine::PAGE).min(used.writes);
+    // Its list is written from the start on.
+    let (scattered, list) = (used.positions * (used.value_bytes + 1.0), used.writes * 8.0);
+    let touched = scattered.min(used.writes * Machine::LARGE_PAGE) + list.min(all);
+    let traffic = match all < Machine::LARGE_PAGE {
+        true => (all / Machine::PAGE).min(used.writes) * machine.page,
+        false => touched * machine.byte,
+    };
     Cost {
-        traffic: pages * machine.page,
+        traffic,
         ..Cost::default()
     }
 }

@@ -248,6 +248,31 @@ impl<'a> Search<'a> {
         }
         draft.reorder(order)?;
         draft.commands(self.asked.amid)?;
+        let mut best = self.completed(draft.clone())?;
+        // Where commands say what workspaces there are, these are all.
+        while self.asked.amid.is_empty() {
+            let kept = draft.with_row_kept().into_iter().filter_map(|kept| {
+                self.effort.spend_on(&kept.concrete);
+                let completed = self.completed(kept.clone()).ok()?;
+                completed
+                    .0
+                    .is_less_than(&best.0)
+                    .then_some((kept, completed))
+            });
+            let cheapest = kept.reduce(|a, b| match b.1.0.is_less_than(&a.1.0) {
+                true => b,
+                false => a,
+            });
+            let Some(cheapest) = cheapest else {
+                break;
+            };
+            (draft, best) = cheapest;
+        }
+        Ok(Some(best))
+    }
+
+    /// The plan of a draft whose loops are ordered, with its cost.
+    fn completed(&self, mut draft: Draft<'_>) -> Result<(Cost, Plan)> {
         draft.add_temporaries()?;
         draft.commands(self.asked.last)?;
         // Commands may ask for what kernels cannot read.
@@ -255,7 +280,7 @@ impl<'a> Search<'a> {
         let converted = draft.converted;
         let facts = draft.facts();
         let plan = draft.finish()?;
-        Ok(Some((converted + work(Estimate::of(&plan, facts)), plan)))
+        Ok((converted + work(Estimate::of(&plan, facts)), plan))
     }
 }
 

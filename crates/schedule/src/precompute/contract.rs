@@ -166,7 +166,7 @@ impl Rewrite<'_> {
 
 /// The loops that the entries of each workspace depend on beside its modes: those around its
 /// `where` that its producer reads by.
-fn implied(concrete: &Concrete) -> BTreeMap<TensorVar, Vec<IndexVar>> {
+pub(super) fn implied(concrete: &Concrete) -> BTreeMap<TensorVar, Vec<IndexVar>> {
     let mut found = BTreeMap::new();
     imply(&concrete.stmt, &mut Vec::new(), &mut found);
     found

@@ -1,9 +1,10 @@
 //! `precompute` of a part of a right side, whatever becomes of it.
 
 use sparsec_base::ElementType;
-use sparsec_index::{Expr, Operator, Stmt};
+use sparsec_index::{Expr, IndexVar, Operator, Stmt};
 
 use super::Rewrite;
+use super::contract::implied;
 
 impl Rewrite<'_> {
     /// Rewrites the innermost nest of loops around an assignment that has the
@@ -19,6 +20,7 @@ impl Rewrite<'_> {
         let part = self.find(rhs)?.clone();
         let outside = loops.len().checked_sub(self.vars.len())?;
         let (outer, around) = loops.split_at(outside);
+        let (outer, repeated) = outer.split_at(self.n_needed(&part, outer));
         if let Err(error) = self.expect_modes(around, "the innermost loops around it") {
             self.found.get_or_insert(Err(error));
             return None;
@@ -56,11 +58,25 @@ impl Rewrite<'_> {
             rhs: value,
         };
         let both = Stmt::Where {
-            consumer: Box::new(consumer.in_loops(around)),
+            consumer: Box::new(consumer.in_loops(around).in_loops(repeated)),
             producer: Box::new(self.renamed(&producer.in_loops(around))),
         };
         self.found = Some(Ok(()));
         Some(both.in_loops(outer))
+    }
+
+    /// How many of the loops around a part change its value: those inside of them, which do
+    /// not, read again what was computed once.
+    fn n_needed(&self, part: &Expr, loops: &[IndexVar]) -> usize {
+        let implied = implied(&self.concrete);
+        let accesses = part.accesses().into_iter();
+        let mut used = part.vars();
+        used.extend(accesses.flat_map(|it| implied.get(&it.tensor).into_iter().flatten()));
+        let is_needed = |var: &IndexVar| {
+            let originals = self.concrete.originals(*var);
+            used.contains(var) || originals.iter().any(|var| used.contains(var))
+        };
+        loops.iter().rposition(is_needed).map_or(0, |last| last + 1)
     }
 
     /// The first part of an expression that is what the command names.
