@@ -17,33 +17,40 @@ use sparsec_index::{Access, Expr, IndexVar, TensorRole};
 use super::{Draft, walked};
 
 impl Draft<'_> {
-    /// The drafts with one more row in a workspace: of an operand that the innermost loop merges
-    /// with others, and that a loop around it does not change.
+    /// The drafts with one more row in a workspace: of an operand that a loop merges with
+    /// others, and that the loop around it does not change.
     pub(crate) fn with_row_kept(&self) -> Vec<Self> {
         let (loops, rhs) = consumed(&self.concrete.stmt);
-        let Some((inner, around)) = loops.split_last() else {
-            return Vec::new();
-        };
-        let mut merged: Vec<&Access> = Vec::new();
-        for access in rhs.map(Expr::accesses).into_iter().flatten() {
-            if self.is_merged(access, *inner) && !merged.contains(&access) {
-                merged.push(access);
+        let accesses = rhs.map(Expr::accesses).unwrap_or_default();
+        let mut drafts = Vec::new();
+        for (outer, inner) in loops.iter().zip(&loops[1.min(loops.len())..]) {
+            let mut merged: Vec<&Access> = Vec::new();
+            for access in &accesses {
+                if self.is_merged(access, *inner) && !merged.contains(access) {
+                    merged.push(access);
+                }
+            }
+            let place = |var: IndexVar| loops.iter().position(|known| *known == var);
+            let ends = |access: &&Access| {
+                let last = access.vars().into_iter().max_by_key(|var| place(*var));
+                last == Some(*inner) && !access.uses(*outer)
+            };
+            if merged.len() > 1 {
+                let rows = merged.into_iter().filter(ends);
+                drafts.extend(rows.filter_map(|row| self.keeping(row, *inner)));
             }
         }
-        if merged.len() < 2 {
-            return Vec::new();
-        }
-        let is_same = |access: &&Access| around.last().is_some_and(|var| !access.uses(*var));
-        let kept = merged.iter().copied().filter(is_same);
-        let drafts = kept.filter_map(|access| {
-            let mut draft = self.clone();
-            let workspace = draft.concrete.fresh_name("w");
-            let row = draft.concrete.expr_text(&Expr::Access(access.clone()));
-            let mode = draft.name(*inner);
-            let text = format!("precompute({row}, {{{mode}}}, {workspace} : marked)");
-            draft.say(text).is_ok().then_some(draft)
-        });
-        drafts.collect()
+        drafts
+    }
+
+    /// The draft with a row of an operand in a workspace.
+    fn keeping(&self, row: &Access, mode: IndexVar) -> Option<Self> {
+        let mut draft = self.clone();
+        let workspace = draft.concrete.fresh_name("w");
+        let row = draft.concrete.expr_text(&Expr::Access(row.clone()));
+        let mode = draft.name(mode);
+        let text = format!("precompute({row}, {{{mode}}}, {workspace} : marked)");
+        draft.say(text).is_ok().then_some(draft)
     }
 
     /// Whether a loop walks stored coordinates of an operand.

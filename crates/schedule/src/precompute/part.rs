@@ -1,10 +1,13 @@
 //! `precompute` of a part of a right side, whatever becomes of it.
 
-use sparsec_base::ElementType;
+use sparsec_base::{ElementType, Result};
 use sparsec_index::{Expr, IndexVar, Operator, Stmt};
 
 use super::Rewrite;
 use super::contract::implied;
+
+/// Loops around two parts of a statement, around the first, and around the second.
+type Divided<'l> = (&'l [IndexVar], &'l [IndexVar], Vec<IndexVar>);
 
 impl Rewrite<'_> {
     /// Rewrites the innermost nest of loops around an assignment that has the
@@ -18,13 +21,13 @@ impl Rewrite<'_> {
             return None;
         }
         let part = self.find(rhs)?.clone();
-        let outside = loops.len().checked_sub(self.vars.len())?;
-        let (outer, around) = loops.split_at(outside);
-        let (outer, repeated) = outer.split_at(self.n_needed(&part, outer));
-        if let Err(error) = self.expect_modes(around, "the innermost loops around it") {
-            self.found.get_or_insert(Err(error));
-            return None;
-        }
+        let (outer, repeated, modes) = match self.loops_of(&part, &loops) {
+            Ok(found) => found,
+            Err(error) => {
+                self.found.get_or_insert(Err(error));
+                return None;
+            }
+        };
         let element = part.element(&self.concrete.tensors).computed();
         let value = match part.element(&self.concrete.tensors) == element {
             true => part.clone(),
@@ -58,25 +61,40 @@ impl Rewrite<'_> {
             rhs: value,
         };
         let both = Stmt::Where {
-            consumer: Box::new(consumer.in_loops(around).in_loops(repeated)),
-            producer: Box::new(self.renamed(&producer.in_loops(around))),
+            consumer: Box::new(consumer.in_loops(repeated)),
+            producer: Box::new(self.renamed(&producer.in_loops(&modes))),
         };
         self.found = Some(Ok(()));
         Some(both.in_loops(outer))
     }
 
-    /// How many of the loops around a part change its value: those inside of them, which do
-    /// not, read again what was computed once.
-    fn n_needed(&self, part: &Expr, loops: &[IndexVar]) -> usize {
+    /// The loops around both what computes a part and what reads it, those around what reads
+    /// it, and those around what computes it.
+    ///
+    /// Loops that do not change a part read again what was computed once. The modes are the
+    /// innermost loops, or those of the loops that do change it that the workspace is read in.
+    fn loops_of<'l>(&self, part: &Expr, loops: &'l [IndexVar]) -> Result<Divided<'l>> {
         let implied = implied(&self.concrete);
         let accesses = part.accesses().into_iter();
         let mut used = part.vars();
         used.extend(accesses.flat_map(|it| implied.get(&it.tensor).into_iter().flatten()));
-        let is_needed = |var: &IndexVar| {
+        let changes = |var: &IndexVar| {
             let originals = self.concrete.originals(*var);
             used.contains(var) || originals.iter().any(|var| used.contains(var))
         };
-        loops.iter().rposition(is_needed).map_or(0, |last| last + 1)
+        let is_mode = |var: &IndexVar| self.vars.contains(var);
+        let is_needed = |var: &IndexVar| changes(var) && !is_mode(var);
+        let n_outer = loops.iter().rposition(is_needed).map_or(0, |last| last + 1);
+        let (outer, inside) = loops.split_at(n_outer);
+        let modes: Vec<IndexVar> = inside.iter().copied().filter(is_mode).collect();
+        if modes.len() == self.vars.len() && modes.iter().all(changes) {
+            return Ok((outer, inside, modes));
+        }
+        let n_outside = loops.len().saturating_sub(self.vars.len());
+        let (outside, innermost) = loops.split_at(n_outside);
+        self.expect_modes(innermost, "the innermost loops around it")?;
+        let (outer, inside) = loops.split_at(n_outer.min(outside.len()));
+        Ok((outer, inside, innermost.to_vec()))
     }
 
     /// The first part of an expression that is what the command names.
