@@ -98,7 +98,7 @@ fn planned(mut program: Program, formats: Formats, asked: Asked<'_>) -> Result<P
     for next in to_come.by_ref() {
         state.program.statements.push(next);
         state.wishes.begin_next();
-        if let Err(error) = state.plan_all() {
+        if let Err(error) = state.plan_all_but(0) {
             state.program.statements.extend(to_come);
             return Err(match error {
                 Refused::Part(part) => part.unknown(&state.program),
@@ -151,9 +151,9 @@ impl From<Diagnostic> for Refused {
 }
 
 impl State<'_> {
-    /// Plans all statements that it has come to.
-    fn plan_all(&mut self) -> std::result::Result<(), Refused> {
-        while self.plans.len() < self.program.statements.len() {
+    /// Plans the statements that it has come to, but for so many at the end.
+    fn plan_all_but(&mut self, n_later: usize) -> std::result::Result<(), Refused> {
+        while self.plans.len() + n_later < self.program.statements.len() {
             self.plan_next()?;
         }
         Ok(())
@@ -361,9 +361,11 @@ impl State<'_> {
         if contractions::is_network(&Draft::new(naive, &self.formats, facts)) {
             return None;
         }
+        // Where the statement is a part itself, others come after it.
+        let n_later = self.program.statements.len() - (number + 1);
         let mut parts = self.clone();
         parts.part(number)?;
-        parts.plan_all().ok()?;
+        parts.plan_all_but(n_later).ok()?;
         Some(parts)
     }
 
