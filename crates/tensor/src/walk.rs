@@ -237,6 +237,15 @@ impl<'a> Cursor<'a> {
         Some((&self.coords, position))
     }
 
+    /// The coordinates, in mode order, at any position of the last level, from where the walk
+    /// goes on. Time: a search in each level that lists segments.
+    pub(crate) fn at(&mut self, position: usize) -> &[u64] {
+        self.rest.start = position + 1;
+        self.started = true;
+        self.seek(position);
+        &self.coords
+    }
+
     /// Stands at this position of the last level.
     fn seek(&mut self, position: usize) {
         let mut position = position;

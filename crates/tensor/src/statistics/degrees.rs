@@ -130,22 +130,14 @@ fn count(tensor: &Tensor, looked: usize) -> Degrees {
         last.clear();
         last.extend(modes.iter().map(|mode| coords[*mode]));
     };
+    let mut cursor = Cursor::new(tensor, 0..n_stored);
     match is_exact {
         true => {
-            let mut cursor = Cursor::new(tensor, 0..n_stored);
             while let Some((coords, _)) = cursor.next() {
                 visit(coords);
             }
         }
-        false => {
-            for n in 0..looked {
-                let position = sampled(n, looked, n_stored);
-                let mut cursor = Cursor::new(tensor, position..position + 1);
-                if let Some((coords, _)) = cursor.next() {
-                    visit(coords);
-                }
-            }
-        }
+        false => (0..looked).for_each(|n| visit(cursor.at(sampled(n, looked, n_stored)))),
     }
     let share = match is_exact {
         true => 1.0,
