@@ -34,6 +34,8 @@ pub(crate) fn compile(
         check_no_picture(call, screen, stages.iter().position(is_drawn))?;
     }
     let mut problem = Problem::new(call, &arguments.problem)?;
+    let outputs = arguments.results.0.outputs.iter();
+    problem.read(outputs.filter_map(|text| Some(text.split_once('=')?.0.trim().to_owned())));
     problem.set_counts(call, &arguments.entries)?;
     problem.limit(memory_limit(call, arguments.operands.memory.as_deref())?);
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;

@@ -73,7 +73,30 @@ impl Problem {
         for pair in call.pairs("-d", "extent", &arguments.extents)? {
             set_extent(&mut problem.request, call, &pair, &vars)?;
         }
+        problem.read(
+            problem
+                .answers()
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        );
         Ok(problem)
+    }
+
+    /// The tensors that answer the program: the last result, and those that no statement
+    /// reads.
+    pub(crate) fn answers(&self) -> Vec<&str> {
+        let last = self.notation.statements.last();
+        let is_last = |name: &str| last.is_some_and(|last| last.lhs.name.text == name);
+        let written = self.names.iter().filter(|known| known.written);
+        let answers = written.filter(|known| is_last(&known.name) || !known.read);
+        answers.map(|known| known.name.as_str()).collect()
+    }
+
+    /// The caller reads these results, beside others.
+    pub(crate) fn read(&mut self, names: impl IntoIterator<Item = String>) {
+        let read = self.request.results.get_or_insert_default();
+        read.extend(names);
     }
 
     fn set_format(&mut self, call: &Call, pair: &Pair) -> Result<()> {

@@ -63,6 +63,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     operands.check_complete(&problem)?;
     let wanted = &arguments.results;
     let outputs = outputs(call, &problem, &wanted.outputs)?;
+    problem.read(outputs.iter().map(|pair| pair.name.clone()));
     files::check_distinct(call, operands.files(), &outputs)?;
     let is_stdout_taken = files::takes_stdout(call, screen, &outputs)?;
 
@@ -122,7 +123,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         complain(&format!("note: {note}"));
     }
     notes.extend(lost);
-    let printed = printed_names(&problem);
+    let printed = problem.answers();
     let report = Report {
         printed: printed.into_iter().collect(),
         notes: &notes,
@@ -245,7 +246,7 @@ pub(crate) fn threads(call: &Call, screen: &Screen, text: Option<&str>) -> Resul
 /// The files to write, checked as far as that goes before there is anything to
 /// write: the tensor is computed, the type of file is known, the folder exists.
 fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>> {
-    let printed = printed_names(problem);
+    let printed = problem.answers();
     let outputs = call.outputs(texts, &printed)?;
     for pair in &outputs {
         let tensor = problem.tensor(call, pair)?;
@@ -262,16 +263,6 @@ fn outputs(call: &Call, problem: &Problem, texts: &[String]) -> Result<Vec<Pair>
         files::check_output(call, &pair.value, pair.value_span)?;
     }
     Ok(outputs)
-}
-
-/// The tensors that answer the program: the last result, and those that no statement
-/// reads.
-fn printed_names(problem: &Problem) -> Vec<&str> {
-    let last = problem.notation.statements.last();
-    let is_last = |name: &str| last.is_some_and(|last| last.lhs.name.text == name);
-    let written = problem.names.iter().filter(|known| known.written);
-    let answers = written.filter(|known| is_last(&known.name) || !known.read);
-    answers.map(|known| known.name.as_str()).collect()
 }
 
 /// What is printed of a run.

@@ -30,6 +30,7 @@
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `effort`   | how long a plan is searched for                           |
 //! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
+//! | `joined`   | intermediate results as sums inside of the statement that reads them |
 //! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `merges`   | which merges leap, and which choose values without branches  |
@@ -48,6 +49,7 @@ mod effort;
 mod estimate;
 mod fills;
 pub mod formats;
+mod joined;
 mod lanes;
 mod levels;
 mod merges;

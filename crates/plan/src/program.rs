@@ -16,6 +16,7 @@ use crate::estimate::Estimate;
 use crate::estimate::machine::Machine;
 use crate::fills::Fills;
 use crate::formats::default_result_format;
+use crate::joined::joined;
 use crate::lanes::lanes;
 use crate::merges::{gallop, select};
 use crate::prefetch::prefetch;
@@ -47,27 +48,62 @@ pub struct ProgramPlan {
 pub struct Asked<'a> {
     /// The commands of the user; what they leave open is planned.
     pub schedule: Option<&'a ProgramSchedule>,
+    /// Whether the caller reads the result of this name. Others need not be whole.
+    pub reads: &'a dyn Fn(&str) -> bool,
     /// How wide the index arrays of a result are to be.
     pub widths: &'a dyn Fn(&Program, &Statement, &Format) -> Format,
     /// What choices are made by.
     pub facts: Facts<'a>,
 }
 
+impl ProgramPlan {
+    /// What all of it was thought to cost.
+    fn cost(&self) -> Cost {
+        let plans = self.plans.iter();
+        plans.fold(Cost::default(), |all, plan| all + plan.cost())
+    }
+}
+
 /// Plans a program whose inputs all have formats. Results without one get
 /// that of [`default_result_format`].
 ///
 /// A statement of the user that has to be split keeps the commands that name what
-/// is left in it; a part of it gets those that name what went there.
+/// is left in it; a part of it gets those that name what went there. Results that the caller
+/// does not read are computed where they are read, if that costs less.
 ///
 /// # Errors
 /// Why a statement cannot be lowered, for the first that cannot, at the command of the
 /// schedule that is the reason; `E0310` and `E0360` for a schedule that does not say for
 /// which statements its commands are.
 pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
+    let mut best = planned(program.clone(), formats.clone(), asked);
+    let mut chosen = program.clone();
+    for number in (0..chosen.statements.len()).rev() {
+        let result = &chosen.tensors[chosen.statements[number].lhs.tensor];
+        let is_said = |schedule: &ProgramSchedule| schedule.names(&result.name);
+        if (asked.reads)(result.source_name())
+            || asked.facts.strict
+            || asked.schedule.is_some_and(is_said)
+        {
+            continue;
+        }
+        let Some(joined) = joined(&chosen, &formats, number) else {
+            continue;
+        };
+        let plan = planned(joined.clone(), formats.clone(), asked);
+        match (&plan, &best) {
+            (Ok(plan), Ok(best)) if !plan.cost().is_less_than(&best.cost()) => continue,
+            (Err(_), Ok(_)) => continue,
+            (Ok(_), _) => best = plan,
+            // A schedule may be for more statements in one.
+            (Err(_), Err(_)) => {}
+        }
+        chosen = joined;
+    }
     let Some(schedule) = asked.schedule else {
-        return planned(program, formats, asked);
+        return best;
     };
-    planned(program.clone(), formats.clone(), asked).map_err(|error| {
+    best.map_err(|error| {
         let loops = program.vars.iter().map(|(_, data)| data.name.as_str());
         let loops: Vec<&str> = loops.collect();
         refused::explained(error, schedule, &loops, &|other| {

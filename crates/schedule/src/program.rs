@@ -189,6 +189,12 @@ impl ProgramSchedule {
         changed
     }
 
+    /// Whether it has a section for the statement of this result.
+    pub fn names(&self, result: &str) -> bool {
+        let mut sections = self.sections.iter();
+        sections.any(|section| section.statement.word.text == result)
+    }
+
     /// Deals the commands to the statements of `program`, one answer a statement.
     ///
     /// Commands before the first name are tried on the naive statements, behind

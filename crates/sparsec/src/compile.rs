@@ -82,6 +82,8 @@ pub struct Policy {
     pub grain: u32,
     /// How often the kernels will run on the same operands, as of [`Request::runs`].
     pub runs: u32,
+    /// The results that the caller reads, as of [`Request::results`].
+    pub results: Option<BTreeSet<String>>,
     /// How products of several tensors are contracted.
     pub networks: Wanted,
 }
@@ -93,6 +95,7 @@ impl Default for Policy {
             strict: false,
             grain: Division::default().grain,
             runs: 1,
+            results: None,
             networks: Wanted::default(),
         }
     }
@@ -268,6 +271,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         strict,
         grain,
         runs,
+        results,
         networks: wanted,
     } = task.policy;
     let statistics = task.statistics;
@@ -281,6 +285,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         formats,
         Asked {
             schedule: schedule.as_ref(),
+            reads: &|name| results.as_ref().is_none_or(|read| read.contains(name)),
             widths: task.widths,
             facts: sparsec_plan::Facts {
                 assumed: &|_| None,

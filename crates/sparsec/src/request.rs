@@ -1,6 +1,6 @@
 //! What is asked: an expression, and what is known of its tensors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -51,6 +51,9 @@ pub struct Request {
     /// How often the program will run on the same operands. Planning weighs a conversion of an
     /// operand, which is made once, against so many runs.
     pub runs: u32,
+    /// The results that the caller reads; all of them if not given. Another one need not be
+    /// computed as a whole, and an outcome may lack it.
+    pub results: Option<BTreeSet<String>>,
     /// How products of several tensors are contracted.
     pub networks: Wanted,
 }
@@ -89,6 +92,7 @@ impl Request {
             strict: false,
             grain: Division::default().grain,
             runs: 1,
+            results: None,
             networks: Wanted::default(),
         }
     }
@@ -136,6 +140,7 @@ impl Request {
                 strict: self.strict,
                 grain: self.grain,
                 runs: self.runs,
+                results: self.results.clone(),
                 networks: self.networks.clone(),
             },
             program,

@@ -6,6 +6,7 @@
 //! A : f64[6, 4], csr                       tensors: type, extents, fill, format
 //! y : f64 fill -inf, (i) -> (i : dense)
 //! extent k = 4                             extents of index variables
+//! reads y                                  results that the caller reads; all without it
 //! schedule reorder(j, i)                   commands, one a line
 //! y(i) = A(i,j) * x(j)                     statements
 //! ---- concrete                            a section for each stage
@@ -194,6 +195,11 @@ impl<'a> Head<'a> {
         if let Some(command) = line.strip_prefix("schedule ") {
             // Spaces keep the columns of the file.
             self.commands.push((n, format!("{:9}{command}", "")));
+            return Ok(());
+        }
+        if let Some(results) = line.strip_prefix("reads ") {
+            let read = self.request.results.get_or_insert_default();
+            read.extend(results.split_whitespace().map(str::to_owned));
             return Ok(());
         }
         if let Some(extent) = line.strip_prefix("extent ") {

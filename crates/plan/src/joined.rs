@@ -1,0 +1,91 @@
+//! Intermediate results that one later statement reads, as sums inside of that statement.
+//!
+//! ```text
+//! B(i,j) = A(i,k) * A(j,k)
+//! t = A(i,j) * B(i,j)             t = A(i,j) * sum{k}(A(i,k) * A(j,k))
+//! ```
+//!
+//! The statements are then one product, which may be contracted in any order, and whose
+//! intermediates need not be whole. A result stays a statement of its own if the caller reads
+//! it or says how it is stored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparsec_graph::Formats;
+use sparsec_index::{Access, IndexVar, Program, TensorVar};
+
+use crate::contractions;
+
+/// The program with the result of statement `number` computed inside of the statement that
+/// reads it; `None` where that is not the same, or where no product comes of it.
+pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Option<Program> {
+    let statement = &program.statements[number];
+    let result = statement.lhs.tensor;
+    let is_whole = statement.before.is_none() && statement.reduce.is_none();
+    let modes = distinct(&statement.lhs).filter(|_| is_whole)?;
+    if formats.get(result).is_some()
+        || statement.rhs.element(&program.tensors) != program.tensors[result].element
+    {
+        return None;
+    }
+    let (reader, access) = only_read(program, result)?;
+    let read = distinct(access)?;
+    let mut joined = program.clone();
+    // Variables belong to one statement, and names in it are distinct.
+    let other = &program.statements[reader];
+    let used: BTreeSet<IndexVar> = other
+        .lhs
+        .vars()
+        .into_iter()
+        .chain(other.rhs.vars())
+        .collect();
+    let mut names: BTreeSet<String> = used
+        .iter()
+        .map(|var| program.vars[*var].name.clone())
+        .collect();
+    for var in statement.rhs.vars() {
+        if !modes.contains(&var) {
+            let name = program.vars[var].name.clone();
+            let numbered = (1..).map(|n| format!("{name}{n}"));
+            let mut free = std::iter::once(name.clone())
+                .chain(numbered)
+                .filter(|name| !names.contains(name));
+            joined.vars[var].name = free.next().expect("there are names without end");
+            names.insert(joined.vars[var].name.clone());
+        }
+    }
+    let own: BTreeMap<IndexVar, IndexVar> = modes.into_iter().zip(read).collect();
+    let part = statement
+        .rhs
+        .renamed(&|var| own.get(&var).copied().unwrap_or(var));
+    let rhs = other
+        .rhs
+        .map_accesses(&mut |access| (access.tensor == result).then(|| part.clone()));
+    contractions::flattened(&rhs, &joined)?;
+    joined.statements[reader].rhs = rhs;
+    joined.statements.remove(number);
+    Some(joined)
+}
+
+/// The variables of an access with one of its own in each mode.
+fn distinct(access: &Access) -> Option<Vec<IndexVar>> {
+    let vars = access.plain_vars()?;
+    let distinct: BTreeSet<IndexVar> = vars.iter().copied().collect();
+    (distinct.len() == vars.len()).then_some(vars)
+}
+
+/// The statement that reads a tensor, and where, if there is one such place.
+fn only_read(program: &Program, tensor: TensorVar) -> Option<(usize, &Access)> {
+    let statements = program.statements.iter().enumerate();
+    let mut reads = statements.flat_map(|(number, statement)| {
+        let accesses: Vec<&Access> = statement.rhs.accesses();
+        let before = statement.before.filter(|before| *before == tensor);
+        let accesses = accesses.into_iter().filter(|it| it.tensor == tensor);
+        let reads = accesses.map(Some).chain(before.map(|_| None));
+        reads
+            .map(move |access| (number, access))
+            .collect::<Vec<_>>()
+    });
+    let (number, access) = reads.next()?;
+    reads.next().is_none().then_some((number, access?))
+}
