@@ -1,6 +1,7 @@
 /* E(K,i,m) = sum over a, b of I(K,a,b) C(a,i) P(b,m): I in compressed fibers, C and P by
-   rows, E dense. FORM is one of the functions below; SLICE is how many matrices of I the
-   first of them computes. */
+   rows, E dense. If RESTRICTED is 1, times L(K,i), which is stored by rows: C is stored by
+   columns, and E has a dense row for each entry of L. FORM is one of the functions below;
+   SLICE is how many matrices of I the first of them computes. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct {
   double *E;
   const int32_t *pos0, *crd0, *pos1, *crd1, *pos2, *crd2;
   const double *vals;
-  rows C, P;
+  rows C, P, L;
 } integrals;
 
 /* The columns of a matrix, as rows of its transpose. */
@@ -42,6 +43,26 @@ static void drop(rows a) {
   free((void *)a.vals);
 }
 
+/* The columns of C, as rows. */
+static rows columns(integrals *x) { return RESTRICTED ? x->C : turned(x->C); }
+
+static void drop_columns(rows a) {
+  if (!RESTRICTED) drop(a);
+}
+
+/* The rows of matrix K of E: of all orbitals, or of those that L has. */
+#define EACH_ROW(K, l)                                         \
+  for (int64_t l = RESTRICTED ? x->L.pos[K] : (K) * x->nI,     \
+               end = RESTRICTED ? x->L.pos[(K) + 1] : l + x->nI; \
+       l < end; l++)
+
+/* The orbital of a row of matrix K. */
+static int64_t orbital(integrals *x, int64_t K, int64_t l) {
+  return RESTRICTED ? x->L.crd[l] : l - K * x->nI;
+}
+
+static double factor(integrals *x, int64_t l) { return RESTRICTED ? x->L.vals[l] : 1.0; }
+
 /* Every place of a matrix, in rows of `width`. */
 static double *dense(rows a, int64_t width) {
   double *all = calloc(a.n_rows * width + 1, sizeof *all);
@@ -52,10 +73,11 @@ static double *dense(rows a, int64_t width) {
 
 /* One nest, as TACO writes it: loops K, i, a, b, m, with a merge over a. */
 static void nary(integrals *x) {
-  rows Ct = turned(x->C);
+  rows Ct = columns(x);
   for (int32_t p0 = x->pos0[0]; p0 < x->pos0[1] && p0 < SLICE; p0++)
-    for (int64_t i = 0; i < x->nI; i++) {
-      double *e = x->E + (x->crd0[p0] * x->nI + i) * x->nM;
+    EACH_ROW(x->crd0[p0], l) {
+      int64_t i = orbital(x, x->crd0[p0], l);
+      double *e = x->E + l * x->nM;
       int32_t p1 = x->pos1[p0], c = Ct.pos[i];
       while (p1 < x->pos1[p0 + 1] && c < Ct.pos[i + 1]) {
         int32_t a = x->crd1[p1], other = Ct.crd[c];
@@ -63,13 +85,13 @@ static void nary(integrals *x) {
           for (int32_t p2 = x->pos2[p1]; p2 < x->pos2[p1 + 1]; p2++) {
             int32_t b = x->crd2[p2];
             for (int32_t m = x->P.pos[b]; m < x->P.pos[b + 1]; m++)
-              e[x->P.crd[m]] += x->vals[p2] * Ct.vals[c] * x->P.vals[m];
+              e[x->P.crd[m]] += x->vals[p2] * Ct.vals[c] * x->P.vals[m] * factor(x, l);
           }
         p1 += a <= other;
         c += other <= a;
       }
     }
-  drop(Ct);
+  drop_columns(Ct);
 }
 
 /* The sparse intermediate T(K,i,b) as rows, one for each K and i. */
@@ -191,44 +213,46 @@ static void gustavson(integrals *x) {
 
 /* CoNST's plan: loops over K and i around both, with a workspace of one mode. */
 static void fused(integrals *x) {
-  rows Ct = turned(x->C);
+  rows Ct = columns(x);
   double *w = calloc(x->nB + 1, sizeof *w);
   char *touched = calloc(x->nB + 1, 1);
   for (int32_t p0 = x->pos0[0]; p0 < x->pos0[1]; p0++)
-    for (int64_t i = 0; i < x->nI; i++) {
-      double *e = x->E + (x->crd0[p0] * x->nI + i) * x->nM;
-      row_of(x, Ct, p0, i, w, touched);
+    EACH_ROW(x->crd0[p0], l) {
+      double *e = x->E + l * x->nM;
+      row_of(x, Ct, p0, orbital(x, x->crd0[p0], l), w, touched);
       for (int64_t b = 0; b < x->nB; b++)
         if (touched[b]) {
+          double t = w[b] * factor(x, l);
           for (int32_t m = x->P.pos[b]; m < x->P.pos[b + 1]; m++)
-            e[x->P.crd[m]] += w[b] * x->P.vals[m];
+            e[x->P.crd[m]] += t * x->P.vals[m];
           w[b] = 0.0;
           touched[b] = 0;
         }
     }
   free(w), free(touched);
-  drop(Ct);
+  drop_columns(Ct);
 }
 
 /* The same with P dense. */
 static void fused_dense(integrals *x) {
-  rows Ct = turned(x->C);
+  rows Ct = columns(x);
   double *w = calloc(x->nB + 1, sizeof *w), *P = dense(x->P, x->nM);
   char *touched = calloc(x->nB + 1, 1);
   for (int32_t p0 = x->pos0[0]; p0 < x->pos0[1]; p0++)
-    for (int64_t i = 0; i < x->nI; i++) {
-      double *restrict e = x->E + (x->crd0[p0] * x->nI + i) * x->nM;
-      row_of(x, Ct, p0, i, w, touched);
+    EACH_ROW(x->crd0[p0], l) {
+      double *restrict e = x->E + l * x->nM;
+      row_of(x, Ct, p0, orbital(x, x->crd0[p0], l), w, touched);
       for (int64_t b = 0; b < x->nB; b++)
         if (touched[b]) {
           const double *restrict p = P + b * x->nM;
-          for (int64_t m = 0; m < x->nM; m++) e[m] += w[b] * p[m];
+          double t = w[b] * factor(x, l);
+          for (int64_t m = 0; m < x->nM; m++) e[m] += t * p[m];
           w[b] = 0.0;
           touched[b] = 0;
         }
     }
   free(w), free(touched), free(P);
-  drop(Ct);
+  drop_columns(Ct);
 }
 
 /* Matrix K of I * C in W(b,i), rows of `width`. */
@@ -307,8 +331,23 @@ static rows rows_of(sparsec_tensor *tensor) {
                 tensor->arrays[1].data, tensor->arrays[2].data};
 }
 
+/* The result of restricted integrals: the entries of L, with a dense row each. */
+static _Bool assemble(sparsec_context *context, sparsec_array *E, integrals *x) {
+  int64_t n = x->L.pos[x->nK];
+  if (!has_room(context, &E[0], x->nK + 1, sizeof(int32_t))
+      || !has_room(context, &E[1], n, sizeof(int32_t))
+      || !has_room(context, &E[2], n * x->nM, sizeof(double)))
+    return 0;
+  memcpy(E[0].data, x->L.pos, (x->nK + 1) * sizeof(int32_t));
+  memcpy(E[1].data, x->L.crd, n * sizeof(int32_t));
+  x->E = E[2].data;
+  E[0].len = x->nK + 1;
+  E[1].len = n;
+  E[2].len = n * x->nM;
+  return 1;
+}
+
 int32_t by_hand(sparsec_context *context, sparsec_tensor **tensors) {
-  (void)context;
   (void)nary, (void)merges, (void)gustavson, (void)fused, (void)fused_dense, (void)blocked;
   (void)library;
   sparsec_array *E = tensors[0]->arrays, *I = tensors[1]->arrays;
@@ -317,7 +356,12 @@ int32_t by_hand(sparsec_context *context, sparsec_tensor **tensors) {
                  tensors[3]->extents[0], E[0].data, I[0].data, I[1].data, I[2].data,
                  I[3].data, I[4].data, I[5].data, I[6].data, rows_of(tensors[2]),
                  rows_of(tensors[3])};
-  memset(x.E, 0, x.nK * x.nI * x.nM * sizeof *x.E);
+  if (RESTRICTED) {
+    x.L = rows_of(tensors[4]);
+    if (!assemble(context, E, &x)) return SPARSEC_OUT_OF_MEMORY;
+  }
+  int64_t n = RESTRICTED ? x.L.pos[x.nK] : x.nK * x.nI;
+  memset(x.E, 0, n * x.nM * sizeof *x.E);
   FORM(&x);
   return SPARSEC_OK;
 }

@@ -25,7 +25,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Reads a matrix, or a tensor of order 3, as double precision.
+    /// Reads a matrix, or a tensor of order 3 or 4, as double precision.
     ///
     /// # Errors
     /// Those of reading it, and `E0004` for a tensor of another order.
@@ -34,11 +34,11 @@ impl Given {
         let order = file.order();
         let format = match order {
             2 => Format::csr(),
-            3 => Format::csf(3),
+            3 | 4 => Format::csf(order),
             _ => {
                 let message = format!("the tensor of `{}` has order {order}", path.display());
                 return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
-                    .help("kernels are measured on matrices and on tensors of order 3"));
+                    .help("kernels are measured on matrices, and on tensors of order 3 and 4"));
             }
         };
         let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -76,7 +76,7 @@ pub struct Options {
     /// Suites and kernels to measure, by name; all if empty.
     pub only: Vec<String>,
     /// Files whose tensors kernels are measured on in place of generated ones: matrices,
-    /// and tensors of order 3.
+    /// and tensors of order 3; networks also take those of order 4.
     pub files: Vec<PathBuf>,
     /// How large operands are.
     pub size: Size,
@@ -122,7 +122,8 @@ pub enum Suite {
     /// `convert/all/ecology1` has all ordered pairs of formats.
     Convert,
     /// Products of three tensors and more, beside C by hand; `networks/integrals`,
-    /// `networks/medium` and `networks/mttkrp/4` are parts.
+    /// `networks/medium` and `networks/mttkrp/4` are parts. Those of sparse tensors of order 3
+    /// and 4 are measured on files too.
     Networks,
 }
 
@@ -217,7 +218,8 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         report.bandwidth = Some(bandwidth);
     }
     let mut threads = None;
-    if !chosen.kernels.is_empty() && options.threads > 1 {
+    let is_on_threads = !chosen.kernels.is_empty() || chosen.suites.contains(&Suite::Networks);
+    if is_on_threads && options.threads > 1 {
         let started = Threads::start(options.threads, sizes.bandwidth_bytes);
         let (number, gain) = (started.number, started.gain);
         print(format!("{number} threads {gain} times as fast as one\n"))?;
@@ -296,8 +298,10 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
         let setting = networks::Setting {
             session: &session,
             pool: &one,
+            threads: threads.as_ref(),
             scale: sizes.networks,
             rounds,
+            given: &given,
         };
         report.networks = networks::measure(&setting, &only, &mut print)?;
     }
@@ -385,7 +389,8 @@ impl<'g> Chosen<'g> {
                 given.iter().flat_map(of_file).collect()
             }
         };
-        if kernels.is_empty() && !given.is_empty() && !suites.contains(&Suite::Convert) {
+        let takes_files = |suite: &Suite| [Suite::Convert, Suite::Networks].contains(suite);
+        if kernels.is_empty() && !given.is_empty() && !suites.iter().any(takes_files) {
             let message = "no kernel that is asked for has operands like the files".to_owned();
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message).help(
                 "matrices are for spmv, residual, spmm, sddmm, add, add3 and, if square, spgemm; \

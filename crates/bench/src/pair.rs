@@ -328,10 +328,19 @@ fn text(case: &Case) -> String {
 
 /// A result for `kernel` to write.
 pub(crate) fn result(compiled: &Compiled, kernel: &Kernel) -> Result<OutputTensor> {
-    let name = compiled.results()[0];
+    result_of(compiled, 0, kernel)
+}
+
+/// A result for the kernel of statement `number` to write.
+pub(crate) fn result_of(
+    compiled: &Compiled,
+    number: usize,
+    kernel: &Kernel,
+) -> Result<OutputTensor> {
+    let name = compiled.results()[number];
     let function = kernel.function();
     let program = compiled.program();
-    let vars = &program.statements[0].lhs.vars();
+    let vars = &program.statements[number].lhs.vars();
     OutputTensor::new(
         function,
         function

@@ -53,7 +53,7 @@ fn every_kernel_agrees_with_c_by_hand() {
         "check csr",
     ];
     assert_eq!(tasks, all);
-    assert_eq!(report.networks.len(), 6);
+    assert_eq!(report.networks.len(), 39);
     assert!(report.networks.iter().all(|row| row.best() > 0.0));
     assert!(report.rows.iter().all(|row| row.ratio > 0.0));
     for row in &report.rows {
@@ -134,6 +134,37 @@ fn files_take_the_place_of_what_is_generated() {
     options.files = vec![tensor];
     options.only = vec!["spmv".to_owned()];
     let error = run(&options, &mut Vec::new()).expect_err("no matrix is given");
+    assert_eq!(error.code(), code::BAD_OPTION_VALUE);
+}
+
+#[test]
+fn networks_have_tensors_of_files() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let tensor = dir.path().join("steps.tns");
+    let entries: String = (1..=30)
+        .map(|i| format!("{} {} {} {i} 1.5\n", i % 5 + 1, i % 4 + 1, i % 7 + 1))
+        .collect();
+    std::fs::write(&tensor, entries).expect("a file");
+    let mut options = options(false);
+    options.files = vec![tensor];
+    options.only = vec!["networks/mttkrp".to_owned(), "networks/steps/2".to_owned()];
+    let report = measure(&options, &tiny(), &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+    let names: Vec<&str> = report
+        .networks
+        .iter()
+        .map(|row| row.name.as_str())
+        .collect();
+    let wanted = [
+        "mttkrp/steps/0",
+        "mttkrp/steps/1",
+        "mttkrp/steps/2",
+        "mttkrp/steps/3",
+        "ttmc16/steps/2",
+        "ttmc50/steps/2",
+    ];
+    assert_eq!(names, wanted);
+    options.only = vec!["networks/medium".to_owned()];
+    let error = run(&options, &mut Vec::new()).expect_err("integrals take no files");
     assert_eq!(error.code(), code::BAD_OPTION_VALUE);
 }
 

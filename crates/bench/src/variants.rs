@@ -132,8 +132,13 @@ impl Threads {
     }
 
     /// What memory gives to them now: other guests of a machine take from that.
-    fn memory(&self) -> Gain {
+    pub(crate) fn memory(&self) -> Gain {
         bandwidth::gain(&self.many, self.number, self.bytes)
+    }
+
+    /// The gain that is asked of work that writes as much as it reads.
+    pub(crate) fn least_of_copies(one: Duration, memory: Gain) -> Option<f64> {
+        (one >= WORTH).then(|| GAIN.min(OF_BANDWIDTH * memory.copy))
     }
 
     /// The gain that is asked for where one thread takes so long, and memory gives so much.
@@ -252,5 +257,8 @@ mod tests {
         assert!(memory.read > 0.0 && memory.copy > 0.0);
         let short = Duration::from_millis(9);
         assert_eq!(Threads::bar(short, false, memory), Bar::Free);
+        assert_eq!(Threads::least_of_copies(short, memory), None);
+        let copy = |copy| Threads::least_of_copies(long, Gain { read: 1.0, copy });
+        assert_eq!([copy(1.2), copy(4.0)], [Some(0.85 * 1.2), Some(1.8)]);
     }
 }

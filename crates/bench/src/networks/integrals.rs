@@ -23,6 +23,9 @@
 
 use sparsec::{Array, Entries, Format, Inputs, PackOptions, Result, Tensor};
 
+use super::Scale;
+use super::cases::{Case, Form, Listed};
+
 /// The size of a molecule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Molecule {
@@ -52,29 +55,47 @@ impl Molecule {
     pub(crate) const SMALL: Self = Self {
         name: "small",
         side: 5,
-        orbitals: 3,
         auxiliary: 7,
         reach: 5,
         tiles: [281, 625],
+        ..Self::TINY
     };
     pub(crate) const MEDIUM: Self = Self {
         name: "medium",
         side: 10,
-        orbitals: 3,
-        auxiliary: 7,
         reach: 16,
         tiles: [2344, 9980],
+        ..Self::SMALL
     };
     pub(crate) const LARGE: Self = Self {
         name: "large",
-        side: 10,
         orbitals: 5,
         auxiliary: 9,
         reach: 10,
         tiles: [1960, 9283],
+        ..Self::MEDIUM
     };
     /// Every size.
     pub(crate) const ALL: [Self; 4] = [Self::TINY, Self::SMALL, Self::MEDIUM, Self::LARGE];
+
+    /// The usual one of a scale.
+    pub(crate) fn of(scale: Scale) -> Self {
+        match scale {
+            Scale::Tiny => Self::TINY,
+            Scale::Small => Self::SMALL,
+            Scale::Full => Self::MEDIUM,
+        }
+    }
+
+    /// Whether ratios to forms by hand have bars.
+    fn is_large(self) -> bool {
+        [Self::MEDIUM, Self::LARGE].contains(&self)
+    }
+
+    /// How many matrices of the result one nest computes, if not all.
+    fn slice(self) -> Option<u64> {
+        self.is_large().then_some(self.n_matrices() / 50)
+    }
 
     fn n_atoms(self) -> u64 {
         self.side * self.side
@@ -102,11 +123,11 @@ impl Molecule {
         pairs
     }
 
-    /// `I`, `C`, `P`, and `L` for the restricted integrals.
+    /// `I`, `C` stored as told, `P`, and `L` for the restricted integrals.
     ///
     /// # Errors
     /// Those of packing.
-    pub(crate) fn operands(self) -> Result<Inputs> {
+    pub(crate) fn operands(self, c_format: &Format) -> Result<Inputs> {
         let pairs = self.pairs();
         let near = |reach: u64| pairs.iter().filter(move |(distance, _)| *distance <= reach);
         let (n, wide) = (self.n_atoms(), self.n_atoms() * self.orbitals);
@@ -132,11 +153,96 @@ impl Molecule {
         }
         Ok(Inputs::from([
             ("I".to_owned(), i.packed(&Format::csf(3))?),
-            ("C".to_owned(), c.packed(&csr)?),
+            ("C".to_owned(), c.packed(c_format)?),
             ("P".to_owned(), p.packed(&csr)?),
             ("L".to_owned(), l.packed(&csr)?),
         ]))
     }
+}
+
+/// The integrals of molecules of every size.
+pub(super) fn listed(scale: Scale) -> Vec<Listed<'static>> {
+    let usual = Molecule::of(scale);
+    let both = [("integrals", false), ("restricted", true)];
+    both.into_iter()
+        .flat_map(|(group, is_restricted)| {
+            Molecule::ALL.map(|molecule| Listed {
+                name: format!("{group}/{}", molecule.name),
+                is_usual: molecule == usual,
+                case: Box::new(move || match is_restricted {
+                    false => all(molecule),
+                    true => restricted(molecule),
+                }),
+            })
+        })
+        .collect()
+}
+
+fn text(is_restricted: bool) -> String {
+    let text = include_str!("../../kernels/integrals.c");
+    format!("#define RESTRICTED {}\n{text}", u8::from(is_restricted))
+}
+
+fn all(molecule: Molecule) -> Result<Case> {
+    let mut inputs = molecule.operands(&Format::csr())?;
+    inputs.remove("L");
+    let bar = |bar: f64| molecule.is_large().then_some(bar);
+    let mut forms = vec![
+        Form::new("one nest", "nary")
+            .barred(bar(1000.0))
+            .slice(molecule.slice()),
+        Form::new("merges", "merges").barred(bar(40.0)),
+        Form::new("by rows", "gustavson").barred(bar(5.0)),
+        Form::new("fused", "fused").barred(bar(3.0)),
+        Form::new("fused, P dense", "fused_dense"),
+        Form::new("fused, blocks", "blocked"),
+    ];
+    if has_library() {
+        forms.push(Form::new("fused, dgemm", "library"));
+    }
+    Ok(Case {
+        name: format!("integrals/{}", molecule.name),
+        expression: "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)".to_owned(),
+        format: "dense",
+        order: "reorder(K, a, b, i, m)".to_owned(),
+        inputs,
+        by_hand: text(false),
+        forms,
+        bar: bar(0.9).unwrap_or(0.0),
+    })
+}
+
+fn restricted(molecule: Molecule) -> Result<Case> {
+    let bar = |bar: f64| molecule.is_large().then_some(bar);
+    Ok(Case {
+        name: format!("restricted/{}", molecule.name),
+        expression: "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m) * L(K,i)".to_owned(),
+        format: "(K, i, m) -> (K : dense, i : compressed, m : dense), pos = 32, crd = 32",
+        order: "reorder(K, i, a, b, m)".to_owned(),
+        inputs: molecule.operands(&Format::csc())?,
+        by_hand: text(true),
+        forms: vec![
+            Form::new("one nest", "nary").slice(molecule.slice()),
+            Form::new("fused", "fused").barred(bar(2.0)),
+            Form::new("fused, P dense", "fused_dense"),
+        ],
+        bar: bar(0.9).unwrap_or(0.0),
+    })
+}
+
+/// Whether a library with a dense product can be found where the linker looks.
+fn has_library() -> bool {
+    let names = ["libmkl_rt.so.2", "libmkl_rt.so", "libopenblas.so.0"];
+    let folders = [
+        "/usr/lib/x86_64-linux-gnu",
+        "/usr/lib/aarch64-linux-gnu",
+        "/usr/lib",
+        "/usr/local/lib",
+    ];
+    folders.iter().any(|folder| {
+        let folder = std::path::Path::new(folder);
+        names.iter().any(|name| folder.join(name).exists())
+    })
 }
 
 /// A number that follows from another one, the same everywhere.
@@ -201,7 +307,7 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_the_benchmark() {
-        let small = Molecule::SMALL.operands().expect("packs");
+        let small = Molecule::SMALL.operands(&Format::csr()).expect("packs");
         let counts = ["I", "C", "P", "L"].map(|name| small[name].n_stored());
         assert_eq!(counts, [511_875, 843, 5_625, 735]);
         // Tiles of the larger ones, which take longer to pack.

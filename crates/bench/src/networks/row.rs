@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::bandwidth::Gain;
+
 /// How large peaks of memory may be, as a multiple of what plans state.
 const PEAK: f64 = 1.1;
 /// Bytes of peaks that are not worth a bar: those of the allocator and of planning.
@@ -21,6 +23,21 @@ pub struct Beside {
     /// Its time over ours: above 1, ours is faster.
     pub ratio: f64,
     /// The least ratio that is good enough, if there is one.
+    pub bar: Option<f64>,
+}
+
+/// Ours on several threads.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OnThreads {
+    /// How many.
+    pub number: usize,
+    /// The time of computing.
+    pub time: Duration,
+    /// The time on one thread over that.
+    pub gain: f64,
+    /// The gain of reading and of copying an array meanwhile.
+    pub memory: Gain,
+    /// The least gain that is good enough; `None` where there is too little work.
     pub bar: Option<f64>,
 }
 
@@ -45,6 +62,8 @@ pub struct NetworkRow {
     pub beside: Vec<Beside>,
     /// The least ratio to the fastest of these that is good enough.
     pub bar: f64,
+    /// Ours on several threads, if that was measured.
+    pub threads: Option<OnThreads>,
 }
 
 impl NetworkRow {
@@ -66,6 +85,9 @@ impl NetworkRow {
         ratios.all(|it| it.bar.is_none_or(|bar| it.ratio >= bar))
             && self.best() >= self.bar
             && self.planning <= PLANNING
+            && self
+                .threads
+                .is_none_or(|it| it.bar.is_none_or(|bar| it.gain >= bar))
             && (is_small || self.peak as f64 <= PEAK * self.stated as f64)
     }
 
@@ -83,7 +105,7 @@ impl NetworkRow {
         for line in self.tree.lines() {
             text.push_str(&format!("    {line}\n"));
         }
-        let bar = |bar: Option<f64>| bar.map_or(String::new(), |bar| format!("   bar {bar}"));
+        let bar = |bar: Option<f64>| bar.map_or(String::new(), |bar| format!("   bar {bar:.2}"));
         for it in &self.beside {
             let time = format!("{:.1?}", it.time);
             text.push_str(&format!(
@@ -94,11 +116,19 @@ impl NetworkRow {
             ));
         }
         let best = format!("{:.2}", self.best());
-        text + &format!(
+        text.push_str(&format!(
             "  {:<26}{best:>10}{}\n",
             "the best of all",
             bar(Some(self.bar))
-        )
+        ));
+        if let Some(it) = &self.threads {
+            let (name, time) = (format!("{} threads", it.number), format!("{:.1?}", it.time));
+            let (gain, memory, bar) = (it.gain, it.memory, bar(it.bar));
+            text.push_str(&format!(
+                "  {name:<14}{time:>12}{gain:>10.2}{bar}   (memory: {memory})\n"
+            ));
+        }
+        text
     }
 
     /// The row as JSON; times in seconds.
@@ -122,6 +152,13 @@ impl NetworkRow {
             "beside": beside.collect::<Vec<_>>(),
             "best": self.best(),
             "bar": self.bar,
+            "threads": self.threads.map(|it| json!({
+                "number": it.number,
+                "seconds": it.time.as_secs_f64(),
+                "gain": it.gain,
+                "copy_gain": it.memory.copy,
+                "bar": it.bar,
+            })),
         })
     }
 }

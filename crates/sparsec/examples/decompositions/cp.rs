@@ -10,10 +10,10 @@
 //! Source: Kolda and Bader, "Tensor Decompositions and Applications", SIAM Review 2009, §3.4,
 //! <https://doi.org/10.1137/07070111X>.
 
-use sparsec::{Kernel, Program, Result, Session, Tensor};
+use sparsec::{Result, Session, Tensor};
 
 use crate::dense::Matrix;
-use crate::{letters, norm, tensor_of};
+use crate::products::{Products, norm, until_settled};
 
 /// Iterations before gains are looked at: a start at random may gain little at first.
 const LEAST: usize = 10;
@@ -28,13 +28,11 @@ pub(crate) fn fits(
     tensor: &Tensor,
     rank: usize,
     iterations: usize,
-    mut progress: impl FnMut(usize, f64),
+    progress: impl FnMut(usize, f64),
 ) -> Result<Vec<f64>> {
     let order = tensor.order();
     let extents: Vec<usize> = tensor.extents().iter().map(|it| *it as usize).collect();
-    let kernels: Vec<Kernel> = (0..order)
-        .map(|mode| session.plan(&program(tensor, mode)?))
-        .collect::<Result<_>>()?;
+    let products = Products::new(session, tensor, |_| "r".to_owned())?;
     let mut factors: Vec<Matrix> = (0..order)
         .map(|mode| {
             let start = Matrix::random(extents[mode], rank, mode as u64);
@@ -42,11 +40,10 @@ pub(crate) fn fits(
         })
         .collect();
     let size = norm(tensor);
-    let mut fits: Vec<f64> = Vec::new();
-    for iteration in 0..iterations {
+    until_settled(LEAST, iterations, progress, || {
         let (mut explained, mut modelled) = (0.0, 0.0);
         for mode in 0..order {
-            let product = product(&kernels[mode], tensor, &factors, mode)?;
+            let product = products.of(&factors, mode)?;
             let gram = gram(&factors, mode, rank);
             let mut factor = product.over(&gram);
             // The last mode has the model as a whole.
@@ -69,56 +66,7 @@ pub(crate) fn fits(
             factors[mode] = factor;
         }
         let error: f64 = size * size + modelled - 2.0 * explained;
-        let fit = 1.0 - error.max(0.0).sqrt() / size;
-        progress(iteration, fit);
-        let gain = fits.last().map_or(f64::INFINITY, |before| fit - before);
-        fits.push(fit);
-        if iteration >= LEAST && gain.abs() < 1e-5 {
-            break;
-        }
-    }
-    Ok(fits)
-}
-
-/// The product of a tensor with all factors but one.
-fn program(tensor: &Tensor, mode: usize) -> Result<Program> {
-    let names = letters(tensor.order());
-    let others = (0..tensor.order()).filter(|other| *other != mode);
-    let factors: Vec<String> = others
-        .map(|other| format!("F{other}({},r)", names[other]))
-        .collect();
-    let text = format!(
-        "M({},r) = T({}) * {}",
-        names[mode],
-        names.join(","),
-        factors.join(" * ")
-    );
-    let program = Program::parse(&text)?.format("M", "dense")?;
-    let mut others = (0..tensor.order()).filter(|other| *other != mode);
-    others
-        .try_fold(program, |program, other| {
-            program.format(&format!("F{other}"), "dense")
-        })?
-        .like("T", tensor)
-}
-
-fn product(kernel: &Kernel, tensor: &Tensor, factors: &[Matrix], mode: usize) -> Result<Matrix> {
-    let stored: Vec<(String, Tensor)> = factors
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != mode)
-        .map(|(other, factor)| Ok((format!("F{other}"), tensor_of(factor)?)))
-        .collect::<Result<_>>()?;
-    let mut binding = kernel.bind("T", tensor)?;
-    for (name, factor) in &stored {
-        binding = binding.bind(name, factor)?;
-    }
-    let values = binding.evaluate()?;
-    let rank = factors[0].columns;
-    Ok(Matrix {
-        rows: factors[mode].rows,
-        columns: rank,
-        values: values.values::<f64>().unwrap_or_default().to_vec(),
+        Ok(1.0 - error.max(0.0).sqrt() / size)
     })
 }
 

@@ -1,21 +1,24 @@
 //! Decompositions of a sparse tensor, with the fit of each iteration.
 //!
 //! ```text
-//! cargo run --release --example decompositions -- cp     kg-nations.tns.gz 10
+//! cargo run --release --example decompositions -- cp     kg-nations.tns.gz 10 fits.svg
 //! cargo run --release --example decompositions -- tucker kg-nations.tns.gz 4
 //! ```
 //!
 //! Without a file, a small tensor of known rank is made. A name without a folder is looked
-//! for in the folder that `SPARSEC_DATA` names too.
+//! for in the folder that `SPARSEC_DATA` names too. The last word is the file for a picture of
+//! the fits.
 #![allow(clippy::print_stdout, reason = "an example that prints its progress")]
 
 mod cp;
+mod curve;
 mod dense;
+mod products;
 mod tucker;
 
 use std::path::{Path, PathBuf};
 
-use sparsec::{ElementType, Format, PackOptions, Result, Session, Tensor};
+use sparsec::{Diagnostic, ElementType, Format, PackOptions, Result, Session, Tensor, code};
 
 use dense::Matrix;
 
@@ -31,11 +34,25 @@ fn main() -> Result<()> {
     let session = Session::shared();
     let progress = |iteration: usize, fit: f64| println!("iteration {iteration:3}  fit {fit:.5}");
     let rank = |usual: usize| word(2).and_then(|word| word.parse().ok()).unwrap_or(usual);
-    let fits = match word(0) {
-        Some("tucker") => tucker::fits(session, &tensor, rank(4), 50, progress)?,
-        _ => cp::fits(session, &tensor, rank(10), 50, progress)?,
+    let (name, fits) = match word(0) {
+        Some("tucker") => {
+            let fits = tucker::fits(session, &tensor, rank(4), 50, progress)?;
+            ("Tucker", fits)
+        }
+        _ => ("CP", cp::fits(session, &tensor, rank(10), 50, progress)?),
     };
-    print!("{}", curve(&fits));
+    if let Some(file) = word(3) {
+        let title = format!(
+            "{name} of {}: fit by iteration",
+            word(1).unwrap_or_default()
+        );
+        std::fs::write(file, curve::svg(&title, &fits)).map_err(|error| {
+            Diagnostic::new(
+                code::CANNOT_WRITE_FILE,
+                format!("cannot write `{file}`: {error}"),
+            )
+        })?;
+    }
     Ok(())
 }
 
@@ -81,33 +98,6 @@ fn low_rank(extents: &[u64], rank: usize) -> Result<Tensor> {
     Tensor::pack(&Format::csf(extents.len()), extents, &coords, &values)
 }
 
-/// The names of the modes of a tensor.
-fn letters(order: usize) -> Vec<String> {
-    (0..order).map(|mode| format!("i{mode}")).collect()
-}
-
-fn tensor_of(matrix: &Matrix) -> Result<Tensor> {
-    let extents = [matrix.rows as u64, matrix.columns as u64];
-    Tensor::dense(&extents, matrix.values.clone())
-}
-
-/// The square root of the sum of all squares.
-fn norm(tensor: &Tensor) -> f64 {
-    let values = tensor.values::<f64>().unwrap_or_default();
-    values.iter().map(|value| value * value).sum::<f64>().sqrt()
-}
-
-/// The fits as a plot: a line for each iteration, a star for its fit between 0 and the best.
-fn curve(fits: &[f64]) -> String {
-    let most = fits.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
-    let mut text = String::from("\nfit by iteration\n");
-    for (iteration, fit) in fits.iter().enumerate() {
-        let at = (fit.max(0.0) / most * 60.0).round() as usize;
-        text.push_str(&format!("{iteration:4} |{:at$}* {fit:.4}\n", ""));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,11 +127,5 @@ mod tests {
             assert!(rises(&fits), "{fits:?}");
             assert!(fits.last() > Some(&0.999), "{fits:?}");
         }
-    }
-
-    #[test]
-    fn curves_end_at_the_best() {
-        let text = curve(&[0.1, 0.4, 0.5]);
-        assert!(text.ends_with(&format!("2 |{:60}* 0.5000\n", "")), "{text}");
     }
 }

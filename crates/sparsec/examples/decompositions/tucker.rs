@@ -13,10 +13,10 @@
 //! approximation of higher-order tensors", SIAM J. Matrix Anal. 2000, §4.2,
 //! <https://doi.org/10.1137/S0895479898346995>.
 
-use sparsec::{Kernel, Program, Result, Session, Tensor};
+use sparsec::{Result, Session, Tensor};
 
 use crate::dense::Matrix;
-use crate::{letters, norm, tensor_of};
+use crate::products::{Products, norm, until_settled};
 
 /// The fit after each iteration; see [`cp::fits`](crate::cp::fits).
 ///
@@ -27,7 +27,7 @@ pub(crate) fn fits(
     tensor: &Tensor,
     rank: usize,
     iterations: usize,
-    mut progress: impl FnMut(usize, f64),
+    progress: impl FnMut(usize, f64),
 ) -> Result<Vec<f64>> {
     let order = tensor.order();
     let ranks: Vec<usize> = tensor
@@ -35,9 +35,7 @@ pub(crate) fn fits(
         .iter()
         .map(|extent| rank.min(*extent as usize))
         .collect();
-    let kernels: Vec<Kernel> = (0..order)
-        .map(|mode| session.plan(&program(tensor, mode)?))
-        .collect::<Result<_>>()?;
+    let products = Products::new(session, tensor, |other| format!("r{other}"))?;
     let mut factors: Vec<Matrix> = (0..order)
         .map(|mode| {
             let rows = tensor.extents()[mode] as usize;
@@ -45,22 +43,14 @@ pub(crate) fn fits(
         })
         .collect();
     let size = norm(tensor);
-    let mut fits: Vec<f64> = Vec::new();
-    for iteration in 0..iterations {
+    until_settled(1, iterations, progress, || {
         let mut core = 0.0;
         for mode in 0..order {
-            let product = product(&kernels[mode], tensor, &factors, mode)?;
+            let product = products.of(&factors, mode)?;
             (factors[mode], core) = orthonormal(product, ranks[mode]);
         }
-        let fit = 1.0 - (size * size - core).max(0.0).sqrt() / size;
-        progress(iteration, fit);
-        let gain = fits.last().map_or(f64::INFINITY, |before| fit - before);
-        fits.push(fit);
-        if gain.abs() < 1e-5 {
-            break;
-        }
-    }
-    Ok(fits)
+        Ok(1.0 - (size * size - core).max(0.0).sqrt() / size)
+    })
 }
 
 /// The leading left singular vectors of a matrix, and the sum of their squared singular
@@ -77,50 +67,4 @@ fn orthonormal(matrix: Matrix, rank: usize) -> (Matrix, f64) {
     });
     let explained = values.iter().take(rank).map(|value| value.max(0.0)).sum();
     (matrix.times(&kept), explained)
-}
-
-/// The product of a tensor with all factors but one, a mode of the core for each.
-fn program(tensor: &Tensor, mode: usize) -> Result<Program> {
-    let names = letters(tensor.order());
-    let others: Vec<usize> = (0..tensor.order()).filter(|it| *it != mode).collect();
-    let factors: Vec<String> = others
-        .iter()
-        .map(|other| format!("U{other}({},r{other})", names[*other]))
-        .collect();
-    let cores: Vec<String> = others.iter().map(|other| format!("r{other}")).collect();
-    let text = format!(
-        "Y({},{}) = T({}) * {}",
-        names[mode],
-        cores.join(","),
-        names.join(","),
-        factors.join(" * ")
-    );
-    let program = Program::parse(&text)?.format("Y", "dense")?;
-    let mut others = (0..tensor.order()).filter(|other| *other != mode);
-    others
-        .try_fold(program, |program, other| {
-            program.format(&format!("U{other}"), "dense")
-        })?
-        .like("T", tensor)
-}
-
-fn product(kernel: &Kernel, tensor: &Tensor, factors: &[Matrix], mode: usize) -> Result<Matrix> {
-    let stored: Vec<(String, Tensor)> = factors
-        .iter()
-        .enumerate()
-        .filter(|(other, _)| *other != mode)
-        .map(|(other, factor)| Ok((format!("U{other}"), tensor_of(factor)?)))
-        .collect::<Result<_>>()?;
-    let mut binding = kernel.bind("T", tensor)?;
-    for (name, factor) in &stored {
-        binding = binding.bind(name, factor)?;
-    }
-    let values = binding.evaluate()?;
-    let rows = factors[mode].rows;
-    let values = values.values::<f64>().unwrap_or_default().to_vec();
-    Ok(Matrix {
-        rows,
-        columns: values.len() / rows.max(1),
-        values,
-    })
 }

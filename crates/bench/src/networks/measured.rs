@@ -1,0 +1,230 @@
+//! One network: ours compared with each form by hand, then timed in turns.
+
+use std::time::{Duration, Instant};
+
+use sparsec::parallel::Pool;
+use sparsec::runtime::{Kernel, OutputTensor};
+use sparsec::{
+    Array, Compiled, Diagnostic, ElementType, Function, Outcome, Result, Session, Stage, Tensor,
+    code, codegen_c, compile, least_bytes,
+};
+
+use super::Setting;
+use super::cases::{Case, Form};
+use super::ours::Ours;
+use super::row::{Beside, NetworkRow, OnThreads};
+use crate::by_hand;
+use crate::clock;
+use crate::pair::{difference, launch, median, result};
+use crate::variants::{Threads, ratio};
+
+/// How long the rounds of one form by hand take in all: long ones have fewer rounds.
+const ENOUGH: Duration = Duration::from_secs(2);
+
+impl Case {
+    /// Compares and times the network on one thread, then ours on several.
+    pub(super) fn measure(&self, setting: &Setting<'_>) -> Result<NetworkRow> {
+        // Loops in chunks would run on all processors.
+        let compiled = || -> Result<(Compiled, Duration)> {
+            let started = Instant::now();
+            let compiled = compile(&self.request()?, &self.inputs)?;
+            Ok((compiled, started.elapsed()))
+        };
+        let (ours, planning) = setting.pool.run(compiled)?;
+        let mut row = setting.pool.run(|| self.beside(setting, &ours))?;
+        row.planning = planning;
+        if let Some(threads) = setting.threads {
+            row.threads = self.on_threads(setting, &ours, threads)?;
+        }
+        Ok(row)
+    }
+
+    /// Ours beside each form by hand.
+    fn beside(&self, setting: &Setting<'_>, compiled: &Compiled) -> Result<NetworkRow> {
+        let session = setting.session;
+        // Kernels by hand take the arguments of a nest that reads operands as they are.
+        let mut asked = self.request()?;
+        asked.schedule = Some(sparsec::Source::new("schedule", self.order.as_str()));
+        let nest = compile(&asked, &self.inputs)?;
+        let function = &nest.statements()[0].function;
+
+        // The first run makes the kernel; the second one is watched.
+        session.run(compiled, &self.inputs)?;
+        let (outcome, peak) = watched(|| session.run(compiled, &self.inputs));
+        let outcome = outcome?;
+        let expected = &outcome.tensors[self.result()];
+        let mut kernels = Ours::new(session, compiled, &self.inputs, clock::time)?;
+        let mut run_ours = || match &mut kernels {
+            Some(kernels) => kernels.run(clock::time),
+            None => Ok(taken(&session.run(compiled, &self.inputs)?)),
+        };
+        let mut ours = vec![run_ours()?];
+        let mut beside = Vec::new();
+        for form in &self.forms {
+            let kernel = self.compiled(session, function, *form)?;
+            let mut output = result(&nest, &kernel)?;
+            let run = |output: &mut _| launch(&kernel, &self.inputs, output, clock::time);
+            let first = run(&mut output)?;
+            self.compare(*form, expected, &output)?;
+            let mut times = vec![first];
+            for _ in 1..rounds(setting.rounds, first) {
+                ours.push(run_ours()?);
+                times.push(run(&mut output)?);
+            }
+            let part = form
+                .slice
+                .map_or(1.0, |slice| expected.extents()[0] as f64 / slice as f64);
+            beside.push((form, median(times, Duration::cmp).mul_f64(part)));
+        }
+        let ours = median(ours, Duration::cmp);
+        let beside = beside.into_iter().map(|(form, time)| Beside {
+            name: form.name,
+            time,
+            ratio: time.as_secs_f64() / ours.as_secs_f64(),
+            bar: form.bar,
+        });
+        Ok(NetworkRow {
+            name: self.name.clone(),
+            tree: compiled.emit(&Stage::Tree)?,
+            ours,
+            convert: outcome.timings.convert,
+            planning: Duration::ZERO,
+            stated: stated(compiled, expected),
+            peak,
+            beside: beside.collect(),
+            bar: self.bar,
+            threads: None,
+        })
+    }
+
+    /// Ours planned for several threads, in turns with `one`, which is planned for one; `None`
+    /// if results are converted after their kernels.
+    fn on_threads(
+        &self,
+        setting: &Setting<'_>,
+        one: &Compiled,
+        threads: &Threads,
+    ) -> Result<Option<OnThreads>> {
+        let many = threads
+            .many
+            .run(|| compile(&self.request()?, &self.inputs))?;
+        let session = setting.session;
+        let ready = |pool: &Pool, compiled: &Compiled| {
+            pool.run(|| Ours::new(session, compiled, &self.inputs, clock::wall))
+        };
+        let (Some(mut one), Some(mut many)) =
+            (ready(setting.pool, one)?, ready(&threads.many, &many)?)
+        else {
+            return Ok(None);
+        };
+        if one.result()?.arrays() != many.result()?.arrays() {
+            let message = format!("`{}` differs on {} threads", self.name, threads.number);
+            return Err(wrong(message));
+        }
+        let first = setting.pool.run(|| one.run(clock::wall))?;
+        let (mut alone, mut together) = (vec![first], Vec::new());
+        for round in 0..rounds(setting.rounds, first) {
+            if round > 0 {
+                alone.push(setting.pool.run(|| one.run(clock::wall))?);
+            }
+            together.push(threads.many.run(|| many.run(clock::wall))?);
+        }
+        let memory = threads.memory();
+        Ok(Some(OnThreads {
+            number: threads.number,
+            gain: ratio(&alone, &together),
+            time: median(together, Duration::cmp),
+            memory,
+            bar: Threads::least_of_copies(median(alone, Duration::cmp), memory),
+        }))
+    }
+
+    /// Compares a result by hand, or the slice of it that there is, with ours.
+    fn compare(&self, form: Form, ours: &Tensor, by_hand: &OutputTensor) -> Result<()> {
+        let mut pairs: Vec<(&Array, &Array)> = ours.arrays().iter().zip(by_hand.arrays()).collect();
+        let sliced = form.slice.map(|slice| {
+            let n = n_below(ours, slice);
+            let (ours, by_hand) = pairs.pop().expect("a tensor has values");
+            [ours, by_hand].map(|array| {
+                let values = array.as_slice::<f64>().unwrap_or_default();
+                Array::from_vec(values[..n].to_vec())
+            })
+        });
+        if let Some([ours, by_hand]) = &sliced {
+            pairs.push((ours, by_hand));
+        }
+        for (ours, by_hand) in pairs {
+            if let Some(differs) = difference(ours, by_hand) {
+                let (name, form) = (&self.name, form.name);
+                let message = format!("`{name}` and its form {form} differ: {differs}");
+                return Err(wrong(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn compiled(&self, session: &Session, function: &Function, form: Form) -> Result<Kernel> {
+        let prelude = codegen_c::emit_file(&[], &codegen_c::Options::default());
+        let room = include_str!("../../kernels/room.c");
+        let slice = form.slice.unwrap_or(i32::MAX as u64);
+        let text = format!(
+            "{prelude}\n{room}\n#define FORM {}\n#define SLICE {slice}\n{}",
+            form.function, self.by_hand
+        );
+        by_hand::compile(session, function, &text, "by_hand")
+    }
+}
+
+fn wrong(message: String) -> Diagnostic {
+    Diagnostic::new(code::WRONG_RESULT, message)
+        .help("this is a fault of sparsec: please report it")
+}
+
+/// How many of `wanted` rounds there are where one takes so long.
+fn rounds(wanted: usize, one: Duration) -> usize {
+    let enough = ENOUGH.as_secs_f64() / one.as_secs_f64().max(1e-9);
+    wanted.min(enough as usize).max(1)
+}
+
+/// How many of the values of a tensor are of outermost coordinates below `slice`.
+fn n_below(tensor: &Tensor, slice: u64) -> usize {
+    let mut n = 0;
+    tensor.for_each_stored(|entry, _| n += usize::from(entry[0] < slice));
+    n
+}
+
+/// The time of computing in a run.
+fn taken(outcome: &Outcome) -> Duration {
+    outcome.timings.compute.iter().sum()
+}
+
+/// Bytes of the result and of the copies of operands that a plan has.
+fn stated(compiled: &Compiled, result: &Tensor) -> u64 {
+    let plan = &compiled.statements()[0].plan;
+    let copies = plan
+        .conversions
+        .iter()
+        .filter(|it| it.view.is_none())
+        .map(|copy| {
+            let extents = &plan.concrete.tensors[copy.to].extents;
+            let extents: Vec<u64> = extents.iter().map(|extent| extent.unwrap_or(0)).collect();
+            least_bytes(&copy.format, &extents, ElementType::F64) as u64
+        });
+    copies.sum::<u64>() + result.bytes() as u64
+}
+
+/// The result of `work`, and how many bytes the process took at most beyond those before.
+/// 0 where the system does not say.
+fn watched<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let field = |name: &str| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+        kilobytes.unwrap_or(0) << 10
+    };
+    // The peak is forgotten; where it cannot be, it is an upper bound.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let before = field("VmRSS:");
+    let done = work();
+    (done, field("VmHWM:").saturating_sub(before))
+}

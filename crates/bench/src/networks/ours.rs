@@ -1,0 +1,93 @@
+//! Ours made ready to be launched as forms by hand are: on copies of operands that are made
+//! once, and with results that are written again in every round.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sparsec::runtime::{Kernel, OutputTensor};
+use sparsec::{Compiled, Inputs, Result, Session, Tensor};
+
+use crate::clock::Clock;
+use crate::pair::{launch, result_of};
+
+/// The kernels of a program with their operands and results.
+pub(super) struct Ours {
+    steps: Vec<Step>,
+}
+
+/// One statement.
+struct Step {
+    kernel: Arc<Kernel>,
+    inputs: Inputs,
+    output: OutputTensor,
+}
+
+impl Ours {
+    /// Makes the kernels ready, and runs each once. `None` if a result is stored in another
+    /// format than its kernel writes.
+    ///
+    /// # Errors
+    /// Those of compiling, converting and running.
+    pub(super) fn new(
+        session: &Session,
+        compiled: &Compiled,
+        inputs: &Inputs,
+        clock: Clock<Result<()>>,
+    ) -> Result<Option<Self>> {
+        let mut known = inputs.clone();
+        let mut steps = Vec::new();
+        for (number, statement) in compiled.statements().iter().enumerate() {
+            let plan = &statement.plan;
+            let is_seen_otherwise = plan.conversions.iter().any(|it| it.view.is_some());
+            if is_seen_otherwise
+                || plan.converts_result.is_some()
+                || plan.levels_of_result.is_some()
+            {
+                return Ok(None);
+            }
+            let tensors = &plan.concrete.tensors;
+            for copy in &plan.conversions {
+                let from = &known[&tensors[copy.from].name];
+                let converted = session.convert(from, &copy.format)?;
+                known.insert(tensors[copy.to].name.clone(), converted);
+            }
+            let kernel = session.kernel(&statement.function)?;
+            let output = result_of(compiled, number, &kernel)?;
+            let mut step = Step {
+                kernel,
+                inputs: known.clone(),
+                output,
+            };
+            step.run(clock)?;
+            if number + 1 < compiled.statements().len() {
+                let name = compiled.results()[number].to_owned();
+                known.insert(name, step.result()?);
+            }
+            steps.push(step);
+        }
+        Ok(Some(Self { steps }))
+    }
+
+    /// Runs all statements; how long they took in all, by this clock.
+    pub(super) fn run(&mut self, clock: Clock<Result<()>>) -> Result<Duration> {
+        self.steps.iter_mut().map(|step| step.run(clock)).sum()
+    }
+
+    /// The result of the last statement.
+    pub(super) fn result(&self) -> Result<Tensor> {
+        self.steps
+            .last()
+            .expect("a program has a statement")
+            .result()
+    }
+}
+
+impl Step {
+    fn run(&mut self, clock: Clock<Result<()>>) -> Result<Duration> {
+        launch(&self.kernel, &self.inputs, &mut self.output, clock)
+    }
+
+    fn result(&self) -> Result<Tensor> {
+        self.output.clone().finish()
+    }
+}
