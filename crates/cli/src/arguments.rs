@@ -352,7 +352,8 @@ pub(crate) struct MlirArguments {
     pub(crate) file: String,
 
     /// mlir: the program; generic: in the generic form; encodings: how its sparse tensors
-    /// are stored; index, concrete, schedule, loop, c: its kernels; may be given several times
+    /// are stored; index, concrete, schedule, loop, c: its kernels; sparsified: their loops as a
+    /// module of scf and memref; may be given several times
     #[arg(long, value_name = "STAGE", action = ArgAction::Append)]
     pub(crate) emit: Vec<String>,
 

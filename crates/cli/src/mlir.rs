@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::SessionHost;
+use sparsec::mlir_host::{SessionHost, sparsified};
 use sparsec::{
     Diagnostic, Facts, Options, Policy, Result, Session, Stage, code, compile_program, mlir_run,
     suggest,
@@ -18,7 +18,7 @@ use crate::text_file::read_source;
 const AUTO: &str = "auto";
 
 /// What `--emit` takes.
-const STAGES: [&str; 8] = [
+const STAGES: [&str; 9] = [
     "mlir",
     "generic",
     "encodings",
@@ -27,6 +27,7 @@ const STAGES: [&str; 8] = [
     "schedule",
     "loop",
     "c",
+    "sparsified",
 ];
 
 /// Runs a function of the program, or prints the stages that were asked for.
@@ -62,6 +63,7 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
             "mlir" => module.to_string(),
             "generic" => module.generic(),
             "encodings" => module.encodings_text(),
+            "sparsified" => sparsified(&module)?,
             stage => kernels(&module, stage)?,
         };
         texts.push((name, text));

@@ -54,6 +54,8 @@ pub enum ComputeStage {
     Shares,
     /// The loops as C.
     C,
+    /// The loops as a module of MLIR.
+    Mlir,
     /// The dataflow graph for Graphviz.
     Dot,
     /// The dataflow graph, drawn.
@@ -62,7 +64,7 @@ pub enum ComputeStage {
 
 impl ComputeStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+    pub const ALL: [(Self, &'static str, &'static str); 9] = [
         (
             Self::Computation,
             "computation",
@@ -85,6 +87,7 @@ impl ComputeStage {
             "the loops for several threads, which run shares of them",
         ),
         (Self::C, "c", "the loops as C"),
+        (Self::Mlir, "mlir", "the loops as a module of MLIR"),
         (Self::Dot, "dot", "the dataflow graph, for Graphviz"),
         (Self::Svg, "svg", "the dataflow graph, drawn"),
     ];
@@ -164,6 +167,7 @@ impl Computed {
                 .to_string(),
             ComputeStage::Shares => compile_computation(&self.computation)?.shared().to_string(),
             ComputeStage::C => compile_computation(&self.computation)?.c(),
+            ComputeStage::Mlir => compile_computation(&self.computation)?.mlir(),
             ComputeStage::Dot => self.computation.dot(),
             ComputeStage::Svg => self.computation.svg(),
         })

@@ -327,7 +327,7 @@ pub enum ConversionStage {
 
 impl ConversionStage {
     /// Every stage with its name and what it shows, as `--emit` takes it.
-    pub const ALL: [(Self, &'static str, &'static str); 10] = [
+    pub const ALL: [(Self, &'static str, &'static str); 11] = [
         (
             Self::Relation,
             "relation",
@@ -360,6 +360,11 @@ impl ConversionStage {
             "its loops for several threads",
         ),
         (Self::Computed(ComputeStage::C), "c", "the loops as C"),
+        (
+            Self::Computed(ComputeStage::Mlir),
+            "mlir",
+            "the loops as a module of MLIR",
+        ),
         (
             Self::Computed(ComputeStage::Dot),
             "dot",
@@ -416,7 +421,12 @@ impl ConversionStage {
                 .cost(so_far.unwrap_or(Optimisation::All), &|_| true)?
                 .to_string()),
             Self::Computed(stage) => {
-                let loops = [ComputeStage::Loop, ComputeStage::Shares, ComputeStage::C];
+                let loops = [
+                    ComputeStage::Loop,
+                    ComputeStage::Shares,
+                    ComputeStage::C,
+                    ComputeStage::Mlir,
+                ];
                 let is_of_loops = loops.contains(&stage);
                 let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {
                     Some(so_far) => conversion.optimised(so_far, &|_| true)?,

@@ -162,7 +162,7 @@
 //! | [`mod@compute`] | computations over relations: their stages, and running them  |
 //! | [`mlir_host`]   | programs of MLIR, run in a session                           |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`mlir_run`](mod@mlir_run), [`codegen_c`] | the rooms behind, for tools |
+//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`mlir_run`](mod@mlir_run), [`codegen_c`], [`codegen_scf`] | the rooms behind, for tools |
 
 pub mod binding;
 pub mod compile;
@@ -227,6 +227,7 @@ pub use sparsec_base::{
     code, f16, suggest,
 };
 pub use sparsec_codegen_c as codegen_c;
+pub use sparsec_codegen_scf as codegen_scf;
 pub use sparsec_computation as computation;
 pub use sparsec_computation::Computation;
 pub use sparsec_format::{

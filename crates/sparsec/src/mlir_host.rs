@@ -9,11 +9,43 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_io::{Content, ReadOptions, WriteOptions};
+use sparsec_mlir::Module;
 use sparsec_mlir_run::{Host, Kernel};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::program::Program;
 use crate::session::Session;
+use crate::{Facts, Policy, compile_program};
+
+/// The kernels of a program as a module of MLIR: loops over positions and coordinates.
+///
+/// # Errors
+/// Those of planning the kernels.
+///
+/// ```
+/// use sparsec::mlir::Module;
+/// use sparsec::mlir_host::sparsified;
+/// let text = "func.func @f(%x: tensor<8xf64>, %y: tensor<8xf64>) -> tensor<8xf64> {
+///   %0 = linalg.add ins(%x, %x : tensor<8xf64>, tensor<8xf64>)
+///                   outs(%y : tensor<8xf64>) -> tensor<8xf64>
+///   return %0 : tensor<8xf64>
+/// }";
+/// let module = Module::parse(&sparsec::Source::new("example", text), None)?;
+/// assert!(sparsified(&module)?.contains("scf.for"));
+/// # Ok::<(), sparsec::Error>(())
+/// ```
+pub fn sparsified(module: &Module) -> Result<String> {
+    let mut functions = Vec::new();
+    for kernel in sparsec_mlir_run::kernels(module)? {
+        let (facts, policy) = (Facts::default(), Policy::default());
+        let compiled = compile_program(&kernel.program, &kernel.formats, &facts, &policy)?;
+        let statements = compiled.statements().iter();
+        functions.extend(statements.map(|statement| statement.function.clone()));
+    }
+    Ok(sparsec_codegen_scf::emit(
+        &functions.iter().collect::<Vec<_>>(),
+    ))
+}
 
 /// The environment, by the names of variables.
 type Variables<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;

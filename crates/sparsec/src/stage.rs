@@ -48,6 +48,8 @@ pub enum Stage {
     CBody,
     /// A stage drawn as SVG.
     Drawn(Drawing),
+    /// A module of MLIR: `memref` and `scf`.
+    Mlir,
     /// Declarations of kernels for C programs; see [`Compiled::keep`].
     Header,
     /// What Cranelift makes machine code from.
@@ -69,7 +71,7 @@ pub enum Drawing {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 21] = [
+    pub const NAMES: [(&'static str, &'static str); 22] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -101,6 +103,10 @@ impl Stage {
         ("c", "C; with `header` too, a file that needs nothing else"),
         ("c=body", "the loops alone, as C"),
         (
+            "mlir",
+            "a module of MLIR: `func`, `scf`, `memref` and `arith`",
+        ),
+        (
             "header",
             "declarations of `assemble_y`, `compute_y` and `evaluate_y`",
         ),
@@ -125,6 +131,7 @@ impl Stage {
             "loop" => Self::Loop,
             "c" => Self::C,
             "c=body" => Self::CBody,
+            "mlir" => Self::Mlir,
             "concrete=svg" => Self::Drawn(Drawing::Concrete),
             "graph=svg" => Self::Drawn(Drawing::Graph),
             "lattice=svg" => Self::Drawn(Drawing::Lattice),
@@ -150,6 +157,10 @@ impl Compiled {
                 &functions,
                 &Default::default(),
             ));
+        }
+        if *stage == Stage::Mlir {
+            let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
+            return Ok(sparsec_codegen_scf::emit(&functions));
         }
         if *stage == Stage::Header {
             return Ok(self.keep(None)?.header);
@@ -203,7 +214,7 @@ impl Compiled {
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
             Stage::CBody => sparsec_codegen_c::emit_loops(&statement.function),
-            Stage::C | Stage::Header | Stage::Drawn(_) => {
+            Stage::C | Stage::Mlir | Stage::Header | Stage::Drawn(_) => {
                 unreachable!("emitted for all statements at once")
             }
         })

@@ -16,6 +16,7 @@
 //! | `encodings` | its encodings in every spelling                           |
 //! | `to-16`     | the program in the words of a release                     |
 //! | `index`, `concrete`, … | a stage of its kernels                         |
+//! | `sparsified` | the loops of its kernels as a module of `scf`            |
 //! | `run`       | the output of `@main`, on the interpreter and in machine code |
 //! | `error`     | the diagnostic that refuses it, or a stage that follows   |
 //!
@@ -28,7 +29,7 @@
 //! refused has the expectation of [`refuse`](crate::refuse) behind the line at fault.
 
 use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::SessionHost;
+use sparsec::mlir_host::{SessionHost, sparsified};
 use sparsec::{
     Backend, Facts, Options, Policy, Result, Session, Source, Stage, compile_program, mlir_run,
 };
@@ -214,6 +215,7 @@ fn emitted(
                 let printed = run(&module, files)?;
                 printed.lines().map(|line| format!("> {line}\n")).collect()
             }
+            ("sparsified", _) => sparsified(&module)?,
             (other, _) => match Stage::parse(other) {
                 Some(stage) => kernels(&module, &stage)?,
                 None => panic!("there is no stage `{other}` of a program"),

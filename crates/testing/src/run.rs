@@ -44,11 +44,34 @@ impl Engines {
     }
 }
 
+/// The cases of a file that have inputs: the program compiled for them, and them.
+///
+/// # Errors
+/// If there is no section `run`, or something is wrong with it.
+pub fn inputs(file: &Filetest) -> Check<Vec<(Compiled, Inputs)>> {
+    let compiled = compile(&file.request, &Inputs::new()).map_err(|error| error.render(false))?;
+    let given = |case: &Case| {
+        let inputs = given(file, &compiled, case)?;
+        let compiled = compile(&file.request, &inputs).map_err(|error| error.render(false))?;
+        Ok((compiled, inputs))
+    };
+    cases_of(file, &compiled)?.iter().map(given).collect()
+}
+
 /// Runs every case of a file.
 ///
 /// # Errors
 /// The first case that goes wrong, with its line and engine.
 pub fn check(file: &Filetest, compiled: &Compiled, engines: &Engines) -> Check {
+    for case in &cases_of(file, compiled)? {
+        check_case(file, compiled, engines, case)
+            .map_err(|error| format!("{}:{}: {error}", file.name, case.line))?;
+    }
+    Ok(())
+}
+
+/// The cases of a file, of which it has to have one.
+fn cases_of(file: &Filetest, compiled: &Compiled) -> Check<Vec<Case>> {
     let section = file
         .section("run")
         .ok_or("there is no section `run`; it is written by hand")?;
@@ -62,18 +85,20 @@ pub fn check(file: &Filetest, compiled: &Compiled, engines: &Engines) -> Check {
     if cases.is_empty() {
         return Err(format!("{}:{}: there is no case", file.name, section.line));
     }
-    for case in &cases {
-        check_case(file, compiled, engines, case)
-            .map_err(|error| format!("{}:{}: {error}", file.name, case.line))?;
-    }
-    Ok(())
+    Ok(cases)
 }
 
-fn check_case(file: &Filetest, compiled: &Compiled, engines: &Engines, case: &Case) -> Check {
+/// The tensors that a case gives.
+fn given(file: &Filetest, compiled: &Compiled, case: &Case) -> Check<Inputs> {
     let mut inputs = Inputs::new();
     for (name, data) in &case.given {
         inputs.insert(name.clone(), input(file, compiled, name, data)?);
     }
+    Ok(inputs)
+}
+
+fn check_case(file: &Filetest, compiled: &Compiled, engines: &Engines, case: &Case) -> Check {
+    let inputs = given(file, compiled, case)?;
     let compiled = compile(&file.request, &inputs).map_err(|error| error.render(false))?;
     for (engine, session) in &engines.0 {
         let outcome = session.run(&compiled, &inputs);

@@ -122,6 +122,11 @@ impl CompiledComputation {
         sparsec_codegen_c::emit(self.function())
     }
 
+    /// The kernel as a module of MLIR.
+    pub fn mlir(&self) -> String {
+        sparsec_codegen_scf::emit(&[self.function()])
+    }
+
     /// The extents of data, with these values of parameters and of given integers.
     fn extents(&self, space: &DataSpace, data: &Data<'_>) -> Result<Vec<u64>> {
         let extents = space.extents.iter().map(|extent| {

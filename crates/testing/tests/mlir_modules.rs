@@ -1,0 +1,154 @@
+//! Kernels as modules of MLIR, verified and run by MLIR's own tools.
+//!
+//! Without the [tools](sparsec_testing::mlir_tools) the tests report that they are skipped. With
+//! them, `mlir-opt` verifies the module of every filetest, and kernels print what the interpreter
+//! computes, bit by bit.
+
+use std::path::Path;
+
+use sparsec::{Compiled, Inputs, Tensor, compile};
+use sparsec_loop::interpret::{ArgumentData, Entries};
+use sparsec_loop::{Function, Role};
+use sparsec_runtime::OutputTensor;
+use sparsec_testing::file::Filetest;
+use sparsec_testing::mlir_tools::Tools;
+use sparsec_testing::modules::{self, Call};
+use sparsec_testing::{compute, mlir, refuse, relate, run, suite};
+
+/// Calls in one program: a run of the tools takes longer than most calls.
+const CALLS: usize = 40;
+
+/// The filetests of expressions that compile, with their names.
+fn expressions() -> Vec<(String, Filetest, Compiled)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests");
+    let mut found = Vec::new();
+    for path in suite::files(&root).expect("a folder of filetests") {
+        let name = path
+            .strip_prefix(&root)
+            .expect("below")
+            .display()
+            .to_string();
+        let text = std::fs::read_to_string(&path).expect("a filetest");
+        if refuse::is_refusal(&text)
+            || mlir::is_mlir(&text)
+            || compute::is_computation(&text)
+            || relate::is_relation(&text)
+        {
+            continue;
+        }
+        let file = Filetest::parse(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        if let Ok(compiled) = compile(&file.request, &Inputs::new()) {
+            found.push((name, file, compiled));
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_of_all_filetests_verify() {
+    let Some(tools) = Tools::of_environment() else {
+        return;
+    };
+    let all = expressions();
+    // One module of all kernels is verified at once.
+    for group in all.chunks(CALLS) {
+        let statements = group
+            .iter()
+            .flat_map(|(_, _, compiled)| compiled.statements());
+        let functions: Vec<&Function> = statements.map(|it| &it.function).collect();
+        let module = sparsec::codegen_scf::emit(&functions);
+        tools
+            .verify(&module)
+            .unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert!(all.len() > 150, "{} files", all.len());
+}
+
+#[test]
+fn kernels_of_filetests_compute_the_same_bits() {
+    let Some(tools) = Tools::of_environment() else {
+        return;
+    };
+    let mut calls = Vec::new();
+    let mut failing = Vec::new();
+    for (name, file, _) in &expressions() {
+        let Ok(cases) = run::inputs(file) else {
+            continue;
+        };
+        for (compiled, inputs) in cases {
+            let Some(call) = call_of(&compiled, &inputs) else {
+                continue;
+            };
+            match call.expected() {
+                Ok(_) => calls.push(call),
+                Err(_) => failing.push((name.clone(), call)),
+            }
+        }
+    }
+    assert!(calls.len() > 60, "{} calls", calls.len());
+    for group in calls.chunks(CALLS) {
+        modules::check(&tools, group).unwrap_or_else(|error| panic!("{error}"));
+    }
+    assert!(failing.len() > 2, "{} failures", failing.len());
+    for (name, call) in &failing {
+        modules::check_failure(&tools, call).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// The call of a program with one kernel, if the kernel reads operands as they are given.
+fn call_of(compiled: &Compiled, inputs: &Inputs) -> Option<Call> {
+    let [statement] = compiled.statements() else {
+        return None;
+    };
+    let plan = &statement.plan;
+    if !plan.conversions.is_empty() || plan.levels_of_result.is_some() {
+        return None;
+    }
+    let function = statement.function.clone();
+    let mut arguments = Vec::new();
+    for argument in &function.arguments {
+        let data = match argument.role {
+            Role::In => operand(inputs.get(&argument.name)?),
+            Role::Out => {
+                let program = compiled.resolved();
+                let tensor = &program.tensors[program.tensors.named(&argument.name)?];
+                let extents: Option<Vec<u64>> = tensor.extents.iter().copied().collect();
+                let data = &plan.concrete.tensors[plan.concrete.result];
+                let format = plan.formats.shared(plan.concrete.result).clone();
+                let extents = extents?;
+                let output =
+                    OutputTensor::new(&function, argument, format, extents.clone(), data.fill)
+                        .ok()?;
+                arguments_of(&extents, output.arrays())
+            }
+        };
+        let fits = data.buffers.len() == argument.buffers.len()
+            && data.extents.len() == argument.extents.len();
+        if !fits {
+            return None;
+        }
+        arguments.push(data);
+    }
+    Some(Call {
+        function,
+        arguments,
+    })
+}
+
+fn operand(tensor: &Tensor) -> ArgumentData {
+    arguments_of(tensor.extents(), tensor.arrays())
+}
+
+fn arguments_of(extents: &[u64], arrays: &[sparsec::Array]) -> ArgumentData {
+    let entries = |array: &sparsec::Array| {
+        let mut entries = Entries::zeros(array.element(), array.len());
+        for at in 0..array.len() {
+            entries.set(at, array.get(at));
+        }
+        entries
+    };
+    ArgumentData {
+        extents: extents.iter().map(|&extent| extent as i64).collect(),
+        buffers: arrays.iter().map(entries).collect(),
+    }
+}
