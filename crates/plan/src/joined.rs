@@ -61,7 +61,7 @@ pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Opt
     let rhs = other
         .rhs
         .map_accesses(&mut |access| (access.tensor == result).then(|| part.clone()));
-    contractions::flattened(&rhs, &joined)?;
+    contractions::flattened(&rhs, &joined, false)?;
     joined.statements[reader].rhs = rhs;
     joined.statements.remove(number);
     Some(joined)

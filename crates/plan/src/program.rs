@@ -377,7 +377,8 @@ impl State<'_> {
 
     /// A right side with sums inside of a product as one product, if that is a network.
     fn flattened(&self, number: usize, rhs: &Expr, facts: Facts<'_>) -> Option<Expr> {
-        let flat = contractions::flattened(rhs, &self.program)?;
+        let keeps_tree = facts.networks.wanted.keep_tree;
+        let flat = contractions::flattened(rhs, &self.program, keeps_tree)?;
         let mut program = self.program.clone();
         program.statements[number].rhs.clone_from(&flat);
         let naive = concretize(&program, number);

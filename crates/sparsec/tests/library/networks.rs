@@ -127,6 +127,38 @@ fn parentheses_state_a_tree_that_is_kept() {
     }
 }
 
+/// Contractions of two tensors each are the tree, whatever order would cost less.
+#[test]
+fn statements_state_a_tree() {
+    let inputs = operands();
+    let session = Session::interpreter();
+    let whole = request("E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)");
+    let whole = compile(&whole, &inputs).unwrap();
+    let expected = session.run(&whole, &inputs).unwrap();
+    for (text, first) in [
+        (
+            "T(K,b,i) = I(K,a,b) * C(a,i); E(K,i,m) = P(b,m) * T(K,b,i)",
+            "I(K,a,b) * C(a,i)",
+        ),
+        (
+            "T(m,K,a) = I(K,a,b) * P(b,m); E(K,i,m) = C(a,i) * T(m,K,a)",
+            "I(K,a,b) * P(b,m)",
+        ),
+    ] {
+        let mut request = request(text);
+        request.results = Some(std::collections::BTreeSet::from(["E".to_owned()]));
+        request.networks.keep_tree = true;
+        let compiled = compile(&request, &inputs).unwrap();
+        assert_eq!(compiled.statements().len(), 1, "{text}");
+        let tree = compiled.emit(&Stage::Tree).unwrap();
+        let line = tree.lines().next().unwrap_or_default();
+        assert!(line.contains(first), "{text}\n{tree}");
+        let outcome = session.run(&compiled, &inputs).unwrap();
+        assert_eq!(outcome.tensors["E"].vals(), expected.tensors["E"].vals());
+        session.check(&compiled, &inputs, &outcome).unwrap();
+    }
+}
+
 #[test]
 fn a_tree_that_takes_too_much_memory_is_refused() {
     let inputs = operands();
