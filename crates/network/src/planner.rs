@@ -171,9 +171,16 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
             planner.choose_layouts(candidate);
         }
         sort(&mut candidates);
-        for candidate in candidates.iter_mut().take(MAX_CLIMBS) {
+        // Who has other prices may prefer the structure from which the changes were made.
+        let mut climbed: Vec<Candidate<'_>> =
+            candidates.iter().take(MAX_CLIMBS).cloned().collect();
+        for candidate in &mut climbed {
             planner.climb(candidate);
         }
+        let changed = climbed.into_iter().zip(&candidates);
+        let changed = changed.filter(|(to, from)| to.priced.price.total < from.priced.price.total);
+        let changed: Vec<Candidate<'_>> = changed.map(|(to, _)| to).collect();
+        candidates.extend(changed);
         sort(&mut candidates);
     }
     finish(candidates, options)
@@ -209,6 +216,7 @@ fn finish(mut candidates: Vec<Candidate<'_>>, options: &PlanOptions) -> Result<P
 }
 
 /// A structure with the layouts that it follows.
+#[derive(Clone)]
 struct Candidate<'a> {
     ranked: &'a Ranked,
     layouts: Layouts,

@@ -4,6 +4,7 @@
 //! C(i,j) = A(i,k) * B(k,j)
 //! The planner chose the cheapest of 9 candidates: reorder(i, k, j), precompute(…).
 //! It estimates that the kernel computes 240000 points and stores 96000 entries.
+//! It estimates 1.2 ms on one thread: 1.1 ms for steps of loops and 100 µs for arrays that caches do not hold.
 //! Rejected:
 //!   reorder(i, j, k), convert(B, csc)
 //!     takes 3.4 ms against 1.2 ms: 2.2 ms more for conversions
@@ -235,10 +236,7 @@ impl fmt::Display for Account {
             count(self.points),
             count(self.entries)
         )?;
-        if chosen.cost.conversions > 0.0 {
-            let converted = time(chosen.cost.conversions);
-            writeln!(f, "It estimates that conversions take {converted}.")?;
-        }
+        writeln!(f, "{}", chosen.cost_of_parts())?;
         if let Some(sentence) = self.assumed.sentence() {
             writeln!(f, "{sentence}")?;
         }
@@ -260,6 +258,30 @@ impl fmt::Display for Account {
             writeln!(f, "    {}", candidate.against(chosen.cost))?;
         }
         Ok(())
+    }
+}
+
+impl Considered {
+    /// What it was thought to cost, and for what, in a sentence.
+    fn cost_of_parts(&self) -> String {
+        let Cost {
+            steps,
+            traffic,
+            conversions,
+            launches,
+        } = self.cost;
+        let parts = [
+            (steps, "steps of loops"),
+            (traffic, "arrays that caches do not hold"),
+            (conversions, "conversions"),
+            (launches, "launches"),
+        ];
+        let parts = parts.into_iter().filter(|(part, _)| *part > 0.0);
+        let parts: Vec<String> = parts
+            .map(|(part, of)| format!("{} for {of}", time(part)))
+            .collect();
+        let all = time(self.cost.nanoseconds());
+        format!("It estimates {all} on one thread: {}.", listed(&parts))
     }
 }
 

@@ -48,7 +48,7 @@ use crate::search::Plan;
 pub(crate) use flat::flattened;
 
 /// How many plans of a network become candidates.
-const MOST: usize = 3;
+const MOST: usize = 4;
 /// In how many of them other orders of loops are tried.
 const REORDERED_PLANS: usize = 2;
 /// The most loops of one nest whose orders are tried.

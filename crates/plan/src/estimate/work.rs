@@ -20,7 +20,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use sparsec_format::Level;
-use sparsec_graph::operand::for_each_nested;
+use sparsec_graph::operand::{for_each_nested, level_at};
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
@@ -136,7 +136,16 @@ impl Loops<'_> {
         let walked: f64 = held.iter().sum();
         let extent = estimate.points(&[var]);
         let runs = self.runs();
+        // Bits are tested in step with the arrays that the loop goes along.
+        let is_in_bits = led.len() == 1
+            && is_along_arrays(&inner, body)
+            && led.iter().all(|operand| {
+                let access = operands.access(*operand);
+                let level = level_at(access, var, estimate.formats.of(access.tensor));
+                level.is_some_and(|(_, level)| level.kind.capabilities().random_insert)
+            });
         let (steps, inside) = match lead.lattice.everything {
+            false if is_in_bits => (extent * machine.dense_step, walked * runs),
             true => {
                 let step = match is_along_arrays(&inner, body) && walked == 0.0 {
                     true => machine.dense_step,
@@ -178,7 +187,7 @@ impl Loops<'_> {
                 lhs,
                 reduce: Some(_),
                 ..
-            } if walked > 0.0 && inner.moving(lhs) == Some(inner.vars.len()) => {
+            } if walked > 0.0 && !is_in_bits && inner.moving(lhs) == Some(inner.vars.len()) => {
                 inside * machine.scatter
             }
             _ => 0.0,
