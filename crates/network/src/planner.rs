@@ -172,8 +172,7 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
         }
         sort(&mut candidates);
         // Who has other prices may prefer the structure from which the changes were made.
-        let mut climbed: Vec<Candidate<'_>> =
-            candidates.iter().take(MAX_CLIMBS).cloned().collect();
+        let mut climbed: Vec<Candidate<'_>> = candidates.iter().take(MAX_CLIMBS).cloned().collect();
         for candidate in &mut climbed {
             planner.climb(candidate);
         }

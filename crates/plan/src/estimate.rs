@@ -247,8 +247,12 @@ impl Estimate<'_> {
         self.for_each_collected(workspace, &mut |nested, bound| {
             let modes = nested.lhs.vars();
             let mut reduced = nested.rhs.vars();
+            // Loops around run it where there is something to collect.
+            let mut around = reduced.clone();
+            around.retain(|var| !bound.contains(var));
             reduced.retain(|var| bound.contains(var) && !modes.contains(var));
-            n += self.hit(nested.rhs, &reduced) * self.points(&modes);
+            let hit = self.hit(nested.rhs, &reduced) / self.share(nested.rhs, &around);
+            n += hit.min(1.0) * self.points(&modes);
         });
         n.max(1.0)
     }

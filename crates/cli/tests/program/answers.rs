@@ -127,7 +127,7 @@ fn plans_are_explained() {
     let text = place.call(&words("")).answer();
     for sentence in [
         "The planner chose the cheapest of ",
-        "It estimates that conversions take ",
+        " for conversions",
         "Rejected:\n",
         " more for conversions",
         "C has 90000 entries, where about ",
