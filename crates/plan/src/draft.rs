@@ -421,6 +421,7 @@ impl<'a> Draft<'a> {
             counts: self.facts.counts,
             assumed: self.facts.assumed,
             extents: self.facts.extents,
+            segment: self.facts.segment,
             conversions: &self.conversions,
         }
     }

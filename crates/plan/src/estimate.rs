@@ -23,7 +23,7 @@ pub(crate) mod machine;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
-use sparsec_format::{Coordinate, Format, Level};
+use sparsec_format::{Coordinate, Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_graph::operand::{Nested, for_each_nested};
 use sparsec_index::concrete::Stmt;
@@ -71,6 +71,8 @@ pub(crate) struct Estimate<'a> {
     pub assumed: Counts<'a>,
     /// How far index variables run of which the program does not say it.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
+    /// How many entries the segments of the tensor of a name have on average.
+    pub segment: &'a dyn Fn(&str) -> Option<f64>,
     /// Which tensors are others, seen by their levels.
     pub conversions: &'a [Conversion],
 }
@@ -84,6 +86,7 @@ impl<'a> Estimate<'a> {
             counts: facts.counts,
             assumed: facts.assumed,
             extents: facts.extents,
+            segment: facts.segment,
             conversions: &plan.conversions,
         }
     }
@@ -363,7 +366,44 @@ impl Estimate<'_> {
         let (points, _) = self.places(access, &access.vars(), &extents);
         let share = (self.n_stored(access) / points).min(1.0);
         let is_hit = -(points / all * (-share).ln_1p()).exp_m1();
-        (all * is_hit).max(1.0)
+        match self.n_fibers(access, vars) {
+            Some((fibers, Prefix::Whole)) => fibers,
+            Some((fibers, Prefix::Begun)) => (all * is_hit).min(fibers).max(1.0),
+            None => (all * is_hit).max(1.0),
+        }
+    }
+
+    /// How many fibers an operand lists, and how much of their coordinates these variables say,
+    /// where it is no more: entries of real tensors share more of them than chance would have.
+    fn n_fibers(&self, access: &Access, vars: &[IndexVar]) -> Option<(f64, Prefix)> {
+        let data = &self.concrete.tensors[access.tensor];
+        let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);
+        let levels = self.formats.of(access.tensor).levels();
+        let (last, leading) = levels.split_last()?;
+        let lists = |level: &Level| level.kind == LevelKind::Compressed && level.unique;
+        if data.role != TensorRole::Input
+            || is_copy
+            || !lists(last)
+            || !leading.last().is_some_and(lists)
+        {
+            return None;
+        }
+        let is_said = |mode: usize| {
+            let index = access.indices[mode].vars();
+            index.iter().all(|var| vars.contains(var))
+        };
+        let said = leading.iter().filter(|level| is_said(level.mode())).count();
+        if is_said(last.mode()) || said == 0 {
+            return None;
+        }
+        let fibers = self.n_stored(access) / (self.segment)(data.source_name())?.max(1.0);
+        Some((
+            fibers,
+            match said == leading.len() {
+                true => Prefix::Whole,
+                false => Prefix::Begun,
+            },
+        ))
     }
 
     /// How many coordinates there are in the modes that these variables say, of such
@@ -406,6 +446,15 @@ impl Estimate<'_> {
             Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
         }
     }
+}
+
+/// How much is said of the coordinates of a fiber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Prefix {
+    /// Some of them.
+    Begun,
+    /// All.
+    Whole,
 }
 
 /// Whether the entries of all operands of the statement are counted, and the extents known.
