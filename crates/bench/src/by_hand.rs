@@ -34,9 +34,18 @@ pub(crate) fn compile(
 /// # Errors
 /// Those of [`Kernel::launch`].
 pub(crate) fn launch(kernel: &Kernel, arguments: &mut [KernelArgument<'_>]) -> Result<()> {
+    launch_until(kernel, arguments, &Cancel::default())
+}
+
+/// As [`launch`], and ends soon after `cancel` is set.
+pub(crate) fn launch_until(
+    kernel: &Kernel,
+    arguments: &mut [KernelArgument<'_>],
+    cancel: &Cancel,
+) -> Result<()> {
     // SAFETY: the operands, and the format and extents of the result, are those of the
     // case, which the kernel was compiled or written for.
-    unsafe { kernel.launch(arguments, &Cancel::default()) }
+    unsafe { kernel.launch(arguments, cancel) }
 }
 
 /// Runs a kernel by hand on the arrays of a computation.

@@ -21,7 +21,8 @@
 //! with ours, and both are timed in turns. A nest that would run for minutes computes some
 //! matrices of the result, and its time is scaled. What is timed of ours is computing;
 //! copies of operands stand apart, as a program makes them once. Ours is then planned for
-//! several threads, and its gain stands beside that of copying an array.
+//! several threads, and its gain stands beside that of copying an array. `search/NAME` tries
+//! the other plans that planning priced, too.
 
 mod cases;
 mod factors;
@@ -29,6 +30,7 @@ mod graphs;
 mod integrals;
 mod measured;
 mod ours;
+mod plans;
 mod row;
 
 use sparsec::parallel::Pool;
@@ -38,7 +40,7 @@ use crate::data::Given;
 use crate::variants::Threads;
 use cases::chosen;
 
-pub use row::{Beside, NetworkRow, OnThreads};
+pub use row::{Beside, NetworkRow, OnThreads, Tried};
 
 /// How large the networks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +78,8 @@ pub(crate) fn measure(
 ) -> Result<Vec<NetworkRow>> {
     let mut rows = Vec::new();
     print(NetworkRow::heading().to_owned())?;
-    for listed in chosen(setting.scale, only, setting.given)? {
-        let row = (listed.case)()?.measure(setting)?;
+    for (listed, tries_plans) in chosen(setting.scale, only, setting.given)? {
+        let row = (listed.case)()?.measure(setting, tries_plans)?;
         print(row.text())?;
         rows.push(row);
     }

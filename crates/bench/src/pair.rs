@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec::{
-    Array, Backend, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session, code,
-    codegen_c,
+    Array, Backend, Cancel, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session,
+    code, codegen_c,
 };
 
 use crate::by_hand;
@@ -299,8 +299,19 @@ pub(crate) fn launch(
     output: &mut OutputTensor,
     clock: Clock<Result<()>>,
 ) -> Result<Duration> {
+    launch_until(kernel, inputs, output, clock, &Cancel::default())
+}
+
+/// The same, which ends soon after `cancel` is set.
+pub(crate) fn launch_until(
+    kernel: &Kernel,
+    inputs: &Inputs,
+    output: &mut OutputTensor,
+    clock: Clock<Result<()>>,
+    cancel: &Cancel,
+) -> Result<Duration> {
     let mut arguments = arguments(kernel, inputs, output);
-    let (taken, ended) = clock(&mut || by_hand::launch(kernel, &mut arguments));
+    let (taken, ended) = clock(&mut || by_hand::launch_until(kernel, &mut arguments, cancel));
     ended.map(|()| taken)
 }
 

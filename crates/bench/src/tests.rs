@@ -169,6 +169,18 @@ fn networks_have_tensors_of_files() {
 }
 
 #[test]
+fn plans_that_were_priced_give_the_same_result() {
+    let mut options = options(false);
+    options.only = vec!["networks/search/tiny".to_owned()];
+    let report = measure(&options, &tiny(), &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(report.networks.len(), 2);
+    for row in &report.networks {
+        let plans = row.plans.as_ref().expect("one statement");
+        assert!(plans.number > 1 && plans.over_fastest >= 1.0, "{row:?}");
+    }
+}
+
+#[test]
 fn plans_are_kept() {
     let sizes = Sizes {
         rows: 20_000,

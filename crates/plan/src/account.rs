@@ -26,13 +26,13 @@ use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, is_known};
 use crate::search::{Facts, Plan};
 
 /// The most candidates that are kept of a search.
-const MOST: usize = 6;
+const MOST: usize = 24;
 
 /// What a search came across, and what it thinks of the plan that it chose.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// Candidates that can be lowered, the cheapest first: the plan, as far as
-    /// planning chose it, and the next best.
+    /// planning chose it, and the next best. Each can be given back as a schedule.
     pub considered: Vec<Considered>,
     /// How many candidates the search looked at, those included that cannot be lowered.
     pub n_looked: usize,
@@ -136,24 +136,28 @@ impl Considered {
 }
 
 impl Account {
+    /// How many candidates are shown.
+    pub const SHOWN: usize = 6;
+
     /// Adds a candidate; of those with equal commands there is one.
     pub(crate) fn add(&mut self, candidate: Considered) {
-        let text = candidate.schedule.to_string();
-        if self
-            .considered
-            .iter()
-            .any(|it| it.schedule.to_string() == text)
-        {
-            return;
-        }
         // Behind all that are as cheap: among equals the first wins.
         let place = self
             .considered
             .partition_point(|it| !candidate.cost.is_less_than(&it.cost));
-        if place < MOST {
-            self.considered.insert(place, candidate);
-            self.considered.truncate(MOST);
+        if place >= MOST {
+            return;
         }
+        let text = candidate.schedule.to_string();
+        if self
+            .considered
+            .iter()
+            .any(|it| it.cost == candidate.cost && it.schedule.to_string() == text)
+        {
+            return;
+        }
+        self.considered.insert(place, candidate);
+        self.considered.truncate(MOST);
     }
 
     /// Adds the candidates of another search for the same statement.
@@ -253,7 +257,7 @@ impl fmt::Display for Account {
         if !rejected.is_empty() {
             writeln!(f, "Rejected:")?;
         }
-        for candidate in rejected {
+        for candidate in rejected.iter().take(Self::SHOWN - 1) {
             writeln!(f, "  {}", candidate.commands())?;
             writeln!(f, "    {}", candidate.against(chosen.cost))?;
         }

@@ -35,6 +35,7 @@ use sparsec_network::{
 };
 use sparsec_schedule::product;
 
+use crate::account::Considered;
 use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::draft::{Draft, nests, walked};
@@ -43,7 +44,7 @@ use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::networks::{Objective, Planner};
 use crate::order::Orders;
-use crate::search::Plan;
+use crate::search::{Plan, considered};
 
 pub(crate) use flat::flattened;
 
@@ -222,16 +223,25 @@ impl<'a> Contraction<'a> {
             })
             .collect();
         found.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
+        let others: Vec<Considered> = found
+            .iter()
+            .map(|(_, cost, plan)| considered(plan, *cost))
+            .collect();
         let wanted = self.naive.facts().networks.wanted;
         if wanted.objective != Objective::Time || wanted.planner != Planner::Search {
             // Other orders of loops would not be those that are asked for.
             return found.into_iter().next().map(|(_, cost, plan)| (cost, plan));
         }
         let best = found.into_iter().take(REORDERED_PLANS).map(reordered);
-        best.reduce(|best, other| match other.0.is_less_than(&best.0) {
+        let (cost, mut plan) = best.reduce(|best, other| match other.0.is_less_than(&best.0) {
             true => other,
             false => best,
-        })
+        })?;
+        // The plan is the first of equals.
+        plan.account.add(considered(&plan, cost));
+        plan.account.n_looked += others.len();
+        others.into_iter().for_each(|it| plan.account.add(it));
+        Some((cost, plan))
     }
 
     fn index(&self, var: IndexVar) -> Option<sparsec_network::IndexVar> {

@@ -146,7 +146,7 @@ pub fn plan(
         return searched(&naive, None);
     };
     let best = contracted.best.map(|(cost, mut plan)| {
-        plan.account.n_looked += 1;
+        plan.account.n_looked = plan.account.n_looked.max(1);
         plan.account.add(considered(&plan, cost));
         plan
     });
@@ -341,7 +341,7 @@ fn in_turn(mut whole: Draft<'_>, asked: &Asked<'_>) -> Result<(Cost, Plan)> {
     Ok((cost, Plan { account, ..plan }))
 }
 
-fn considered(plan: &Plan, cost: Cost) -> Considered {
+pub(crate) fn considered(plan: &Plan, cost: Cost) -> Considered {
     Considered {
         schedule: plan.schedule.clone(),
         cost,

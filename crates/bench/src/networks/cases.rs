@@ -74,9 +74,17 @@ pub(super) struct Listed<'g> {
     pub(super) case: Box<dyn Fn() -> Result<Case> + 'g>,
 }
 
-/// The networks that are named, or the usual ones of a scale. A name may lack parts in front
-/// and behind: `medium` and `mttkrp/4` are parts of names. Files take the place of generated
-/// tensors, and leave the networks that have an operand like them.
+/// The networks that are named, or the usual ones of a scale, and whether to try the other
+/// plans of each.
+///
+/// | name        | networks                                                       |
+/// |-------------|----------------------------------------------------------------|
+/// | `mttkrp/4`  | those with these parts in their names, one after the other     |
+/// | `search`    | the usual ones, with their other plans                         |
+/// | `search/mttkrp/4` | the named ones, with their other plans                   |
+///
+/// Files take the place of generated tensors, and leave the networks that have an operand
+/// like them.
 ///
 /// # Errors
 /// `E0004` for a name that there is not.
@@ -84,7 +92,7 @@ pub(super) fn chosen<'g>(
     scale: Scale,
     only: &[&str],
     given: &'g [Given],
-) -> Result<Vec<Listed<'g>>> {
+) -> Result<Vec<(Listed<'g>, bool)>> {
     let mut all = match given {
         [] => integrals::listed(scale),
         _ => Vec::new(),
@@ -93,18 +101,34 @@ pub(super) fn chosen<'g>(
     if given.is_empty() {
         all.extend(graphs::listed(scale));
     }
-    let is_named = |name: &str, wanted: &str| format!("/{name}/").contains(&format!("/{wanted}/"));
-    for wanted in only {
-        if !all.iter().any(|listed| is_named(&listed.name, wanted)) {
-            let message = format!("there is no benchmark `networks/{wanted}`");
+    let wanted: Vec<(&str, bool)> = only
+        .iter()
+        .map(|name| match name.split_once('/') {
+            Some(("search", name)) => (name, true),
+            _ if *name == "search" => ("", true),
+            _ => (*name, false),
+        })
+        .collect();
+    let is_named = |listed: &Listed<'_>, wanted: &str| match wanted {
+        "" => listed.is_usual,
+        _ => format!("/{}/", listed.name).contains(&format!("/{wanted}/")),
+    };
+    for (name, _) in &wanted {
+        if !all.iter().any(|listed| is_named(listed, name)) {
+            let message = format!("there is no benchmark `networks/{name}`");
             let names: Vec<&str> = all.iter().map(|listed| listed.name.as_str()).collect();
             return Err(Diagnostic::new(code::BAD_OPTION_VALUE, message)
                 .help(format!("there are {}", names.join(", "))));
         }
     }
-    all.retain(|listed| match only {
-        [] => listed.is_usual,
-        _ => only.iter().any(|wanted| is_named(&listed.name, wanted)),
+    let chosen = all.into_iter().filter_map(|listed| {
+        let mut named = wanted.iter().filter(|(name, _)| is_named(&listed, name));
+        let first = match only {
+            [] => listed.is_usual.then_some(false),
+            _ => named.next().map(|(_, tries)| *tries),
+        };
+        let tries = first? || named.any(|(_, tries)| *tries);
+        Some((listed, tries))
     });
-    Ok(all)
+    Ok(chosen.collect())
 }

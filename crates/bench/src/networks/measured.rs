@@ -22,8 +22,12 @@ use crate::variants::{Threads, ratio};
 const ENOUGH: Duration = Duration::from_secs(2);
 
 impl Case {
-    /// Compares and times the network on one thread, then ours on several.
-    pub(super) fn measure(&self, setting: &Setting<'_>) -> Result<NetworkRow> {
+    /// Compares and times the network on one thread, then ours on several; before that the
+    /// other plans that were priced, if they are to be tried.
+    ///
+    /// # Errors
+    /// `E0515` if results differ; those of compiling and running.
+    pub(super) fn measure(&self, setting: &Setting<'_>, tries_plans: bool) -> Result<NetworkRow> {
         // Loops in chunks would run on all processors.
         let compiled = || -> Result<(Compiled, Duration)> {
             let started = Instant::now();
@@ -33,6 +37,9 @@ impl Case {
         let (ours, planning) = setting.pool.run(compiled)?;
         let mut row = setting.pool.run(|| self.beside(setting, &ours))?;
         row.planning = planning;
+        if tries_plans {
+            row.plans = setting.pool.run(|| self.tried(setting, &ours))?;
+        }
         if let Some(threads) = setting.threads {
             row.threads = self.on_threads(setting, &ours, threads)?;
         }
@@ -53,11 +60,12 @@ impl Case {
         let (outcome, peak) = watched(|| session.run(compiled, &self.inputs));
         let outcome = outcome?;
         let expected = &outcome.tensors[self.result()];
-        let mut kernels = Ours::new(session, compiled, &self.inputs, clock::time)?;
+        let mut kernels = Ours::new(session, compiled, &self.inputs)?;
         let mut run_ours = || match &mut kernels {
             Some(kernels) => kernels.run(clock::time),
             None => Ok(taken(&session.run(compiled, &self.inputs)?)),
         };
+        run_ours()?;
         let mut ours = vec![run_ours()?];
         let mut beside = Vec::new();
         for form in &self.forms {
@@ -94,6 +102,7 @@ impl Case {
             beside: beside.collect(),
             bar: self.bar,
             threads: None,
+            plans: None,
         })
     }
 
@@ -110,13 +119,15 @@ impl Case {
             .run(|| compile(&self.request()?, &self.inputs))?;
         let session = setting.session;
         let ready = |pool: &Pool, compiled: &Compiled| {
-            pool.run(|| Ours::new(session, compiled, &self.inputs, clock::wall))
+            pool.run(|| Ours::new(session, compiled, &self.inputs))
         };
         let (Some(mut one), Some(mut many)) =
             (ready(setting.pool, one)?, ready(&threads.many, &many)?)
         else {
             return Ok(None);
         };
+        setting.pool.run(|| one.run(clock::wall))?;
+        threads.many.run(|| many.run(clock::wall))?;
         if one.result()?.arrays() != many.result()?.arrays() {
             let message = format!("`{}` differs on {} threads", self.name, threads.number);
             return Err(wrong(message));
@@ -175,7 +186,7 @@ impl Case {
     }
 }
 
-fn wrong(message: String) -> Diagnostic {
+pub(super) fn wrong(message: String) -> Diagnostic {
     Diagnostic::new(code::WRONG_RESULT, message)
         .help("this is a fault of sparsec: please report it")
 }

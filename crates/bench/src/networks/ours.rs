@@ -2,13 +2,14 @@
 //! once, and with results that are written again in every round.
 
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use sparsec::runtime::{Kernel, OutputTensor};
-use sparsec::{Compiled, Inputs, Result, Session, Tensor};
+use sparsec::{Cancel, Compiled, Diagnostic, Inputs, Result, Session, Tensor, code};
 
-use crate::clock::Clock;
-use crate::pair::{launch, result_of};
+use crate::clock::{self, Clock};
+use crate::pair::{launch_until, result_of};
 
 /// The kernels of a program with their operands and results.
 pub(super) struct Ours {
@@ -23,8 +24,8 @@ struct Step {
 }
 
 impl Ours {
-    /// Makes the kernels ready, and runs each once. `None` if a result is stored in another
-    /// format than its kernel writes.
+    /// Makes the kernels ready; all but the last have run then. `None` if a result is stored
+    /// in another format than its kernel writes.
     ///
     /// # Errors
     /// Those of compiling, converting and running.
@@ -32,7 +33,6 @@ impl Ours {
         session: &Session,
         compiled: &Compiled,
         inputs: &Inputs,
-        clock: Clock<Result<()>>,
     ) -> Result<Option<Self>> {
         let mut known = inputs.clone();
         let mut steps = Vec::new();
@@ -58,8 +58,8 @@ impl Ours {
                 inputs: known.clone(),
                 output,
             };
-            step.run(clock)?;
             if number + 1 < compiled.statements().len() {
+                step.run(clock::time, &Cancel::default())?;
                 let name = compiled.results()[number].to_owned();
                 known.insert(name, step.result()?);
             }
@@ -70,7 +70,31 @@ impl Ours {
 
     /// Runs all statements; how long they took in all, by this clock.
     pub(super) fn run(&mut self, clock: Clock<Result<()>>) -> Result<Duration> {
-        self.steps.iter_mut().map(|step| step.run(clock)).sum()
+        let cancel = Cancel::default();
+        let steps = self.steps.iter_mut();
+        steps.map(|step| step.run(clock, &cancel)).sum()
+    }
+
+    /// Runs all statements, and stops after `limit`: `None` if they took longer.
+    pub(super) fn run_within(&mut self, limit: Duration) -> Result<Option<Duration>> {
+        let cancel = Cancel::default();
+        let (done, ended) = mpsc::channel::<()>();
+        let taken = std::thread::scope(|scope| {
+            let cancel = &cancel;
+            scope.spawn(move || {
+                if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                    cancel.set();
+                }
+            });
+            let steps = self.steps.iter_mut();
+            let taken = steps.map(|step| step.run(clock::time, cancel)).sum();
+            drop(done);
+            taken
+        });
+        match taken {
+            Err(error) if Diagnostic::code(&error) == code::CANCELLED => Ok(None),
+            taken => taken.map(Some),
+        }
     }
 
     /// The result of the last statement.
@@ -83,8 +107,8 @@ impl Ours {
 }
 
 impl Step {
-    fn run(&mut self, clock: Clock<Result<()>>) -> Result<Duration> {
-        launch(&self.kernel, &self.inputs, &mut self.output, clock)
+    fn run(&mut self, clock: Clock<Result<()>>, cancel: &Cancel) -> Result<Duration> {
+        launch_until(&self.kernel, &self.inputs, &mut self.output, clock, cancel)
     }
 
     fn result(&self) -> Result<Tensor> {

@@ -10,6 +10,8 @@ use crate::bandwidth::Gain;
 const PEAK: f64 = 1.1;
 /// Bytes of peaks that are not worth a bar: those of the allocator and of planning.
 const SMALL_PEAK: u64 = 16 << 20;
+/// How many times the fastest of all priced plans the chosen one may take.
+const OVER_FASTEST: f64 = 1.2;
 /// How long planning may take to ten tensors.
 const PLANNING: Duration = Duration::from_millis(10);
 
@@ -41,6 +43,33 @@ pub struct OnThreads {
     pub bar: Option<f64>,
 }
 
+/// The plans that planning priced, timed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// How many there were beside the chosen one.
+    pub number: usize,
+    /// How many of them were stopped.
+    pub stopped: usize,
+    /// The time of the chosen plan over that of the fastest one; 1 if it is the fastest.
+    pub over_fastest: f64,
+    /// The commands of the fastest plan, if it is not the chosen one.
+    pub fastest: Option<String>,
+    /// Whether kernels are too short for a bar.
+    pub is_short: bool,
+}
+
+impl Default for Tried {
+    fn default() -> Self {
+        Self {
+            number: 0,
+            stopped: 0,
+            over_fastest: 1.0,
+            fastest: None,
+            is_short: false,
+        }
+    }
+}
+
 /// One network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NetworkRow {
@@ -64,6 +93,8 @@ pub struct NetworkRow {
     pub bar: f64,
     /// Ours on several threads, if that was measured.
     pub threads: Option<OnThreads>,
+    /// The other plans, if they were tried.
+    pub plans: Option<Tried>,
 }
 
 impl NetworkRow {
@@ -88,6 +119,10 @@ impl NetworkRow {
             && self
                 .threads
                 .is_none_or(|it| it.bar.is_none_or(|bar| it.gain >= bar))
+            && self
+                .plans
+                .as_ref()
+                .is_none_or(|it| it.is_short || it.over_fastest <= OVER_FASTEST)
             && (is_small || self.peak as f64 <= PEAK * self.stated as f64)
     }
 
@@ -128,6 +163,16 @@ impl NetworkRow {
                 "  {name:<14}{time:>12}{gain:>10.2}{bar}   (memory: {memory})\n"
             ));
         }
+        if let Some(it) = &self.plans {
+            text.push_str(&format!(
+                "  {} priced plans, {} stopped; the chosen one takes {:.2} of the fastest   bar \
+                 {OVER_FASTEST}\n",
+                it.number, it.stopped, it.over_fastest
+            ));
+            if let Some(fastest) = &it.fastest {
+                text.push_str(&format!("    {fastest}\n"));
+            }
+        }
         text
     }
 
@@ -158,6 +203,12 @@ impl NetworkRow {
                 "gain": it.gain,
                 "copy_gain": it.memory.copy,
                 "bar": it.bar,
+            })),
+            "plans": self.plans.as_ref().map(|it| json!({
+                "number": it.number,
+                "stopped": it.stopped,
+                "over_fastest": it.over_fastest,
+                "fastest": it.fastest,
             })),
         })
     }

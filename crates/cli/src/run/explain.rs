@@ -13,7 +13,7 @@
 //! ```
 
 use serde_json::{Value, json};
-use sparsec::account::{Assumed, count};
+use sparsec::account::{Account, Assumed, count};
 use sparsec::{Compiled, Inputs, Intermediate, MemoryLimit, Outcome, Result, Session};
 
 use crate::table::duration;
@@ -118,7 +118,7 @@ pub(super) fn value(
     let statements = statements.map(|(number, result)| {
         let account = &compiled.statements()[number].plan.account;
         let chosen = account.considered.first().map(|chosen| chosen.cost);
-        let considered = account.considered.iter().enumerate();
+        let considered = account.considered.iter().take(Account::SHOWN).enumerate();
         let considered = considered.map(|(at, candidate)| {
             let against = chosen
                 .filter(|_| at > 0)
