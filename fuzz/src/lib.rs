@@ -12,6 +12,7 @@
 //! | [`texts`]   | one for each language: a text is refused, or its print parses to the same |
 //! | [`files`]   | one for each type of file: read, write, read again                |
 //! | [`programs`] | texts × formats × data on two engines, compared with the oracle  |
+//! | [`hosted`]  | programs of MLIR, run on two engines                              |
 //! | [`library`] | arrays of any content given to the functions that make tensors    |
 //! | [`misfit`]  | tensors given to kernels that were made for others                |
 //!
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 
 mod choices;
 pub mod files;
+pub mod hosted;
 pub mod library;
 pub mod misfit;
 pub mod packed;
@@ -81,6 +83,7 @@ pub const TARGETS: &[Target] = &[
     text("descriptor", texts::descriptor, 900, Seeds::Samples("fmt")),
     text("computation", texts::computation, 600, Seeds::Computations),
     text("mlir", texts::mlir, 1500, Seeds::Mlir),
+    text("mlir_run", hosted::mlir_run, 1500, Seeds::Mlir),
     text("script", texts::script, 150, Seeds::Scripts),
     text("filetest", programs::text, 400, Seeds::Programs),
     target("mtx", files::mtx, 2048, Seeds::Files(".mtx")),

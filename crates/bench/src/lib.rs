@@ -35,6 +35,7 @@
 //! | [`relations`]   | products by descriptors, and relations               |
 //! | [`conversions`] | conversions between formats, beside packing, SciPy, MKL and C |
 //! | [`networks`]    | products of three tensors and more beside C by hand  |
+//! | [`mlir`]        | kernels beside the dialect `sparse_tensor` of MLIR   |
 //! | [`report`]      | what was measured, as a table and as JSON            |
 
 pub mod bandwidth;
@@ -46,6 +47,7 @@ pub mod data;
 mod generated;
 pub mod io;
 pub mod latency;
+pub mod mlir;
 pub mod networks;
 pub mod pair;
 mod pattern;
@@ -86,6 +88,8 @@ pub struct Options {
     pub threads: usize,
     /// How many rounds at least; at least 1. Short kernels run more of them.
     pub repeat: usize,
+    /// The program `sparsec`, whose first results are measured beside those of MLIR.
+    pub program: Option<PathBuf>,
     /// Whether to print one JSON object at the end, in place of a table as it
     /// is measured.
     pub json: bool,
@@ -101,6 +105,7 @@ impl Default for Options {
             backend: Backend::C,
             threads: available_parallelism().map_or(1, |all| all.get().min(2)),
             repeat: 11,
+            program: None,
             json: false,
         }
     }
@@ -125,17 +130,21 @@ pub enum Suite {
     /// `networks/medium` and `networks/mttkrp/4` are parts. Those of sparse tensors of order 3
     /// and 4 are measured on files too.
     Networks,
+    /// Kernels beside MLIR, where it is installed; `mlir/spmv`, `mlir/spmv/band` and `mlir/first`
+    /// are parts.
+    Mlir,
 }
 
 impl Suite {
     /// Every suite by name.
-    pub const NAMES: [(&'static str, Self); 6] = [
+    pub const NAMES: [(&'static str, Self); 7] = [
         ("kernels", Self::Kernels),
         ("latency", Self::Latency),
         ("io", Self::Io),
         ("relations", Self::Relations),
         ("convert", Self::Convert),
         ("networks", Self::Networks),
+        ("mlir", Self::Mlir),
     ];
 
     /// Describes the measurement in one line.
@@ -149,6 +158,7 @@ impl Suite {
             }
             Self::Convert => "conversions between formats, beside packing, SciPy, MKL and C",
             Self::Networks => "products of three tensors and more, beside C by hand",
+            Self::Mlir => "kernels beside the dialect sparse_tensor of MLIR",
         }
     }
 
@@ -156,7 +166,7 @@ impl Suite {
     pub fn parse(name: &str) -> Option<Self> {
         // A part has its name behind that of the suite.
         let suite = match name.split_once('/') {
-            Some((suite @ ("convert" | "networks"), _)) => suite,
+            Some((suite @ ("convert" | "networks" | "mlir"), _)) => suite,
             _ => name,
         };
         let (_, suite) = Self::NAMES.iter().find(|(known, _)| *known == suite)?;
@@ -304,6 +314,18 @@ fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Repo
             given: &given,
         };
         report.networks = networks::measure(&setting, &only, &mut print)?;
+    }
+    if chosen.suites.contains(&Suite::Mlir) {
+        let only = options.only.iter();
+        let only: Vec<&str> = only.filter_map(|name| name.strip_prefix("mlir/")).collect();
+        let setting = mlir::Setting {
+            session: &session,
+            pool: &one,
+            sizes,
+            rounds: options.repeat,
+            program: options.program.as_deref(),
+        };
+        report.mlir = mlir::measure(&setting, &only, &mut print)?;
     }
     print(report.verdict())?;
     if options.json {

@@ -9,6 +9,7 @@ use crate::bandwidth::{Bandwidth, Gain};
 use crate::conversions::ConversionRow;
 use crate::io::IoReport;
 use crate::latency::Latency;
+use crate::mlir::MlirRow;
 use crate::networks::NetworkRow;
 use crate::peers::PeerTime;
 use crate::relations::RelationRow;
@@ -43,6 +44,8 @@ pub struct Report {
     pub conversions: Vec<ConversionRow>,
     /// Products of three tensors and more.
     pub networks: Vec<NetworkRow>,
+    /// Kernels beside MLIR.
+    pub mlir: Vec<MlirRow>,
     /// Files and packing, if they were measured.
     pub io: Option<IoReport>,
 }
@@ -99,6 +102,7 @@ impl Report {
             relations: Vec::new(),
             conversions: Vec::new(),
             networks: Vec::new(),
+            mlir: Vec::new(),
             io: None,
         }
     }
@@ -111,6 +115,7 @@ impl Report {
         let tasks = self.io.iter().flat_map(|io| &io.rows);
         let tasks = tasks.filter(|row| !row.keeps_bar());
         let networks = self.networks.iter().filter(|row| !row.keeps_bar());
+        let mlir = self.mlir.iter().filter(|row| !row.keeps_bar());
         let conversions = self.conversions.iter();
         let conversions = conversions.filter(|row| row.reaches() == Some(false));
         kernels
@@ -120,6 +125,7 @@ impl Report {
             .chain(tasks.map(|row| row.name.to_owned()))
             .chain(conversions.map(|row| row.name.clone()))
             .chain(networks.map(|row| row.name.clone()))
+            .chain(mlir.map(|row| format!("mlir/{}", row.name)))
             .collect()
     }
 
@@ -166,6 +172,7 @@ impl Report {
             "kernels": rows,
             "latencies": latencies,
             "networks": self.networks.iter().map(NetworkRow::json).collect::<Vec<_>>(),
+            "mlir": self.mlir.iter().map(MlirRow::json).collect::<Vec<_>>(),
             "relations": self.relations.iter().map(RelationRow::json).collect::<Vec<_>>(),
             "conversions": self.conversions.iter().map(ConversionRow::json).collect::<Vec<_>>(),
             "io": self.io.as_ref().map(IoReport::json),

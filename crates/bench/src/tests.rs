@@ -215,3 +215,25 @@ fn plans_are_kept() {
         "set SPARSEC_BLESS=1 where the new plans are better"
     );
 }
+
+/// Where MLIR is installed, each of its programs computes the same.
+#[test]
+fn programs_of_mlir_agree() {
+    let mut options = options(false);
+    options.only = vec!["mlir".to_owned()];
+    let mut out = Vec::new();
+    let report = measure(&options, &tiny(), &mut out).unwrap_or_else(|e| panic!("{e}"));
+    let text = String::from_utf8(out).expect("what is printed is text");
+    match report.mlir.len() {
+        0 => assert!(text.contains("no MLIR to compare with"), "{text}"),
+        n => assert_eq!(n, 9, "{text}"),
+    }
+}
+
+#[test]
+fn unknown_parts_of_mlir_are_refused() {
+    let mut options = options(false);
+    options.only = vec!["mlir/spmw".to_owned()];
+    let error = measure(&options, &tiny(), &mut Vec::new()).expect_err("there is no such part");
+    assert_eq!(error.code(), code::BAD_OPTION_VALUE);
+}

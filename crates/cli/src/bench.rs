@@ -34,6 +34,7 @@ pub(crate) fn bench(call: &Call, screen: &mut Screen, arguments: &BenchArguments
             None => defaults.repeat,
             Some(text) => call.count("repeat", text, MOST_ROUNDS)?,
         },
+        program: std::env::current_exe().ok(),
         json: screen.is_json(),
     };
     let mut out = Pipe {

@@ -115,6 +115,11 @@ impl Writer<'_> {
             let value = self.expr(value, false);
             return self.complex_unary(op, &value, ty);
         }
+        if op == UnaryOp::Abs && is_index {
+            // The operation has no lowering for `index`.
+            let value = self.unary(op, value, false);
+            return self.as_wanted(value, true);
+        }
         let value = self.expr(value, is_index);
         let Value { name, ty: held } = &value;
         let text = match op {

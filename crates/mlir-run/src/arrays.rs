@@ -107,7 +107,7 @@ pub(crate) fn tuples_from(encoding: &Encoding) -> Option<usize> {
 pub(crate) fn positions(tensor: &Tensor, encoding: &Encoding, level: usize) -> Option<Vec<i64>> {
     let view = tensor.level(level);
     match encoding.levels[level].kind {
-        LevelKind::Compressed => Some(view.pos().to_vec()),
+        LevelKind::Compressed | LevelKind::Range => Some(view.pos().to_vec()),
         LevelKind::LooseCompressed => {
             let pairs = view.pos().iter().zip(view.end().iter());
             Some(pairs.flat_map(|(from, to)| [from, to]).collect())

@@ -47,4 +47,12 @@ pub trait Host {
 
     /// The time in seconds since some fixed moment.
     fn seconds(&mut self) -> f64;
+
+    /// Called before each operation, for hosts that limit programs.
+    ///
+    /// # Errors
+    /// A reason to end the program.
+    fn poll(&mut self) -> Result<()> {
+        Ok(())
+    }
 }

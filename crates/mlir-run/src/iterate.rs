@@ -210,6 +210,22 @@ fn children(tensor: &Tensor, level: usize, parent: usize) -> Option<Vec<(u64, us
         LevelKind::Compressed => range(view.pos().get(parent), view.pos().get(parent + 1)),
         LevelKind::LooseCompressed => range(view.pos().get(parent), view.end().get(parent)),
         LevelKind::Singleton => range(parent as i64, parent as i64 + 1),
+        LevelKind::Range => {
+            let (from, to) = (view.pos().get(parent), view.pos().get(parent + 1));
+            let first = view.first().get(parent);
+            let positions = from..to;
+            positions
+                .map(|at| ((first + at - from) as u64, at as usize))
+                .collect()
+        }
+        LevelKind::Structured { n, .. } => {
+            let n = i64::from(n);
+            let mut stored = range(parent as i64 * n, (parent as i64 + 1) * n);
+            // Places that no entry takes have coordinates outside of the block.
+            let size = arrays::level_sizes(tensor)[level];
+            stored.retain(|(coord, _)| *coord < size);
+            stored
+        }
         _ => return None,
     })
 }

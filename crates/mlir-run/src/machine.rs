@@ -175,8 +175,8 @@ impl<'a> Machine<'a> {
                     .map(|value| self.taken(frame, op, *value))
                     .collect();
             }
-            self.operation(frame, op)
-                .map_err(|fault| self.placed(op, fault))?;
+            let done = self.host.poll().and_then(|()| self.operation(frame, op));
+            done.map_err(|fault| self.placed(op, fault))?;
         }
         Ok(Vec::new())
     }

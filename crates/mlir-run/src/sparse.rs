@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
+use sparsec_format::LevelKind;
 use sparsec_mlir::{Attribute, Dialect, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
 
@@ -210,6 +211,10 @@ impl<'a> Machine<'a> {
                     text += &format!("crd[{l}] : {}\n", numbers(coords));
                 }
                 Some(from) if l > from => {}
+                _ if level.kind == LevelKind::Range => {
+                    let first = tensor.level(l).first().to_vec();
+                    text += &format!("first[{l}] : {}\n", numbers(first));
+                }
                 _ if level.has_coordinates() => {
                     let coords = arrays::coords(&tensor, l);
                     text += &format!("crd[{l}] : {}\n", numbers(coords));

@@ -15,6 +15,13 @@ use sparsec_testing::mlir_tools::Tools;
 use sparsec_testing::modules::{self, Call};
 use sparsec_testing::{compute, mlir, refuse, relate, run, suite};
 
+#[path = "../../runtime/tests/random/mod.rs"]
+mod random;
+
+/// Random kernels.
+const KERNELS: usize = 150;
+/// Entries of their operands.
+const ENTRIES: usize = 8;
 /// Calls in one program: a run of the tools takes longer than most calls.
 const CALLS: usize = 40;
 
@@ -92,6 +99,44 @@ fn kernels_of_filetests_compute_the_same_bits() {
     assert!(failing.len() > 2, "{} failures", failing.len());
     for (name, call) in &failing {
         modules::check_failure(&tools, call).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn random_kernels_compute_the_same_bits() {
+    let Some(tools) = Tools::of_environment() else {
+        return;
+    };
+    let random = &mut random::Random(1912);
+    let (mut calls, mut n_failing) = (Vec::new(), 0);
+    for number in 0..KERNELS {
+        let function = random::kernel(random, number);
+        let zeros = Entries::zeros(
+            function.buffers[function.arguments[0].buffers[0]].storage,
+            ENTRIES,
+        );
+        let mut arrays = vec![zeros];
+        for (_, storage, _) in random::operands() {
+            let mut entries = Entries::zeros(storage, ENTRIES);
+            (0..ENTRIES).for_each(|at| entries.set(at, random.scalar(storage)));
+            arrays.push(entries);
+        }
+        let argument = |entries| ArgumentData {
+            extents: vec![ENTRIES as i64],
+            buffers: vec![entries],
+        };
+        let call = Call {
+            function,
+            arguments: arrays.into_iter().map(argument).collect(),
+        };
+        match call.expected() {
+            Ok(_) => calls.push(call),
+            Err(_) => n_failing += 1,
+        }
+    }
+    assert!(calls.len() > KERNELS / 4, "{n_failing} kernels fail");
+    for group in calls.chunks(CALLS) {
+        modules::check(&tools, group).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

@@ -19,6 +19,10 @@ const FAULTS: &[(&str, &str)] = &[
         "insertions into columns leave a conversion behind",
     ),
     (
+        "insert-slices.txt",
+        "insertions of sparse slices are not lowered by the pipeline",
+    ),
+    (
         "iterate.txt",
         "iteration spaces are not lowered by the pipeline",
     ),

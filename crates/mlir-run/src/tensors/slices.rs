@@ -161,10 +161,10 @@ impl<'a> Machine<'a> {
     pub(super) fn insert_slice(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
         let source = self.stored(frame, op, op.operand("source"))?;
         let dest = self.stored(frame, op, op.operand("dest"))?;
-        if source.format().has_sparse() || dest.format().has_sparse() {
-            return Err(self.not_run(op));
-        }
         let window = self.window(frame, op, dest.extents())?;
+        if source.format().has_sparse() || dest.format().has_sparse() {
+            return self.insert_entries(op, &source, &dest, &window);
+        }
         let extents = dest.extents().to_vec();
         let mut array = dest.vals().try_clone()?;
         let sizes: Vec<u64> = window.sizes.iter().map(|size| *size as u64).collect();
@@ -182,6 +182,46 @@ impl<'a> Machine<'a> {
             advance(&mut at, &sizes);
         }
         Ok(Datum::Tensor(TensorHandle::new(dense(extents, array)?)))
+    }
+
+    /// The entries of the destination outside of the window, and those of the source inside.
+    fn insert_entries(
+        &self,
+        op: Operation<'a>,
+        source: &Tensor,
+        dest: &Tensor,
+        window: &Window,
+    ) -> Result<Datum> {
+        let modes = Self::kept_modes(&window.sizes, self.module.ty(op.operand("source")));
+        let sizes = modes.iter().map(|mode| window.sizes[*mode] as u64);
+        if !sizes.eq(source.extents().iter().copied()) {
+            return Err(self.outside(op, "the source has another size than the window"));
+        }
+        let (mut coords, mut values) = (Vec::new(), Vec::new());
+        for (tuple, value) in dest.try_nonfill()?.iter() {
+            let at: Vec<u64> = (0..window.sizes.len()).map(|mode| tuple.at(mode)).collect();
+            let mut modes = at.iter().enumerate();
+            if modes.any(|(mode, at)| window.inner(mode, *at).is_none()) {
+                coords.extend(at);
+                values.push(value);
+            }
+        }
+        for (tuple, value) in source.try_nonfill()?.iter() {
+            let mut inner = vec![0; window.sizes.len()];
+            for (number, mode) in modes.iter().enumerate() {
+                inner[*mode] = tuple.at(number) as i64;
+            }
+            let outer = window.outer(&inner).unwrap_or_default();
+            coords.extend(outer.into_iter().map(|at| at as u64));
+            values.push(value);
+        }
+        let entries = Entries {
+            extents: dest.extents().to_vec(),
+            coords: coords.into(),
+            values: array_of(dest.element(), &values)?,
+        };
+        let tensor = pack(&format_of(op.result_type("result"))?, entries)?;
+        Ok(Datum::Tensor(TensorHandle::new(tensor)))
     }
 
     pub(super) fn pad(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<Datum> {
