@@ -11,7 +11,9 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -58,6 +60,8 @@ pub(crate) struct State {
     kernels: Mutex<HashMap<Key, Kernel>>,
 }
 
+/// Whether this process was forked from one that had a session.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static KINDS: Mutex<Kinds> = Mutex::new(Kinds {
     known: None,
@@ -94,14 +98,27 @@ pub(crate) fn kind(tensor: &Tensor) -> u64 {
     kind
 }
 
+/// Threads for a session; `None` if the process has as many in common, to which work goes
+/// without a thread that hands it over.
+fn pool(threads: usize) -> Option<Pool> {
+    let wanted = match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        given => given,
+    };
+    let is_common = parallel::set_threads(threads) || parallel::threads() == wanted;
+    // A forked child does not have the threads of its parent.
+    let is_child = IS_CHILD.load(Ordering::Relaxed);
+    (is_child || !is_common).then(|| Pool::new(threads))
+}
+
 impl State {
-    fn new(threads: usize, pool: Option<Pool>, backend: Backend) -> Self {
+    fn new(threads: usize, backend: Backend) -> Self {
         Self {
             session: Session::new(Options {
                 backend,
                 ..Options::default()
             }),
-            pool,
+            pool: pool(threads),
             threads,
             process: std::process::id(),
             kernels: Mutex::default(),
@@ -120,10 +137,10 @@ impl State {
                 });
                 // The threads that would end with it are not in this process.
                 mem::forget(parent);
-                let own = Arc::new(Self::new(threads, Some(Pool::new(threads)), backend));
-                Arc::clone(state.insert(own))
+                IS_CHILD.store(true, Ordering::Relaxed);
+                Arc::clone(state.insert(Arc::new(Self::new(threads, backend))))
             }
-            None => Arc::clone(state.insert(Arc::new(Self::new(0, None, Backend::Cranelift)))),
+            None => Arc::clone(state.insert(Arc::new(Self::new(0, Backend::Cranelift)))),
         }
     }
 
@@ -215,9 +232,13 @@ pub(crate) fn configure(
     threads: Option<usize>,
     backend: Option<&str>,
 ) -> PyResult<()> {
-    let before = State::get();
+    // A session that nobody asked for would settle how many threads the process has in common.
+    let before = lock(&STATE).clone();
+    let before = before.map_or((0, Backend::Cranelift), |it| {
+        (it.threads, it.session.options().backend)
+    });
     let backend = match backend {
-        None => before.session.options().backend,
+        None => before.1,
         Some(name) => {
             let known = BACKENDS.iter().find(|(known, _)| *known == name);
             let known = known.map(|(_, backend)| *backend).ok_or_else(|| {
@@ -228,10 +249,8 @@ pub(crate) fn configure(
             known.or_raise(py)?
         }
     };
-    let threads = threads.unwrap_or(before.threads);
-    let pool = (threads > 0).then(|| Pool::new(threads));
-    let made = Arc::new(State::new(threads, pool, backend));
-    *lock(&STATE) = Some(made);
+    let threads = threads.unwrap_or(before.0);
+    *lock(&STATE) = Some(Arc::new(State::new(threads, backend)));
     Ok(())
 }
 
@@ -242,7 +261,7 @@ pub(crate) fn configuration() -> (usize, &'static str) {
     let backend = state.session.options().backend;
     let name = BACKENDS.iter().find(|(_, known)| *known == backend);
     let threads = match state.threads {
-        0 => parallel::threads(),
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
         own => own,
     };
     (threads, name.map_or("auto", |(name, _)| name))
