@@ -354,6 +354,10 @@ def _index_array(x: Any) -> np.ndarray:
 
 
 def _values(x: Any, dtype: Any) -> np.ndarray:
+    if isinstance(x, np.ma.MaskedArray):
+        raise failure(
+            "E0451", "a masked array", "call `.filled(...)` for the values of masked entries"
+        )
     array = np.asarray(x, dtype=dtype)
     if array.dtype.kind not in "biufc" or array.dtype.itemsize > 16 or array.dtype == np.longdouble:
         raise failure(

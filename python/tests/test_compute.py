@@ -22,6 +22,12 @@ def matrix(rng, shape=(6, 9), dtype="float64"):
     return dense.astype(dtype)
 
 
+def random_csr(rng, n, density):
+    n_entries = int(density * n * n)
+    places = (rng.integers(0, n, n_entries), rng.integers(0, n, n_entries))
+    return sp.coo_array((rng.random(n_entries), places), shape=(n, n)).tocsr()
+
+
 @pytest.mark.parametrize("other", FORMATS)
 @pytest.mark.parametrize("format", FORMATS)
 def test_programs_over_formats(rng, format, other):
@@ -208,7 +214,7 @@ def test_whole_language(rng):
 
 def test_a_kernel_takes_any_shapes(rng):
     for n in (1, 3, 50, 200):
-        a = sp.random_array((n, n), density=0.2, rng=rng, format="csr")
+        a = random_csr(rng, n, 0.2)
         x = rng.random(n)
         y = sparsec.evaluate("y(i) = A(i,j) * x(j)", A=a, x=x)
         np.testing.assert_allclose(y.to_numpy(), a @ x)
@@ -227,7 +233,7 @@ def test_operands_of_a_call_are_free_afterwards(rng):
 @pytest.mark.parametrize("backend", ["cranelift", "interp"])
 @pytest.mark.parametrize("threads", [1, 2])
 def test_engines_agree(rng, backend, threads):
-    a = sp.random_array((300, 300), density=0.05, rng=rng, format="csr")
+    a = random_csr(rng, 300, 0.05)
     expected = (a @ a).toarray()
     sparsec.configure(threads=threads, backend=backend)
     try:
@@ -259,7 +265,7 @@ def test_kernels_leave_the_interpreter_to_other_threads():
 
 
 def test_many_threads_at_once(rng):
-    a = sp.random_array((200, 200), density=0.1, rng=rng, format="csr")
+    a = random_csr(rng, 200, 0.1)
     A, expected, faults = sparsec.asarray(a), (a @ a).toarray(), []
 
     def work(number):
@@ -279,7 +285,7 @@ def test_many_threads_at_once(rng):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_forked_child_computes(rng):
-    a = sp.random_array((2000, 2000), density=0.05, rng=rng, format="csr")
+    a = random_csr(rng, 2000, 0.05)
     A = sparsec.asarray(a)
     total = (A @ A).sum().item()
     child = os.fork()

@@ -72,6 +72,9 @@ def test_types_that_do_not_mix():
         sparsec.asarray(np.array([1, "a"], dtype=object))
     check(error, "E0451", "object")
     with pytest.raises(TypeError) as error:
+        sparsec.asarray(np.ma.masked_array([1.0, 2.0], [True, False]))
+    check(error, "E0451", "filled")
+    with pytest.raises(TypeError) as error:
         A.astype("datetime64[s]")
     check(error, "E0451")
     with pytest.raises(TypeError):

@@ -72,7 +72,11 @@ def test_coordinates_are_borrowed_as_coo():
 def test_coordinates_of_any_order(rng, order):
     shape = (3, 4, 2, 5)[:order]
     dense = rng.integers(1, 9, shape) * (rng.random(shape) < 0.5)
-    tensor = sparsec.asarray(sp.coo_array(dense))
+    try:
+        given = sp.coo_array(dense)
+    except ValueError:
+        pytest.skip("this SciPy has no coo_array of more than two modes")
+    tensor = sparsec.asarray(given)
     assert tensor.shape == shape
     np.testing.assert_array_equal(tensor.to_numpy(), dense)
     np.testing.assert_array_equal(tensor.to_scipy().toarray(), dense)
