@@ -65,7 +65,7 @@ def _of_lists(operands: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _without_ellipsis(
-    lists: list[str], output: str, shapes: Sequence[tuple], free: list[str]
+    lists: list[str], output: str, shapes: Sequence[tuple[int, ...]], free: list[str]
 ) -> tuple[list[str], str]:
     """Letters in place of ellipses: those of the last modes are shared by all operands."""
     n_named = [len(text.replace("...", "")) for text in lists]
@@ -83,15 +83,13 @@ def _without_ellipsis(
     longest = max(n_hidden)
     if longest > len(free):
         raise failure("E0030", "an einsum of more than 52 modes", "contract it in two steps")
-    hidden = "".join(free[:longest])
+    letters = "".join(free[:longest])
     del free[:longest]
-    texts = [
-        text.replace("...", hidden[longest - n :]) for text, n in zip(lists, n_hidden)
-    ]
-    return texts, output.replace("...", hidden)
+    texts = [text.replace("...", letters[longest - n :]) for text, n in zip(lists, n_hidden)]
+    return texts, output.replace("...", letters)
 
 
-def _broadcast(lists: list[str], shapes: Sequence[tuple], free: list[str]) -> list[str]:
+def _broadcast(lists: list[str], shapes: Sequence[tuple[int, ...]], free: list[str]) -> list[str]:
     longest: dict[str, int] = {}
     for text, shape in zip(lists, shapes):
         for letter, extent in zip(text, shape):

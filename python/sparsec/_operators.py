@@ -103,10 +103,19 @@ class Operators:
 
     __slots__ = ()
 
-    _stored: _sparsec.Stored
-    shape: tuple[int, ...]
-    ndim: int
-    dtype: np.dtype
+    if TYPE_CHECKING:
+        # What `Tensor` has.
+        _stored: _sparsec.Stored
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def dtype(self) -> np.dtype: ...
+        def astype(self, dtype: Any) -> Tensor: ...
+        @classmethod
+        def _of(cls, stored: _sparsec.Stored) -> Tensor: ...
 
     # Operators on equal shapes compare entries, so tensors have no hash.
     __hash__ = None  # type: ignore[assignment]
@@ -308,14 +317,14 @@ class Operators:
         ((3, 2), 'csc')
         """
         modes = [axis + self.ndim if axis < 0 else axis for axis in axes]
-        return type(self)._of(self._stored.permute(modes))  # type: ignore[attr-defined]
+        return self._of(self._stored.permute(modes))
 
     def __getitem__(self, key: Any) -> Any:
         windows, dropped = windows_of(key, self.shape)
         if len(dropped) == self.ndim:
             value = self._stored.get([start for start, _, _ in windows])
             return self.dtype.type(value)
-        made = type(self)._of(self._stored.slice(windows))  # type: ignore[attr-defined]
+        made = self._of(self._stored.slice(windows))
         return made.sum(axis=tuple(dropped)).astype(self.dtype) if dropped else made
 
 

@@ -19,7 +19,7 @@ _MADE = ("dia", "lil", "dok")
 
 def to_scipy(tensor: Tensor, format: str | None, copy: bool | None) -> Any:
     """As `Tensor.to_scipy`."""
-    from scipy import sparse
+    from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
 
     if tensor.fill_value != 0:
         raise failure(

@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 def kernels(n: int, entries: int, seconds: float) -> list[dict[str, Any]]:
     """The times of products and sums of random matrices of ``n`` rows."""
-    from scipy import sparse
+    from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
 
     rng = np.random.default_rng(1)
     matrices = []

@@ -118,6 +118,19 @@ def test_arrays_are_frozen_while_they_are_borrowed(rng):
         array[0] = array[0]
 
 
+@pytest.mark.parametrize("change", ["sort_indices", "sum_duplicates", "eliminate_zeros"])
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr"])
+def test_scipy_does_not_write_to_frozen_arrays(format, change):
+    given = sp.csr_array(([0.0, 1.0, 0.0, 2.0], [0, 1, 2, 3], [0, 2, 4]), shape=(2, 4))
+    given = given.asformat(format)
+    tensor = sparsec.asarray(given)
+    before = tensor.to_numpy()
+    given.has_sorted_indices = given.has_canonical_format = False
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(given, change)()
+    np.testing.assert_array_equal(tensor.to_numpy(), before)
+
+
 def test_indices_with_another_view_are_copied(rng):
     given = sp.csr_array(matrix(rng))
     dense, view = given.toarray(), given.indices[:]
