@@ -28,6 +28,7 @@ fn library() -> Option<PathBuf> {
 }
 
 #[test]
+#[expect(clippy::print_stderr, reason = "says why nothing is tested")]
 fn python_tests_and_examples_pass() -> Result<(), Box<dyn Error>> {
     let Some(python) = std::env::var_os("SPARSEC_PYTHON") else {
         eprintln!("SPARSEC_PYTHON names no interpreter: the Python package is not tested");
