@@ -256,7 +256,7 @@ pub use sparsec_schedule as schedule;
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,
-    TensorBuilder, TensorRef, generate, generate_with, generated_entries,
+    TensorBuilder, TensorRef, Window, generate, generate_with, generated_entries,
 };
 
 /// The examples of the README, which run as tests.

@@ -1,0 +1,37 @@
+//! Diagnostics as Python exceptions.
+//!
+//! Which class of exception a code becomes stands in `sparsec/_errors.py`.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use sparsec::Diagnostic;
+
+/// `sparsec._errors.of_diagnostic`.
+static OF_DIAGNOSTIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// The exception that carries a diagnostic: its code, its message, and the whole text with
+/// the source line and the caret.
+pub(crate) fn exception(py: Python<'_>, error: &Diagnostic) -> PyErr {
+    let made = OF_DIAGNOSTIC
+        .import(py, "sparsec._errors", "of_diagnostic")
+        .and_then(|of| {
+            let code = error.code().to_string();
+            of.call1((code, error.message(), error.to_string()))
+        });
+    match made {
+        Ok(made) => PyErr::from_value(made),
+        Err(failed) => failed,
+    }
+}
+
+/// The result of a function that Python calls.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the diagnostic as an exception.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T> OrRaise<T> for sparsec::Result<T> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|error| exception(py, &error))
+    }
+}

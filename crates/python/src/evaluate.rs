@@ -1,0 +1,161 @@
+//! Programs of index notation, run on stored tensors.
+
+use std::collections::BTreeMap;
+
+use pyo3::prelude::*;
+use sparsec::notation::Einsum;
+use sparsec::{Binding, Diagnostic, Kernel, Notation, Program, Session, Source, Stage, code};
+
+use crate::error::OrRaise;
+use crate::session::{self, Key, State};
+use crate::stored::Stored;
+
+/// What a call of Python asks for.
+struct Call<'py> {
+    text: String,
+    operands: Vec<(String, Bound<'py, Stored>)>,
+    /// Of tensors that the program computes; without a name, of the last result.
+    formats: Vec<(String, String)>,
+    /// Of index variables that no operand has.
+    extents: Vec<(String, u64)>,
+}
+
+impl Call<'_> {
+    fn kernel(&self, state: &State) -> sparsec::Result<Kernel> {
+        let operands = self.operands.iter();
+        let key = Key {
+            text: self.text.clone(),
+            operands: operands
+                .map(|(name, stored)| (name.clone(), stored.get().kind()))
+                .collect(),
+            formats: self.formats.clone(),
+            extents: self.extents.clone(),
+        };
+        state.kernel(key, |session| self.planned(session))
+    }
+
+    fn planned(&self, session: &Session) -> sparsec::Result<Kernel> {
+        let mut program = Program::parse(&self.text)?;
+        for (name, stored) in &self.operands {
+            let tensor = stored.get().tensor();
+            program = program
+                .format(name, session::arrangement(tensor))?
+                .element(name, tensor.element())?
+                .fill(name, tensor.fill())?;
+        }
+        for (name, format) in &self.formats {
+            let name = match name.is_empty() {
+                true => last_result(&self.text)?,
+                false => name.clone(),
+            };
+            program = program.format(&name, format.as_str())?;
+        }
+        for (name, extent) in &self.extents {
+            program = program.extent(name, *extent);
+        }
+        session.plan(&program)
+    }
+
+    /// Runs `work` on the bound kernel, without the interpreter's lock.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Binding<'_>) -> sparsec::Result<R> + Send,
+    ) -> PyResult<R> {
+        let state = State::get();
+        let kernel = self.kernel(&state).or_raise(py)?;
+        let operands = self.operands.iter();
+        let operands: Vec<_> = operands
+            .map(|(name, stored)| (name.as_str(), stored.get().tensor()))
+            .collect();
+        let n_entries = operands.iter().map(|(_, it)| it.n_stored()).sum();
+        state.run_until(py, n_entries, move |cancel| {
+            let mut binding = kernel.binding().until(cancel);
+            for (name, tensor) in operands {
+                binding = binding.bind(name, tensor)?;
+            }
+            work(&binding)
+        })
+    }
+}
+
+/// The name of the tensor that the last statement of a program computes.
+fn last_result(text: &str) -> sparsec::Result<String> {
+    let notation = Notation::parse(&Source::new("expression", text))?;
+    let last = notation.statements.last();
+    Ok(last.map_or_else(String::new, |statement| statement.lhs.name.text.clone()))
+}
+
+/// The result of the last statement.
+#[pyfunction]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+) -> PyResult<Stored> {
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    call.run(py, |binding| binding.evaluate()).map(Stored::from)
+}
+
+/// The results of all statements, by name.
+#[pyfunction]
+pub(crate) fn evaluate_all(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+) -> PyResult<BTreeMap<String, Stored>> {
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    let results = call.run(py, |binding| binding.evaluate_all())?;
+    let stored = results.into_iter();
+    Ok(stored.map(|(name, it)| (name, it.into())).collect())
+}
+
+/// A stage between the program and its kernel, as text.
+#[pyfunction]
+pub(crate) fn explain(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+    stage: &str,
+) -> PyResult<String> {
+    let parsed = Stage::parse(stage).ok_or_else(|| {
+        let names = Stage::NAMES.map(|(name, _)| name);
+        Diagnostic::new(
+            code::BAD_OPTION_VALUE,
+            format!("there is no stage `{stage}`"),
+        )
+        .help(format!("the stages are {}", names.join(", ")))
+    });
+    let parsed = parsed.or_raise(py)?;
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    call.run(py, |binding| binding.emit(&parsed))
+}
+
+/// An einsum as index notation: operands are `operand0`, `operand1`, …, the result is `out`.
+#[pyfunction]
+pub(crate) fn einsum_text(py: Python<'_>, text: &str, orders: Vec<usize>) -> PyResult<String> {
+    let einsum = Einsum::parse(text, orders.len()).or_raise(py)?;
+    einsum.check_orders(orders).or_raise(py)?;
+    Ok(einsum.to_string())
+}

@@ -1,0 +1,45 @@
+//! The compiled part of the Python package `sparsec`: stored tensors and kernels.
+//!
+//! ```text
+//! python/sparsec/*.py      names, docstrings, operators, SciPy ──► sparsec._sparsec
+//! crates/python            NumPy arrays ──lent──► Stored ──evaluate──► Stored ──view──► NumPy arrays
+//! ```
+//!
+//! | module       | holds                                                            |
+//! |--------------|------------------------------------------------------------------|
+//! | [`element`]  | types and values of NumPy as those of tensors, and back           |
+//! | [`error`]    | diagnostics as Python exceptions                                  |
+//! | [`lent`]     | arrays of NumPy that tensors use where they lie, frozen meanwhile |
+//! | [`view`]     | arrays of tensors as arrays of NumPy                              |
+//! | [`stored`]   | the class `Stored`: a tensor                                      |
+//! | [`build`]    | its constructors                                                  |
+//! | [`evaluate`] | programs to kernels, kept by text, formats and types              |
+//! | [`files`]    | reading and writing                                               |
+//! | [`session`]  | the session, its options, and the kernels that it keeps           |
+//!
+//! Kernels, conversions and files run without the interpreter's lock. Unsafe code is in
+//! [`lent`] and [`view`], where arrays cross between the two languages.
+
+use pyo3::prelude::*;
+
+mod build;
+mod element;
+mod error;
+mod evaluate;
+mod files;
+mod lent;
+mod session;
+mod stored;
+mod view;
+
+#[pymodule]
+mod _sparsec {
+    #[pymodule_export]
+    use super::evaluate::{einsum_text, evaluate, evaluate_all, explain};
+    #[pymodule_export]
+    use super::files::{read, write};
+    #[pymodule_export]
+    use super::session::{configuration, configure};
+    #[pymodule_export]
+    use super::stored::Stored;
+}

@@ -1,0 +1,268 @@
+//! The session of the module: its options, and the kernels that it keeps.
+//!
+//! ```text
+//! (text, [(name, kind)], formats, extents) ──► Kernel        kind: format, type and fill
+//! ```
+//!
+//! Formats are compared once for each tensor: its **kind** is a number. A call with operands of
+//! known kinds finds its kernel by a text and a few numbers.
+//!
+//! A forked child has none of its parent's threads, so it gets a session and a pool of its own.
+
+use std::collections::HashMap;
+use std::mem;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use sparsec::parallel::{self, Pool};
+use sparsec::{
+    Backend, Cancel, Diagnostic, ElementType, Format, Kernel, Options, Scalar, Session, Tensor,
+    Widths, code,
+};
+
+use crate::error::OrRaise;
+
+/// The most kernels, and the most kinds, that are kept; beyond, all are forgotten. A plan of a
+/// session is kept apart from these, so a forgotten kernel is planned again in some
+/// microseconds.
+const MOST: usize = 1024;
+
+/// Stored entries of operands from which on a kernel runs on a thread of its own while the thread
+/// of the caller waits for Ctrl-C. Starting a thread takes about 15 µs, and kernels over so
+/// many entries ten times as long.
+const WATCHED: usize = 1 << 18;
+/// How often the caller looks for Ctrl-C.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Which program, over operands of which kinds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) text: String,
+    pub(crate) operands: Vec<(String, u64)>,
+    pub(crate) formats: Vec<(String, String)>,
+    pub(crate) extents: Vec<(String, u64)>,
+}
+
+/// A session and what is kept beside it.
+pub(crate) struct State {
+    pub(crate) session: Session,
+    /// The threads, if they are not those that the process has in common.
+    pool: Option<Pool>,
+    threads: usize,
+    /// The process that made it.
+    process: u32,
+    kernels: Mutex<HashMap<Key, Kernel>>,
+}
+
+/// Whether this process was forked from one that had a session.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
+static KINDS: Mutex<Kinds> = Mutex::new(Kinds {
+    known: None,
+    next: 0,
+});
+
+/// The kinds of tensors, by their numbers.
+struct Kinds {
+    known: Option<HashMap<(Format, ElementType, Scalar), u64>>,
+    next: u64,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The format of a tensor as kernels are planned for it: they take index arrays of any width.
+pub(crate) fn arrangement(tensor: &Tensor) -> Format {
+    tensor.format().clone().with_widths(Widths::default())
+}
+
+/// The number of a tensor's kind. Tensors of equal numbers have equal formats but for widths,
+/// equal types and equal fills.
+pub(crate) fn kind(tensor: &Tensor) -> u64 {
+    let key = (arrangement(tensor), tensor.element(), tensor.fill());
+    let mut kinds = lock(&KINDS);
+    let next = kinds.next;
+    let known = kinds.known.get_or_insert_default();
+    if known.len() >= MOST {
+        known.clear();
+    }
+    let kind = *known.entry(key).or_insert(next);
+    kinds.next += u64::from(kind == next);
+    kind
+}
+
+/// Threads for a session; `None` if the process has as many in common, to which work goes
+/// without a thread that hands it over.
+fn pool(threads: usize) -> Option<Pool> {
+    let wanted = match threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        given => given,
+    };
+    let is_common = parallel::set_threads(threads) || parallel::threads() == wanted;
+    // A forked child does not have the threads of its parent.
+    let is_child = IS_CHILD.load(Ordering::Relaxed);
+    (is_child || !is_common).then(|| Pool::new(threads))
+}
+
+impl State {
+    fn new(threads: usize, backend: Backend) -> Self {
+        Self {
+            session: Session::new(Options {
+                backend,
+                ..Options::default()
+            }),
+            pool: pool(threads),
+            threads,
+            process: std::process::id(),
+            kernels: Mutex::default(),
+        }
+    }
+
+    /// The state of this process.
+    pub(crate) fn get() -> Arc<Self> {
+        let mut state = lock(&STATE);
+        match &*state {
+            Some(known) if known.process == std::process::id() => Arc::clone(known),
+            Some(_) => {
+                let parent = state.take();
+                let (threads, backend) = parent.as_ref().map_or_else(Default::default, |it| {
+                    (it.threads, it.session.options().backend)
+                });
+                // The threads that would end with it are not in this process.
+                mem::forget(parent);
+                IS_CHILD.store(true, Ordering::Relaxed);
+                Arc::clone(state.insert(Arc::new(Self::new(threads, backend))))
+            }
+            None => Arc::clone(state.insert(Arc::new(Self::new(0, Backend::Cranelift)))),
+        }
+    }
+
+    /// Runs `work` on the threads of the session, without the interpreter's lock.
+    pub(crate) fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce() -> sparsec::Result<R> + Send,
+    ) -> PyResult<R> {
+        py.detach(|| self.on_threads(work)).or_raise(py)
+    }
+
+    /// As [`State::run`], for kernels over so many entries. Ctrl-C sets the `Cancel` that `work` is
+    /// given.
+    pub(crate) fn run_until<R: Send>(
+        &self,
+        py: Python<'_>,
+        n_entries: usize,
+        work: impl FnOnce(&Cancel) -> sparsec::Result<R> + Send,
+    ) -> PyResult<R> {
+        let cancel = Cancel::default();
+        if n_entries < WATCHED {
+            return self.run(py, || work(&cancel));
+        }
+        let mut interrupt = None;
+        let result = py.detach(|| {
+            thread::scope(|scope| {
+                let (done, ended) = mpsc::channel::<()>();
+                let cancel = &cancel;
+                let worker = scope.spawn(move || {
+                    let result = self.on_threads(|| work(cancel));
+                    drop(done);
+                    result
+                });
+                // Only the thread that called may run the handlers of signals.
+                while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(POLL) {
+                    if interrupt.is_none() {
+                        interrupt = Python::attach(|py| py.check_signals()).err();
+                        interrupt.iter().for_each(|_| cancel.set());
+                    }
+                }
+                worker.join().unwrap_or_else(|panic| resume_unwind(panic))
+            })
+        });
+        match interrupt {
+            Some(interrupt) => Err(interrupt),
+            None => result.or_raise(py),
+        }
+    }
+
+    fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        match &self.pool {
+            Some(pool) => pool.run(work),
+            None => work(),
+        }
+    }
+
+    /// The kernel that was kept for `key`, or the one that `make` makes.
+    pub(crate) fn kernel(
+        &self,
+        key: Key,
+        make: impl FnOnce(&Session) -> sparsec::Result<Kernel>,
+    ) -> sparsec::Result<Kernel> {
+        if let Some(kernel) = lock(&self.kernels).get(&key) {
+            return Ok(kernel.clone());
+        }
+        let kernel = make(&self.session)?;
+        let mut kernels = lock(&self.kernels);
+        if kernels.len() >= MOST {
+            kernels.clear();
+        }
+        kernels.insert(key, kernel.clone());
+        Ok(kernel)
+    }
+}
+
+/// The names of the engines.
+const BACKENDS: [(&str, Backend); 4] = [
+    ("cranelift", Backend::Cranelift),
+    ("auto", Backend::Auto),
+    ("c", Backend::C),
+    ("interp", Backend::Interpreter),
+];
+
+/// Replaces the session by one with these options.
+#[pyfunction]
+pub(crate) fn configure(
+    py: Python<'_>,
+    threads: Option<usize>,
+    backend: Option<&str>,
+) -> PyResult<()> {
+    // A session that nobody asked for would settle how many threads the process has in common.
+    let before = lock(&STATE).clone();
+    let before = before.map_or((0, Backend::Cranelift), |it| {
+        (it.threads, it.session.options().backend)
+    });
+    let backend = match backend {
+        None => before.1,
+        Some(name) => {
+            let known = BACKENDS.iter().find(|(known, _)| *known == name);
+            let known = known.map(|(_, backend)| *backend).ok_or_else(|| {
+                let message = format!("there is no backend `{name}`");
+                Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                    .help("the backends are cranelift, auto, c and interp")
+            });
+            known.or_raise(py)?
+        }
+    };
+    let threads = threads.unwrap_or(before.0);
+    *lock(&STATE) = Some(Arc::new(State::new(threads, backend)));
+    Ok(())
+}
+
+/// The number of threads and the name of the engine.
+#[pyfunction]
+pub(crate) fn configuration() -> (usize, &'static str) {
+    let state = State::get();
+    let backend = state.session.options().backend;
+    let name = BACKENDS.iter().find(|(_, known)| *known == backend);
+    let threads = match state.threads {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        own => own,
+    };
+    (threads, name.map_or("auto", |(name, _)| name))
+}

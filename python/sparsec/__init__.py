@@ -1,0 +1,57 @@
+"""Sparse tensors of any order and format, and a compiler for what is computed with them.
+
+==========================  ==========================================================
+function                    does
+==========================  ==========================================================
+`asarray`                   makes a tensor of arrays of NumPy or SciPy, often without a copy
+`from_coo`, `from_buffers`  the same of coordinates and values, or of the arrays of a format
+`evaluate`                  computes a program of index notation
+`evaluate_all`              the same, with the results of all statements
+`einsum`                    computes a product written with a letter for each mode
+`explain`                   shows a stage between the program and its kernel
+`read`, `write`             files: ``.mtx``, ``.tns``, ``.npz``, ``.h5`` and others
+`configure`                 chooses the number of threads and the engine
+==========================  ==========================================================
+
+Operators of `Tensor` (``+ - * / // % ** @``, comparisons) and its methods (``sum``, ``max``,
+``permute_dims``, ...) are written with `evaluate`.
+
+Examples
+--------
+>>> import numpy as np
+>>> import sparsec
+>>> A = sparsec.from_coo([[0, 0, 1], [0, 2, 1]], [1.0, 2.0, 3.0], shape=(2, 3))
+>>> sparsec.evaluate("y(i) = A(i,j) * x(j)", A=A, x=np.array([1.0, 10.0, 100.0])).to_numpy()
+array([201.,  30.])
+"""
+
+from ._asarray import asarray, from_buffers, from_coo
+from ._compute import einsum, evaluate, evaluate_all, explain
+from ._config import configuration, configure
+from ._errors import DtypeError, Error, FileError, InputError, OutOfMemoryError
+from ._files import read, write
+from ._tensor import Tensor
+
+for _class in (DtypeError, Error, FileError, InputError, OutOfMemoryError, Tensor):
+    _class.__module__ = "sparsec"
+del _class
+
+__all__ = [
+    "DtypeError",
+    "Error",
+    "FileError",
+    "InputError",
+    "OutOfMemoryError",
+    "Tensor",
+    "asarray",
+    "configuration",
+    "configure",
+    "einsum",
+    "evaluate",
+    "evaluate_all",
+    "explain",
+    "from_buffers",
+    "from_coo",
+    "read",
+    "write",
+]

@@ -1,0 +1,211 @@
+"""Programs of index notation and einsums, computed."""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+import numpy as np
+
+from . import _sparsec
+from ._asarray import asarray
+from ._einsum import equation_of
+from ._tensor import Tensor
+
+
+def evaluate(
+    expression: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    *,
+    out_format: str | Mapping[str, str] | None = None,
+    extents: Mapping[str, int] | None = None,
+    **named: Any,
+) -> Tensor:
+    """Computes the last statement of a program of index notation.
+
+    An index that the left side lacks is summed over. The kernel is planned for the formats of
+    the operands and kept: a second call with operands stored alike only runs it. It runs
+    without the interpreter's lock.
+
+    Parameters
+    ----------
+    expression : str
+        One or more statements, such as ``"C(i,j) = A(i,k) * B(k,j)"``, one a line or separated
+        by ``;``. The language has ``+ - * / // %``, comparisons, functions (``sqrt``, ``exp``,
+        ``max``, ``select``, ...), reductions (``max{j}(A(i,j))``), affine indices and windows.
+    operands : mapping of str to array-like, optional
+        The operands by name, if they are not given as keywords.
+    out_format : str or mapping, optional
+        How the result is stored, or the tensors with these names. By default each mode is dense
+        where a dense level of some operand covers it, else compressed.
+    extents : mapping of str to int, optional
+        Extents of index variables that no operand has.
+    **named : array-like
+        The operands: tensors, and what `asarray` takes. Arrays are borrowed for the call.
+
+    Returns
+    -------
+    Tensor
+
+    Raises
+    ------
+    InputError
+        For what is wrong with the text, and for shapes that do not fit (``E0203``).
+    DtypeError
+        For an operator that does not take these types.
+    OutOfMemoryError
+        For a result that takes more memory than there is.
+
+    Notes
+    -----
+    Source: Kjolstad et al., "The Tensor Algebra Compiler", OOPSLA 2017,
+    https://doi.org/10.1145/3133901.
+
+    Examples
+    --------
+    >>> import numpy as np, sparsec
+    >>> A = sparsec.asarray(np.diag([1.0, 2.0, 3.0]), format="csr")
+    >>> sparsec.evaluate("y(i) = A(i,j) * x(j)", A=A, x=np.ones(3)).to_numpy()
+    array([1., 2., 3.])
+    >>> sparsec.evaluate("C(i,j) = A(i,k) * A(k,j)", A=A, out_format="csc")
+    <sparsec.Tensor f64[3, 3], csc, 3 stored
+      (0, 0)  1.0
+      (1, 1)  4.0
+      (2, 2)  9.0>
+    >>> sparsec.evaluate("r(i) = b(i) - A(i,j) * x(j); n = sqrt(sum{i}(r(i) * r(i)))",
+    ...                  A=A, x=np.ones(3), b=np.ones(3)).item()
+    2.23606797749979
+    """
+    call = _call(operands, out_format, extents, named)
+    return Tensor._of(_sparsec.evaluate(expression, *call))
+
+
+def evaluate_all(
+    expression: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    *,
+    out_format: str | Mapping[str, str] | None = None,
+    extents: Mapping[str, int] | None = None,
+    **named: Any,
+) -> dict[str, Tensor]:
+    """Computes all statements of a program, and gives their results by name.
+
+    Parameters and errors are those of `evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, sparsec
+    >>> made = sparsec.evaluate_all("B(i) = 2 * a(i); s = B(i)", a=np.array([1.0, 2.0]))
+    >>> made["B"].to_numpy(), made["s"].item()
+    (array([2., 4.]), 6.0)
+    """
+    call = _call(operands, out_format, extents, named)
+    results = _sparsec.evaluate_all(expression, *call)
+    return {name: Tensor._of(stored) for name, stored in results.items()}
+
+
+def explain(
+    expression: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    *,
+    stage: str = "explain",
+    out_format: str | Mapping[str, str] | None = None,
+    extents: Mapping[str, int] | None = None,
+    **named: Any,
+) -> str:
+    """A stage between a program and its kernel for these operands, as text.
+
+    Parameters
+    ----------
+    stage : str
+        ``"explain"`` (the plan and what else there was), ``"concrete"``, ``"schedule"``,
+        ``"loop"``, ``"c"``, ``"asm"`` and others; an unknown one is an error that lists all.
+
+    The other parameters and errors are those of `evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, sparsec
+    >>> A = sparsec.asarray(np.eye(3), format="csr")
+    >>> loops = sparsec.explain("y(i) = A(i,j) * x(j)", stage="concrete", A=A, x=np.ones(3))
+    >>> "forall i: " in loops
+    True
+    """
+    call = _call(operands, out_format, extents, named)
+    return str(_sparsec.explain(expression, *call, stage))
+
+
+def einsum(*operands: Any, out_format: str | None = None, optimize: Any = None) -> Tensor:
+    """Computes a product written with a letter for each mode, as `numpy.einsum`.
+
+    A product of three operands and more is contracted in the order that costs least, as the
+    planner of networks estimates it, and loops of intermediates are fused.
+
+    Parameters
+    ----------
+    *operands
+        The equation and the operands, ``einsum("ij,jk->ik", A, B)``; or operands with lists of
+        numbers, ``einsum(A, [0, 1], B, [1, 2], [0, 2])``. ``...`` stands for leading modes,
+        which are broadcast. Modes of extent 1 are broadcast too.
+    out_format : str, optional
+        How the result is stored; by default as for `evaluate`.
+    optimize
+        Taken for the sake of programs that pass it to NumPy. The order is always planned.
+
+    Returns
+    -------
+    Tensor
+        Sums of integers of up to 32 bits are integers of 64 bits.
+
+    Raises
+    ------
+    InputError
+        For what is wrong with the equation (``E0030`` to ``E0032``) and for shapes that do not
+        fit (``E0203``).
+
+    Examples
+    --------
+    >>> import numpy as np, sparsec
+    >>> A = sparsec.asarray(np.array([[1.0, 0.0], [2.0, 3.0]]), format="csr")
+    >>> sparsec.einsum("ij,kj->ik", A, A).to_numpy()
+    array([[ 1.,  2.],
+           [ 2., 13.]])
+    >>> sparsec.einsum("ii->", A).item()
+    4.0
+    """
+    equation, arrays = equation_of(operands)
+    stored = [_stored(x) for x in arrays]
+    text = _sparsec.einsum_text(equation, [len(it.shape) for it in stored])
+    named = [(f"operand{number}", it) for number, it in enumerate(stored)]
+    formats = [] if out_format is None else [("out", out_format)]
+    return Tensor._of(_sparsec.evaluate(text, named, formats, []))
+
+
+def _call(
+    operands: Mapping[str, Any] | None,
+    out_format: str | Mapping[str, str] | None,
+    extents: Mapping[str, int] | None,
+    named: Mapping[str, Any],
+) -> tuple[list[tuple[str, _sparsec.Stored]], list[tuple[str, str]], list[tuple[str, int]]]:
+    """The operands, formats and extents as the compiled part takes them."""
+    if operands is not None:
+        named = {**operands, **named}
+    stored = [(name, _stored(x)) for name, x in named.items()]
+    if out_format is None:
+        formats = []
+    elif isinstance(out_format, str):
+        # The compiled part knows which tensor the last statement computes.
+        formats = [("", out_format)]
+    else:
+        formats = list(out_format.items())
+    return stored, formats, [] if extents is None else list(extents.items())
+
+
+def _stored(x: Any) -> _sparsec.Stored:
+    if isinstance(x, Tensor):
+        return x._stored
+    if isinstance(x, (bool, int, float, complex, np.generic)):
+        return _sparsec.Stored.dense(np.asarray(x), False, True)
+    return asarray(x)._stored

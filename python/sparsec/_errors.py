@@ -1,0 +1,84 @@
+"""Exceptions that carry a coded diagnostic.
+
+==================  ================  ==============================================
+class               is also a         for
+==================  ================  ==============================================
+`InputError`        `ValueError`      shapes, indices, formats, expressions, files
+`DtypeError`        `TypeError`       types that do not mix, or that no tensor stores
+`OutOfMemoryError`  `MemoryError`     results that take more memory than there is
+`FileError`         `OSError`         files that cannot be opened or written
+==================  ================  ==============================================
+"""
+
+from __future__ import annotations
+
+
+class Error(Exception):
+    """An error of sparsec.
+
+    ``str(error)`` is the whole diagnostic: the code, the message, the source line with a
+    caret, and the way out.
+
+    Attributes
+    ----------
+    code : str
+        The code, such as ``"E0203"``. ``sparsec explain E0203`` of the command line has the
+        long form.
+    message : str
+        What is wrong, in one line.
+
+    Examples
+    --------
+    >>> import sparsec
+    >>> try:
+    ...     sparsec.evaluate("y(i) = A(i,j", A=1.0)
+    ... except sparsec.Error as error:
+    ...     print(error.code, isinstance(error, ValueError))
+    E0101 True
+    """
+
+    code: str = ""
+    message: str = ""
+
+
+class InputError(Error, ValueError):
+    """Shapes, indices, formats, expressions or contents of files that are wrong."""
+
+
+class DtypeError(Error, TypeError):
+    """Types that an operator does not take, or that no tensor stores."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """A tensor or a result that takes more memory than there is."""
+
+
+class FileError(Error, OSError):
+    """A file that cannot be opened or written."""
+
+
+#: Codes whose exception is no `InputError`.
+_CLASSES: dict[str, type[Error]] = {
+    "E0208": DtypeError,
+    "E0223": DtypeError,
+    "E0224": DtypeError,
+    "E0451": DtypeError,
+    "E0407": OutOfMemoryError,
+    "E0508": OutOfMemoryError,
+    "E0514": OutOfMemoryError,
+    "E0420": FileError,
+    "E0427": FileError,
+}
+
+
+def of_diagnostic(code: str, message: str, text: str) -> Error:
+    """The exception of a diagnostic: its code, its first line, and its whole text."""
+    error = _CLASSES.get(code, InputError)(text)
+    error.code = code
+    error.message = message
+    return error
+
+
+def failure(code: str, message: str, help: str) -> Error:
+    """An exception for what is found before the compiled part is called."""
+    return of_diagnostic(code, message, f"error[{code}]: {message}\n  = help: {help}")

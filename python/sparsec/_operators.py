@@ -1,0 +1,480 @@
+"""Operators, reductions and indexing of tensors, written as index notation.
+
+``A + B`` of two matrices is ``out(i0,i1) = a(i0,i1) + b(i0,i1)``. The texts are kept by operator
+and number of modes, so an operator costs about as much as `evaluate`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Sequence
+
+import numpy as np
+
+from . import _sparsec
+from ._errors import failure
+from ._indexing import windows_of
+
+if TYPE_CHECKING:
+    from ._tensor import Tensor
+
+#: Functions of NumPy that the language has, and how it writes them: ``{0}``, ``{1}`` are the
+#: arguments.
+_UFUNCS: dict[str, str] = {
+    "add": "{0} + {1}",
+    "subtract": "{0} - {1}",
+    "multiply": "{0} * {1}",
+    "divide": "{0} / {1}",
+    "true_divide": "{0} / {1}",
+    "floor_divide": "{0} // {1}",
+    "remainder": "{0} % {1}",
+    "power": "pow({0}, {1})",
+    "float_power": "pow({0}, {1})",
+    "maximum": "max({0}, {1})",
+    "minimum": "min({0}, {1})",
+    "hypot": "hypot({0}, {1})",
+    "arctan2": "atan2({0}, {1})",
+    "equal": "{0} == {1}",
+    "not_equal": "{0} != {1}",
+    "less": "{0} < {1}",
+    "less_equal": "{0} <= {1}",
+    "greater": "{0} > {1}",
+    "greater_equal": "{0} >= {1}",
+    "logical_and": "({0} and {1})",
+    "logical_or": "({0} or {1})",
+    "logical_not": "not {0}",
+    "negative": "-{0}",
+    "positive": "{0}",
+    "absolute": "abs({0})",
+    "conjugate": "conj({0})",
+    "sign": "sign({0})",
+    "sqrt": "sqrt({0})",
+    "cbrt": "cbrt({0})",
+    "square": "{0} * {0}",
+    "exp": "exp({0})",
+    "exp2": "exp2({0})",
+    "expm1": "expm1({0})",
+    "log": "log({0})",
+    "log2": "log2({0})",
+    "log10": "log10({0})",
+    "log1p": "log1p({0})",
+    "sin": "sin({0})",
+    "cos": "cos({0})",
+    "tan": "tan({0})",
+    "arcsin": "asin({0})",
+    "arccos": "acos({0})",
+    "arctan": "atan({0})",
+    "sinh": "sinh({0})",
+    "cosh": "cosh({0})",
+    "tanh": "tanh({0})",
+    "floor": "floor({0})",
+    "ceil": "ceil({0})",
+    "rint": "round({0})",
+    "trunc": "trunc({0})",
+    "isnan": "isnan({0})",
+    "isinf": "isinf({0})",
+    "isfinite": "isfinite({0})",
+}
+#: What keeps the entries of a tensor whatever the number is: the number is an operand, so that one
+#: kernel serves all. Others have a kernel for each number, since the fill depends on it.
+_PRODUCT = "{0} * {1}"
+#: Element types by their names in NumPy.
+_TYPES = {
+    "bool": "bool",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "f16",
+    "float32": "f32",
+    "float64": "f64",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+_NUMBERS = (bool, int, float, complex, np.generic)
+
+
+class Operators:
+    """What a tensor computes."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        # What `Tensor` has.
+        _stored: _sparsec.Stored
+
+        @property
+        def shape(self) -> tuple[int, ...]: ...
+        @property
+        def ndim(self) -> int: ...
+        @property
+        def dtype(self) -> np.dtype: ...
+        def astype(self, dtype: Any) -> Tensor: ...
+        @classmethod
+        def _of(cls, stored: _sparsec.Stored) -> Tensor: ...
+
+    # Operators on equal shapes compare entries, so tensors have no hash.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        if ufunc is np.matmul and method == "__call__" and not options:
+            return _matmul(*inputs)
+        form = _UFUNCS.get(ufunc.__name__)
+        if form is None or method != "__call__" or options:
+            return NotImplemented
+        return _apply(form, *inputs)
+
+    def __add__(self, other: Any) -> Tensor:
+        return _apply("{0} + {1}", self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return _apply("{0} + {1}", other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return _apply("{0} - {1}", self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return _apply("{0} - {1}", other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return _apply("{0} * {1}", self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return _apply("{0} * {1}", other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return _apply("{0} / {1}", self, other)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return _apply("{0} / {1}", other, self)
+
+    def __floordiv__(self, other: Any) -> Tensor:
+        return _apply("{0} // {1}", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return _apply("{0} // {1}", other, self)
+
+    def __mod__(self, other: Any) -> Tensor:
+        return _apply("{0} % {1}", self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return _apply("{0} % {1}", other, self)
+
+    def __pow__(self, other: Any) -> Tensor:
+        return _apply("pow({0}, {1})", self, other)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return _apply("pow({0}, {1})", other, self)
+
+    def __matmul__(self, other: Any) -> Tensor:
+        return _matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return _matmul(other, self)
+
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return _apply("{0} == {1}", self, other)
+
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return _apply("{0} != {1}", self, other)
+
+    def __lt__(self, other: Any) -> Tensor:
+        return _apply("{0} < {1}", self, other)
+
+    def __le__(self, other: Any) -> Tensor:
+        return _apply("{0} <= {1}", self, other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return _apply("{0} > {1}", self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return _apply("{0} >= {1}", self, other)
+
+    def __and__(self, other: Any) -> Tensor:
+        return _apply("({0} and {1})", self, other)
+
+    def __or__(self, other: Any) -> Tensor:
+        return _apply("({0} or {1})", self, other)
+
+    def __invert__(self) -> Tensor:
+        return _apply("not {0}", self)
+
+    def __neg__(self) -> Tensor:
+        return _apply("-{0}", self)
+
+    def __pos__(self) -> Tensor:
+        return self  # type: ignore[return-value]
+
+    def __abs__(self) -> Tensor:
+        return _apply("abs({0})", self)
+
+    def conj(self) -> Tensor:
+        """The complex conjugate; of real numbers, themselves."""
+        return _apply("conj({0})", self)
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The sum over some modes, or all.
+
+        Parameters
+        ----------
+        axis : int or tuple of int, optional
+            The modes; all by default.
+        keepdims : bool
+            Whether they stay, with extent 1.
+
+        Returns
+        -------
+        Tensor
+            Without modes if all are summed over. Sums of integers have 64 bits.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]], format="csr")
+        >>> A.sum().item(), A.sum(axis=0).to_numpy()
+        (5.0, array([3., 2.]))
+        """
+        return self._reduced("sum", axis, keepdims, self._counted("{0}"))
+
+    def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The product over some modes; entries that are not stored count. As `sum` otherwise."""
+        return self._reduced("prod", axis, keepdims, self._counted("{0}"))
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The greatest entry over some modes; entries that are not stored count. As `sum`."""
+        return self._reduced("max", axis, keepdims, "{0}")
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The least entry over some modes; entries that are not stored count. As `sum`."""
+        return self._reduced("min", axis, keepdims, "{0}")
+
+    def any(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """Whether some entry is not zero, over some modes. As `sum` otherwise."""
+        return self._reduced("or", axis, keepdims, self._truth())
+
+    def all(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """Whether no entry is zero, over some modes. As `sum` otherwise."""
+        return self._reduced("and", axis, keepdims, self._truth())
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+        """The mean over some modes; of integers, as ``float64``. As `sum` otherwise."""
+        n = 1
+        for mode in _modes(axis, self.ndim):
+            n *= self.shape[mode]
+        wide = self if self.dtype.kind in "fc" else self.astype(np.float64)
+        return wide.sum(axis, keepdims) / n
+
+    def _counted(self, form: str) -> str:
+        """Truth values as integers: their sum counts, as NumPy's does."""
+        return f"i64({form})" if self.dtype.kind == "b" else form
+
+    def _truth(self) -> str:
+        return "{0}" if self.dtype.kind == "b" else "({0} != 0)"
+
+    def _reduced(self, name: str, axis: Any, keepdims: bool, form: str) -> Tensor:
+        modes = _modes(axis, self.ndim)
+        text = _reduction(name, self.ndim, modes, bool(keepdims), form)
+        extents = {f"k{mode}": 1 for mode in modes} if keepdims else {}
+        return _evaluated(text, [("a", self._stored)], list(extents.items()))
+
+    def _cast(self, dtype: np.dtype) -> Tensor:
+        name = _TYPES.get(dtype.name)
+        if name is None:
+            raise failure(
+                "E0451",
+                f"no tensor stores values of dtype `{dtype}`",
+                "give bool, an integer, a float or a complex type",
+            )
+        form = "{0} != 0" if name == "bool" else f"{name}({{0}})"
+        return _apply(form, self)
+
+    @property
+    def T(self) -> Tensor:
+        """The tensor with its modes in reverse."""
+        return self.permute_dims(tuple(range(self.ndim))[::-1])
+
+    @property
+    def mT(self) -> Tensor:
+        """The tensor with its last two modes exchanged."""
+        if self.ndim < 2:
+            raise ValueError(f"a tensor of {self.ndim} modes has no matrices to transpose")
+        *others, rows, columns = range(self.ndim)
+        return self.permute_dims((*others, columns, rows))
+
+    def permute_dims(self, axes: Sequence[int]) -> Tensor:
+        """The tensor with its modes in another order: mode ``k`` is mode ``axes[k]`` of this.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0, 2, 0], [3, 0, 0]], format="csr")
+        >>> B = A.permute_dims((1, 0))
+        >>> B.shape, B.format
+        ((3, 2), 'csc')
+        """
+        modes = [axis + self.ndim if axis < 0 else axis for axis in axes]
+        return self._of(self._stored.permute(modes))
+
+    def __getitem__(self, key: Any) -> Any:
+        windows, dropped = windows_of(key, self.shape)
+        if len(dropped) == self.ndim:
+            value = self._stored.get([start for start, _, _ in windows])
+            return self.dtype.type(value)
+        made = self._of(self._stored.slice(windows))
+        return made.sum(axis=tuple(dropped)).astype(self.dtype) if dropped else made
+
+
+def _modes(axis: Any, order: int) -> tuple[int, ...]:
+    """The modes of an axis, or of several, in order."""
+    if axis is None:
+        return tuple(range(order))
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    modes = []
+    for one in axes:
+        if not isinstance(one, (int, np.integer)):
+            raise TypeError(f"axis is {one!r}; give an integer, or several")
+        mode = int(one) + order if one < 0 else int(one)
+        if not 0 <= mode < order:
+            raise failure("E0413", f"there is no axis {one} of {order} modes", "count from 0")
+        if mode in modes:
+            raise failure("E0413", f"axis {one} is given twice", "give each once")
+        modes.append(mode)
+    return tuple(sorted(modes))
+
+
+@lru_cache(maxsize=1024)
+def _reduction(name: str, order: int, modes: tuple[int, ...], keepdims: bool, form: str) -> str:
+    entry = form.format(_access("a", _letters(order)))
+    kept = [
+        f"k{mode}" if mode in modes else f"i{mode}"
+        for mode in range(order)
+        if keepdims or mode not in modes
+    ]
+    over = ",".join(f"i{mode}" for mode in modes)
+    return f"{_access('out', kept)} = {f'{name}{{{over}}}({entry})' if modes else entry}"
+
+
+def _letters(order: int) -> list[str]:
+    return [f"i{mode}" for mode in range(order)]
+
+
+def _access(name: str, indices: Sequence[str]) -> str:
+    return f"{name}({','.join(indices)})" if indices else name
+
+
+@lru_cache(maxsize=1024)
+def _elementwise(form: str, *orders: int | str) -> str:
+    """A statement over operands of equal shapes; a text stands for itself."""
+    order = max(order for order in orders if isinstance(order, int))
+    arguments = [
+        argument if isinstance(argument, str) else _access(name, _letters(argument))
+        for name, argument in zip("ab", orders)
+    ]
+    return f"{_access('out', _letters(order))} = {form.format(*arguments)}"
+
+
+@lru_cache(maxsize=1024)
+def _broadcast(form: str, first: tuple[int, ...], second: tuple[int, ...]) -> str:
+    """A statement over operands whose shapes are aligned at the last mode. A mode of extent 1
+    beside a longer one is summed over, which is its one entry."""
+    order = max(len(first), len(second))
+    extents = [
+        max(shape[mode - order] for shape in (first, second) if mode >= order - len(shape))
+        for mode in range(order)
+    ]
+    arguments = []
+    for name, shape in (("a", first), ("b", second)):
+        letters, summed = [], []
+        for mode, extent in zip(range(order - len(shape), order), shape):
+            is_broadcast = extent == 1 and extents[mode] != 1
+            letters.append(f"{name}{mode}" if is_broadcast else f"i{mode}")
+            summed += [letters[-1]] if is_broadcast else []
+        access = _access(name, letters)
+        arguments.append(f"sum{{{','.join(summed)}}}({access})" if summed else access)
+    return f"{_access('out', _letters(order))} = {form.format(*arguments)}"
+
+
+def _literal(value: Any) -> str | None:
+    """A number as text; None for one that the language does not write."""
+    number = value.item() if isinstance(value, np.generic) else value
+    if isinstance(number, (bool, complex)) or number != number or number in (np.inf, -np.inf):
+        return None
+    text = repr(number) if number >= 0 else f"({number!r})"
+    if isinstance(value, np.generic):
+        # A number of NumPy has a type; one of Python takes that of the tensor.
+        return f"{_TYPES[value.dtype.name]}({number!r})"
+    return text
+
+
+def _number(value: Any, dtype: np.dtype) -> _sparsec.Stored:
+    """A number as an operand, of the type that NumPy would compute in."""
+    if isinstance(value, np.generic):
+        return _sparsec.Stored.dense(np.asarray(value), False, True)
+    wanted = np.result_type(dtype, value)
+    return _sparsec.Stored.dense(np.asarray(value, dtype=wanted), False, True)
+
+
+def _apply(form: str, *arguments: Any) -> Tensor:
+    """A function of one or two arguments, at least one of them a tensor."""
+    from ._asarray import asarray
+    from ._tensor import Tensor
+
+    if len(arguments) == 1:
+        (only,) = arguments
+        return _evaluated(_elementwise(form, only.ndim), [("a", only._stored)], [])
+    operands: list[tuple[str, _sparsec.Stored]] = []
+    orders: list[int | str] = []
+    tensor = next(x for x in arguments if isinstance(x, Tensor))
+    for name, x in zip("ab", arguments):
+        if isinstance(x, _NUMBERS):
+            text = None if form == _PRODUCT else _literal(x)
+            if text is not None:
+                orders.append(text)
+                continue
+            stored = _number(x, tensor.dtype)
+        else:
+            stored = (x if isinstance(x, Tensor) else asarray(x))._stored
+        operands.append((name, stored))
+        orders.append(len(stored.shape))
+    if len(operands) == 2:
+        first, second = operands[0][1].shape, operands[1][1].shape
+        if first != second and first and second:
+            return _evaluated(_broadcast(form, first, second), operands, [])
+    return _evaluated(_elementwise(form, *orders), operands, [])
+
+
+def _evaluated(
+    text: str, operands: list[tuple[str, _sparsec.Stored]], extents: list[tuple[str, int]]
+) -> Tensor:
+    from ._tensor import Tensor
+
+    return Tensor._of(_sparsec.evaluate(text, operands, [], extents))
+
+
+#: Products of vectors and matrices, by the numbers of modes.
+_PRODUCTS: dict[tuple[int, int], str] = {
+    (1, 1): "out = a(j) * b(j)",
+    (1, 2): "out(k) = a(j) * b(j,k)",
+    (2, 1): "out(i) = a(i,j) * b(j)",
+    (2, 2): "out(i,k) = a(i,j) * b(j,k)",
+}
+
+
+def _matmul(first: Any, second: Any) -> Tensor:
+    from ._asarray import asarray
+    from ._compute import einsum
+
+    a, b = (x if isinstance(x, Operators) else asarray(x) for x in (first, second))
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError("`@` multiplies tensors with modes; multiply by a number with `*`")
+    text = _PRODUCTS.get((a.ndim, b.ndim))
+    if text is not None:
+        return _evaluated(text, [("a", a._stored), ("b", b._stored)], [])
+    left = "...ij" if a.ndim > 1 else "j"
+    right = "...jk" if b.ndim > 1 else "j"
+    output = "..." + ("i" if a.ndim > 1 else "") + ("k" if b.ndim > 1 else "")
+    return einsum(f"{left},{right}->{output}", a, b)

@@ -1,0 +1,270 @@
+"""The class `Tensor`."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from . import _sparsec
+from ._errors import failure
+from ._operators import Operators
+
+#: Entries that `repr` shows whole, and at each end of a longer list.
+_MOST_ENTRIES = 10
+_EDGE_ENTRIES = 3
+
+
+class Tensor(Operators):
+    """A stored tensor: a format, a shape, and the arrays that the format declares.
+
+    Made by `asarray`, `from_coo`, `read` and everything that computes. A tensor never changes,
+    and may be used by several threads at once.
+
+    Examples
+    --------
+    >>> import sparsec
+    >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]], format="csr")
+    >>> A.shape, A.dtype, A.format, A.nnz
+    ((2, 2), dtype('float64'), 'csr', 2)
+    >>> A.levels
+    ('i : dense', 'j : compressed')
+    >>> {name: array.tolist() for name, array in A.buffers.items()}
+    {'pos1': [0, 1, 2], 'crd1': [1, 0], 'vals': [2.0, 3.0]}
+    """
+
+    __slots__ = ("_stored",)
+
+    _stored: _sparsec.Stored
+
+    def __init__(self) -> None:
+        raise TypeError("make a tensor with sparsec.asarray, from_coo, from_buffers or read")
+
+    @classmethod
+    def _of(cls, stored: _sparsec.Stored) -> Tensor:
+        made = object.__new__(cls)
+        made._stored = stored
+        return made
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One extent for each mode."""
+        return self._stored.shape
+
+    @property
+    def ndim(self) -> int:
+        """How many modes there are."""
+        return len(self._stored.shape)
+
+    @property
+    def size(self) -> int:
+        """How many entries there are, stored or not."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of the values."""
+        return np.dtype(self._stored.dtype)
+
+    @property
+    def format(self) -> str:
+        """How the entries are arranged, as text that `convert` takes."""
+        return self._stored.short_format
+
+    @property
+    def nnz(self) -> int:
+        """How many entries are stored, zeros among them and padding included."""
+        return self._stored.nnz
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the arrays take."""
+        return self._stored.nbytes
+
+    @property
+    def fill_value(self) -> Any:
+        """The value of every entry that is not stored, as a scalar of NumPy."""
+        return self.dtype.type(self._stored.fill)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of storage, outermost first: what each stores, and its kind."""
+        return tuple(self._stored.levels)
+
+    @property
+    def buffers(self) -> Mapping[str, np.ndarray]:
+        """The arrays by name, as read-only views: ``pos1``, ``crd1``, ..., ``vals``.
+
+        A view keeps the memory alive. Values of ``bfloat16`` are shown as their bits.
+        """
+        return MappingProxyType(dict(self._stored.buffers))
+
+    def convert(self, format: str) -> Tensor:
+        """The tensor in another format of as many modes.
+
+        Stored entries stay stored, but for padding. A tensor that has the format is returned
+        as it is. Large tensors are converted by kernels that are derived from both formats.
+
+        Parameters
+        ----------
+        format : str
+            A preset (``"csc"``, ``"bsr(4, 4)"``, ``"csf"``) or a map.
+
+        Raises
+        ------
+        InputError
+            For a format that does not exist, or that cannot store these entries.
+        OutOfMemoryError
+            For a format that stores far more than the entries, such as ``"dense"``.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]])
+        >>> A.convert("csc").buffers["crd1"]
+        array([1, 0], dtype=int32)
+        """
+        if format in (self._stored.short_format, self._stored.format):
+            return self
+        return Tensor._of(self._stored.convert(format))
+
+    def astype(self, dtype: Any) -> Tensor:
+        """The tensor with values of another type; itself if it has that type.
+
+        Raises
+        ------
+        InputError
+            For a value that no integer is near (``E0512``).
+        """
+        wanted = np.dtype(dtype)
+        if wanted == self.dtype:
+            return self
+        return self._cast(wanted)
+
+    def copy(self) -> Tensor:
+        """The tensor with arrays of its own, so that borrowed ones can be written again."""
+        return Tensor._of(self._stored.copy())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self.copy()
+
+    def to_numpy(self, copy: bool | None = None) -> np.ndarray:
+        """The tensor as a dense array.
+
+        Parameters
+        ----------
+        copy : bool, optional
+            Whether the array is the caller's. By default a dense tensor gives a read-only view,
+            and other tensors a new array.
+
+        Raises
+        ------
+        OutOfMemoryError
+            If the array takes more memory than there is.
+        """
+        (values,) = self._stored.arrays_in("dense", bool(copy))
+        return values.reshape(self.shape)
+
+    def to_scipy(self, format: str | None = None, copy: bool | None = None) -> Any:
+        """The tensor as a sparse array of SciPy.
+
+        Parameters
+        ----------
+        format : {"csr", "csc", "coo", "bsr", "dia", "lil", "dok"}, optional
+            By default the tensor's own if SciPy has it, else ``csr``, or ``coo`` if there are
+            other than two modes.
+        copy : bool, optional
+            Whether the arrays are the caller's. By default those of the tensor are shared, and
+            read-only.
+
+        Raises
+        ------
+        InputError
+            For a fill value that is not zero, which SciPy does not have.
+        ImportError
+            If SciPy is not installed.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]], format="csr")
+        >>> matrix = A.to_scipy()
+        >>> matrix.format, matrix.nnz, matrix.data.flags.writeable
+        ('csr', 2, False)
+        """
+        from ._scipy import to_scipy
+
+        return to_scipy(self, format, copy)
+
+    def to_coo(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """The stored entries, in storage order: coordinates for each mode, and values.
+
+        Padding of blocks and diagonals is left out where it holds the fill value.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> coords, values = sparsec.asarray([[0, 2], [3, 0]], format="csr").to_coo()
+        >>> [mode.tolist() for mode in coords], values.tolist()
+        ([[0, 1], [1, 0]], [2, 3])
+        """
+        coords, values = self._stored.entries()
+        return tuple(coords), values
+
+    def item(self) -> Any:
+        """The value of a tensor of one entry, as a Python number."""
+        if self.size != 1:
+            raise ValueError(f"a tensor of shape {self.shape} is no single number")
+        return self._stored.get([0] * self.ndim)
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
+
+    def __bool__(self) -> bool:
+        if self.size != 1:
+            raise ValueError("a tensor of several entries is neither true nor false; use any or all")
+        return bool(self.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("a tensor without modes has no length")
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if any(": dense" not in level for level in self.levels):
+            raise failure(
+                "E0457",
+                f"a tensor in `{self.format}` does not become dense by itself",
+                "call `to_numpy()` for all of its entries",
+            )
+        array = self.to_numpy(copy)
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def __repr__(self) -> str:
+        text = self._stored.text(_MOST_ENTRIES, _EDGE_ENTRIES)
+        return f"<sparsec.Tensor {text}>"
+
+    def __reduce__(self) -> Any:
+        stored = self._stored
+        arrays = [array for _, array in stored.buffers]
+        return _rebuilt, (stored.format, stored.shape, arrays, stored.fill, self.dtype)
+
+
+def _rebuilt(
+    format: str, shape: Sequence[int], arrays: list[np.ndarray], value: Any, dtype: np.dtype
+) -> Tensor:
+    """A pickled tensor: its arrays are checked as those of any other."""
+    fill = np.asarray(value, dtype=dtype).reshape(1)
+    return Tensor._of(_sparsec.Stored.of_arrays(format, list(shape), arrays, fill))

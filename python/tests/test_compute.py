@@ -1,0 +1,321 @@
+"""What tensors compute, beside NumPy and SciPy."""
+
+from __future__ import annotations
+
+import operator
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsec
+
+FORMATS = ["csr", "csc", "coo", "dcsr", "dense", "bsr(2, 3)", "dia"]
+
+
+def matrix(rng, shape=(6, 9), dtype="float64"):
+    dense = rng.integers(-4, 9, shape) * (rng.random(shape) < 0.4)
+    return dense.astype(dtype)
+
+
+def random_csr(rng, n, density):
+    n_entries = int(density * n * n)
+    places = (rng.integers(0, n, n_entries), rng.integers(0, n, n_entries))
+    return sp.coo_array((rng.random(n_entries), places), shape=(n, n)).tocsr()
+
+
+@pytest.mark.parametrize("other", FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_programs_over_formats(rng, format, other):
+    a, b, x = matrix(rng), matrix(rng), rng.integers(0, 5, 9).astype(float)
+    A, B = sparsec.asarray(a, format=format), sparsec.asarray(b, format=other)
+    y = sparsec.evaluate("y(i) = (A(i,j) + B(i,j)) * x(j)", A=A, B=B, x=x)
+    np.testing.assert_array_equal(y.to_numpy(), (a + b) @ x)
+    C = sparsec.evaluate("C(i,k) = A(i,j) * B(k,j)", A=A, B=B, out_format="csr")
+    assert C.format == "csr"
+    np.testing.assert_array_equal(C.to_numpy(), a @ b.T)
+
+
+OPERATORS = [operator.add, operator.sub, operator.mul, operator.eq, operator.ne, operator.lt,
+             operator.le, operator.gt, operator.ge]
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_operators(rng, format, op):
+    a, b = matrix(rng), matrix(rng)
+    A, B = sparsec.asarray(a, format=format), sparsec.asarray(b, format="csr")
+    np.testing.assert_array_equal(op(A, B).to_numpy(), op(a, b))
+    np.testing.assert_array_equal(op(A, b).to_numpy(), op(a, b))
+    np.testing.assert_array_equal(op(a, B).to_numpy(), op(a, b))
+    np.testing.assert_array_equal(op(A, 2).to_numpy(), op(a, 2))
+    np.testing.assert_array_equal(op(-1.5, A).to_numpy(), op(-1.5, a))
+    np.testing.assert_array_equal(op(A, b[0]).to_numpy(), op(a, b[0]))
+    np.testing.assert_array_equal(op(A, b[:, :1]).to_numpy(), op(a, b[:, :1]))
+    np.testing.assert_array_equal(op(b[:, :1], A).to_numpy(), op(b[:, :1], a))
+    np.testing.assert_array_equal(op(sparsec.asarray(b[:1]), sparsec.asarray(a[:, :1])).to_numpy(),
+                                  op(b[:1], a[:, :1]))
+
+
+@pytest.mark.parametrize("op", [operator.truediv, operator.floordiv, operator.mod, operator.pow])
+def test_operators_on_what_is_not_zero(rng, op):
+    a, b = matrix(rng), rng.integers(1, 4, (6, 9)).astype(float)
+    A = sparsec.asarray(a, format="csr")
+    np.testing.assert_allclose(op(A, b).to_numpy(), op(a, b))
+    np.testing.assert_allclose(op(A, 2).to_numpy(), op(a, 2))
+    np.testing.assert_allclose(op(3, sparsec.asarray(b)).to_numpy(), op(3, b))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "complex128"])
+def test_types_mix_as_in_numpy(rng, dtype):
+    a = matrix(rng, dtype=dtype)
+    A = sparsec.asarray(a, format="csr")
+    for number in (2, 2.5, np.float32(2.5), np.int8(3), True):
+        made, expected = A * number, a * number
+        assert made.dtype == expected.dtype, number
+        np.testing.assert_array_equal(made.to_numpy(), expected)
+    made = A + matrix(rng, dtype="float32")
+    assert made.dtype == np.promote_types(dtype, "float32")
+    assert (-A).dtype == A.dtype and abs(A).dtype == abs(a).dtype
+
+
+def test_a_sparse_operand_keeps_its_entries_beside_a_number(rng):
+    A = sparsec.asarray(matrix(rng), format="csr")
+    assert (A * 3).nnz == (A / 3).nnz == A.nnz
+    plus = A + 1
+    assert plus.fill_value == 1 and plus.nnz == A.nnz
+
+
+REDUCTIONS = ["sum", "prod", "max", "min", "any", "all", "mean"]
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1, (0, 2), (), (0, 1, 2)])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions(rng, name, axis, keepdims):
+    dense = (rng.integers(-3, 4, (3, 4, 5)) * (rng.random((3, 4, 5)) < 0.7)).astype(float)
+    tensor = sparsec.asarray(dense, format="csf")
+    made = getattr(tensor, name)(axis=axis, keepdims=keepdims)
+    expected = getattr(dense, name)(axis=axis, keepdims=keepdims)
+    assert made.shape == np.shape(expected) and made.dtype == expected.dtype
+    np.testing.assert_allclose(made.to_numpy(), expected)
+
+
+def test_reductions_of_integers_and_truth_values():
+    truth = np.array([[True, False], [True, True]])
+    assert sparsec.asarray(truth, format="csr").sum().item() == 3
+    assert sparsec.asarray(truth).mean().item() == 0.75
+    bytes_ = np.full(1000, 100, dtype=np.int8)
+    assert sparsec.asarray(bytes_).sum().item() == 100_000
+
+
+@pytest.mark.parametrize("shapes", [((5,), (5,)), ((4, 5), (5,)), ((5,), (5, 3)), ((4, 5), (5, 3)),
+                                    ((2, 4, 5), (5, 3)), ((2, 4, 5), (2, 5, 3)),
+                                    ((2, 4, 5), (5,)), ((5,), (2, 5, 3)), ((1, 4, 5), (7, 5, 3))])
+def test_products_of_matrices(rng, shapes):
+    a, b = (rng.integers(-3, 4, shape).astype(float) for shape in shapes)
+    for first in (sparsec.asarray(a), sparsec.asarray(a, format="csf" if a.ndim != 2 else "csr")):
+        np.testing.assert_array_equal((first @ b).to_numpy(), a @ b)
+        np.testing.assert_array_equal((a @ sparsec.asarray(b)).to_numpy(), a @ b)
+
+
+EQUATIONS = [
+    ("ij,jk->ik", (4, 5), (5, 3)), ("ij,jk", (4, 5), (5, 3)), ("ii->i", (4, 4)), ("ii", (4, 4)),
+    ("ij->ji", (4, 5)), ("ij->", (4, 5)), ("ba", (4, 5)), ("i,j->ij", (4,), (5,)),
+    (",i->i", (), (4,)), ("ijk,kl,lm,m->ij", (3, 4, 5), (5, 2), (2, 6), (6,)),
+    ("...ij,...jk->...ik", (2, 4, 5), (2, 5, 3)), ("...ij,...jk", (2, 4, 5), (5, 3)),
+    ("i...->...", (3, 4, 5)), ("...,...", (3, 1), (1, 4)), ("ij,ij->ij", (3, 1), (3, 4)),
+    ("ij, j -> i", (4, 5), (5,)), ("...a,a...->...", (4, 5), (5, 4)), ("Ab,bA->A", (4, 5), (5, 4)),
+]
+
+
+@pytest.mark.parametrize("case", EQUATIONS, ids=lambda case: case[0])
+def test_einsums(rng, case):
+    equation, *shapes = case
+    arrays = [rng.integers(-3, 4, shape).astype(float) for shape in shapes]
+    expected = np.einsum(equation, *arrays)
+    dense = sparsec.einsum(equation, *arrays)
+    np.testing.assert_allclose(dense.to_numpy(), expected)
+    sparse = [sparsec.asarray(x, format="csr" if x.ndim == 2 else "csf") if x.ndim else x
+              for x in arrays]
+    made = sparsec.einsum(equation, *sparse, optimize=True)
+    assert made.shape == expected.shape
+    np.testing.assert_allclose(made.to_numpy(), expected)
+
+
+def test_einsums_of_lists(rng):
+    a, b = rng.random((4, 5)), rng.random((5, 3))
+    np.testing.assert_allclose(sparsec.einsum(a, [0, 1], b, [1, 2], [0, 2]).to_numpy(), a @ b)
+    np.testing.assert_allclose(sparsec.einsum(a, [0, 1], b, [1, 2]).to_numpy(), a @ b)
+    assert sparsec.einsum("ij,jk->ik", a, b, out_format="csr").format == "csr"
+
+
+def test_functions_of_numpy_dispatch(rng):
+    a = abs(matrix(rng))
+    A = sparsec.asarray(a, format="csr")
+    for function in (np.sqrt, np.sin, np.expm1, np.sign, np.isfinite, np.negative, np.square):
+        made = function(A)
+        assert isinstance(made, sparsec.Tensor)
+        np.testing.assert_allclose(made.to_numpy(), function(a))
+    assert np.sqrt(A).nnz == A.nnz
+    np.testing.assert_array_equal(np.maximum(A, 2).to_numpy(), np.maximum(a, 2))
+    np.testing.assert_array_equal(np.matmul(a, A.T).to_numpy(), a @ a.T)
+    with pytest.raises(TypeError):
+        np.add.reduce(A)
+
+
+def test_indexing(rng):
+    dense = rng.integers(0, 3, (4, 5, 6)).astype(np.int32)
+    tensor = sparsec.asarray(dense, format="csf")
+    keys = [0, -1, (1, 2), (1, 2, 3), (slice(1, 3),), (Ellipsis, 2), (slice(None), 1, slice(0, 6, 2)),
+            (slice(-2, None), slice(2, 2)), Ellipsis]
+    for key in keys:
+        made, expected = tensor[key], dense[key]
+        assert np.shape(expected) == getattr(made, "shape", ())
+        np.testing.assert_array_equal(made.to_numpy() if np.ndim(expected) else made, expected)
+        assert made.dtype == expected.dtype
+    for key, error in [(4, IndexError), ((0, 0, 0, 0), IndexError), ([0, 1], TypeError),
+                       (slice(None, None, -1), IndexError), (None, TypeError)]:
+        with pytest.raises(error):
+            tensor[key]
+
+
+def test_modes_in_another_order(rng):
+    dense = rng.random((2, 3, 4))
+    tensor = sparsec.asarray(dense, format="csf")
+    np.testing.assert_array_equal(tensor.T.to_numpy(), dense.T)
+    np.testing.assert_array_equal(tensor.mT.to_numpy(), dense.swapaxes(1, 2))
+    np.testing.assert_array_equal(tensor.permute_dims((1, -1, 0)).to_numpy(), dense.transpose(1, 2, 0))
+    with pytest.raises(sparsec.InputError):
+        tensor.permute_dims((0, 0, 1))
+
+
+def test_whole_language(rng):
+    a = matrix(rng, (5, 5))
+    A = sparsec.asarray(a, format="csr")
+    results = sparsec.evaluate_all(
+        "def half(x) = x / 2\n"
+        "B(i,j) = half(A(i,j)) + A(j,i)\n"
+        "m(i) = max{j}(B(i,j))\n"
+        "y(i) = m(i) - 2 * m(i - 1)",
+        {"A": A}, extents={"i": 5})
+    b = a / 2 + a.T
+    m = b.max(axis=1)
+    np.testing.assert_array_equal(results["B"].to_numpy(), b)
+    np.testing.assert_array_equal(results["y"].to_numpy(), m - 2 * np.concatenate([[0], m[:-1]]))
+    eye = sparsec.evaluate("E(i,j) = select(i == j, 1.0, 0.0)", extents={"i": 3, "j": 3})
+    np.testing.assert_array_equal(eye.to_numpy(), np.eye(3))
+    assert "forall" in sparsec.explain("y(i) = A(i,j) * A(j,i)", A=A, stage="concrete")
+
+
+def test_a_kernel_takes_any_shapes(rng):
+    for n in (1, 3, 50, 200):
+        a = random_csr(rng, n, 0.2)
+        x = rng.random(n)
+        y = sparsec.evaluate("y(i) = A(i,j) * x(j)", A=a, x=x)
+        np.testing.assert_allclose(y.to_numpy(), a @ x)
+
+
+def test_operands_of_a_call_are_free_afterwards(rng):
+    x = np.ones(9)
+    a = sp.csr_array(matrix(rng))
+    for _ in range(2):
+        y = sparsec.evaluate("y(i) = A(i,j) * x(j)", A=a, x=x)
+        x[:] = 2.0
+        a.data[:] = 1.0
+    assert y.to_numpy().tolist() == (2.0 * (a.toarray() != 0).sum(axis=1)).tolist()
+
+
+@pytest.mark.parametrize("backend", ["cranelift", "interp"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_engines_agree(rng, backend, threads):
+    a = random_csr(rng, 300, 0.05)
+    expected = (a @ a).toarray()
+    sparsec.configure(threads=threads, backend=backend)
+    try:
+        assert sparsec.configuration() == {"threads": threads, "backend": backend}
+        np.testing.assert_allclose((sparsec.asarray(a) @ sparsec.asarray(a)).to_numpy(), expected)
+    finally:
+        sparsec.configure(threads=0, backend="cranelift")
+
+
+def test_kernels_leave_the_interpreter_to_other_threads():
+    n = 1500
+    A = sparsec.asarray(np.ones((n, n)))
+    text = "C(i,k) = A(i,j) * A(j,k)"
+    sparsec.evaluate(text, A=A)
+    started = time.perf_counter()
+    sparsec.evaluate(text, A=A)
+    alone = time.perf_counter() - started
+    done = threading.Event()
+    thread = threading.Thread(target=lambda: (sparsec.evaluate(text, A=A), done.set()))
+    thread.start()
+    longest, last = 0.0, time.perf_counter()
+    while not done.is_set():
+        time.sleep(0.001)
+        now = time.perf_counter()
+        longest, last = max(longest, now - last), now
+    thread.join()
+    # With the lock held, this thread would have stood still for the whole kernel.
+    assert longest < alone / 2
+
+
+def test_many_threads_at_once(rng):
+    a = random_csr(rng, 200, 0.1)
+    A, expected, faults = sparsec.asarray(a), (a @ a).toarray(), []
+
+    def work(number):
+        for _ in range(5):
+            made = sparsec.evaluate(f"C(i,k) = A(i,j) * A(j,k) + {number} * A(i,k)", A=A)
+            if not np.allclose(made.to_numpy(), expected + number * a.toarray()):
+                faults.append(number)
+
+    threads = [threading.Thread(target=work, args=(number % 3,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not faults
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_computes(rng):
+    a = random_csr(rng, 2000, 0.05)
+    A = sparsec.asarray(a)
+    total = (A @ A).sum().item()
+    child = os.fork()
+    if child == 0:
+        same = np.isclose((A @ A).sum().item(), total) and A.convert("csc").nnz == A.nnz
+        os._exit(0 if same else 1)
+    for _ in range(600):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.1)
+    else:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+        pytest.fail("the child hangs")
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+def test_a_signal_ends_a_long_kernel():
+    n = 4000
+    A = sparsec.asarray(np.ones((n, n)))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        started = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(100):
+                sparsec.evaluate("C(i,k) = A(i,j) * A(j,k)", A=A)
+        assert time.perf_counter() - started < 5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
