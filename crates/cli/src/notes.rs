@@ -6,6 +6,7 @@
 //! | one that the planner converts               | from [`WORTH_SAYING`] bytes on          |
 //! | a dense result with few entries             | with a sparse format that has a plan    |
 //! | a search for a plan that ended at its limit | with how far it went                    |
+//! | a product whose factors fall apart          | with the factors that share no index    |
 //!
 //! `run` states measured costs, `compile` estimates. `compile` counts bytes only of operands
 //! that are given. Notes go to stderr, and with `--json` into the field
@@ -14,6 +15,7 @@
 use sparsec::account::bytes;
 use sparsec::conversion::bytes_moved;
 use sparsec::index::TensorVar;
+use sparsec::network::Network;
 use sparsec::schedule::Command;
 use sparsec::schedule::ProgramSchedule;
 use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, Tensor, smaller_format};
@@ -51,6 +53,22 @@ fn bytes_of(all: &[Converted]) -> Option<u64> {
     all.iter().filter_map(|it| it.bytes).reduce(|a, b| a + b)
 }
 
+/// That some factors of a product share no index variable with others, which is rarely meant.
+fn unconnected(network: &Network) -> Option<String> {
+    let parts = network.parts();
+    let names = parts.iter().map(|part| {
+        let tensors = part.iter().map(|id| &network.tensor_of(id).name);
+        let tensors: Vec<&str> = tensors.map(String::as_str).collect();
+        format!("`{}`", tensors.join(" * "))
+    });
+    let names: Vec<String> = names.collect();
+    let (last, others) = names.split_last()?;
+    (!others.is_empty()).then(|| {
+        let others = others.join(", ");
+        format!("{others} and {last} share no index: each entry of one multiplies each of another")
+    })
+}
+
 impl Costs<'_> {
     /// The notes, printed on stderr unless the answer in JSON has them.
     pub(crate) fn show(&self, screen: &Screen) -> Vec<String> {
@@ -71,6 +89,9 @@ impl Costs<'_> {
             if plan.account.ran_out {
                 let result = &plan.concrete.tensors[plan.concrete.result].name;
                 notes.push(format!("the plan for `{result}`: {}", plan.account.limit()));
+            }
+            if let Some(network) = &plan.network {
+                notes.extend(unconnected(network));
             }
         }
         notes

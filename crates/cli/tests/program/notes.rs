@@ -36,6 +36,21 @@ fn conversions_that_a_schedule_causes_are_said() {
 }
 
 #[test]
+fn factors_that_share_no_index_are_said() {
+    let place = with_matrix();
+    let run = |product: &str, extents: &str| {
+        let generated = "-g 'B=random(nnz=4)' -f B=csr";
+        place.shell(&format!(
+            "\"$0\" run '{product}' -i A=a.mtx {generated} {extents}"
+        ))
+    };
+    run("t = A(i,j) * B(k,l)", "-d k=6 -d l=5")
+        .noted("`A` and `B` share no index: each entry of one multiplies each of another");
+    let done = run("t = A(i,j) * B(j,l)", "-d l=5");
+    assert!(!done.stderr.contains("share no index"), "{}", done.stderr);
+}
+
+#[test]
 fn a_sparse_format_is_proposed_for_a_dense_result_of_few_entries() {
     let place = Place::new();
     let run = "run 'y(i) = A(i,j) * x(j)' -g 'A=random(nnz=20)' -f A=dcsr -g x=dense:ones \
