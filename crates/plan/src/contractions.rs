@@ -65,16 +65,19 @@ pub(crate) struct Contracted {
     pub(crate) is_fixed: bool,
 }
 
-/// The cheapest plan of a statement that contracts a product in parts; `None` for other
-/// statements.
+/// The cheapest plan of a statement that contracts a product in parts, whose tensors are
+/// [`counted`]; `None` for other statements.
 ///
 /// # Errors
 /// Why there is no plan as the caller asks for it.
-pub(crate) fn contracted(naive: &Draft<'_>) -> Result<Option<Contracted>> {
-    let Some(mut contraction) = Contraction::of(naive) else {
+pub(crate) fn contracted(
+    naive: &Draft<'_>,
+    counted: Option<Arc<Network>>,
+) -> Result<Option<Contracted>> {
+    let (Some(mut contraction), Some(counted)) = (Contraction::of(naive), counted) else {
         return Ok(None);
     };
-    contraction.count_degrees();
+    contraction.network.clone_from(&counted);
     let is_fixed = naive.facts().networks.wanted.is_fixed();
     let best = match contraction.plans() {
         Ok(plans) => contraction.best(&plans),

@@ -422,6 +422,7 @@ impl<'a> Draft<'a> {
             assumed: self.facts.assumed,
             extents: self.facts.extents,
             segment: self.facts.segment,
+            squares: self.facts.squares,
             conversions: &self.conversions,
         }
     }

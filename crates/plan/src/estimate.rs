@@ -20,6 +20,7 @@
 //! ([`Facts::conversion`]).
 
 pub(crate) mod machine;
+pub(crate) mod skew;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
@@ -73,6 +74,8 @@ pub(crate) struct Estimate<'a> {
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// How many entries the segments of the tensor of a name have on average.
     pub segment: &'a dyn Fn(&str) -> Option<f64>,
+    /// The sum of the squared degrees of the tensor of a name in a mode, where it is counted.
+    pub squares: &'a dyn Fn(&str, usize) -> Option<f64>,
     /// Which tensors are others, seen by their levels.
     pub conversions: &'a [Conversion],
 }
@@ -87,6 +90,7 @@ impl<'a> Estimate<'a> {
             assumed: facts.assumed,
             extents: facts.extents,
             segment: facts.segment,
+            squares: facts.squares,
             conversions: &plan.conversions,
         }
     }
@@ -195,12 +199,12 @@ impl Estimate<'_> {
     /// How many entries an assignment writes at most.
     pub(crate) fn written(&self, nested: Nested<'_, '_>) -> f64 {
         let computed = self.computed(nested.rhs, nested.loops);
-        computed.min(self.points(&nested.lhs.vars()))
+        computed.min(self.visited(nested.rhs, &nested.lhs.vars()))
     }
 
     /// At how many points of these loops an expression is computed.
     pub(crate) fn computed(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
-        self.fraction(expr) * self.points(vars)
+        self.skewed(self.fraction(expr), expr, vars) * self.points(vars)
     }
 
     /// How many entries an operand stores.
@@ -378,8 +382,8 @@ impl Estimate<'_> {
     fn n_fibers(&self, access: &Access, vars: &[IndexVar]) -> Option<(f64, Prefix)> {
         let data = &self.concrete.tensors[access.tensor];
         let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);
-        let levels = self.formats.of(access.tensor).levels();
-        let (last, leading) = levels.split_last()?;
+        let format = self.formats.of(access.tensor);
+        let (last, leading) = format.levels().split_last().filter(|_| format.is_plain())?;
         let lists = |level: &Level| level.kind == LevelKind::Compressed && level.unique;
         if data.role != TensorRole::Input
             || is_copy
@@ -426,7 +430,7 @@ impl Estimate<'_> {
 
     /// At how many points of these loops those inside of them are run.
     pub(crate) fn visited(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
-        self.share(expr, vars) * self.points(vars)
+        self.skewed(self.share(expr, vars), expr, vars) * self.points(vars)
     }
 
     /// The fraction of the points of some loops at which an expression may have a

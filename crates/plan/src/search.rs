@@ -22,6 +22,7 @@ use crate::account::{Account, Considered};
 use crate::contractions;
 use crate::cost::Cost;
 use crate::draft::Draft;
+use crate::estimate::skew::Squares;
 use crate::estimate::work::work;
 use crate::estimate::{Converting, Counts, Estimate};
 use crate::levels;
@@ -116,6 +117,8 @@ pub struct Facts<'a> {
     /// How many entries the segments of the tensor of a name have on average, where that
     /// is known.
     pub segment: &'a dyn Fn(&str) -> Option<f64>,
+    /// The sum of the squared degrees of the tensor of a name in a mode, where it is counted.
+    pub squares: &'a dyn Fn(&str, usize) -> Option<f64>,
     /// About how far the index variable of a name runs, where the program does not say.
     pub extents: &'a dyn Fn(&str) -> Option<u64>,
     /// Options and facts that contraction networks are planned by.
@@ -142,7 +145,14 @@ pub fn plan(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
-    let Some(contracted) = contractions::contracted(&naive)? else {
+    let counted = contractions::counted(&naive);
+    let squares = counted.as_deref().map(Squares::of).unwrap_or_default();
+    let facts = Facts {
+        squares: &|name, mode| squares.get(name, mode),
+        ..facts
+    };
+    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
+    let Some(contracted) = contractions::contracted(&naive, counted)? else {
         return searched(&naive, None);
     };
     let best = contracted.best.map(|(cost, mut plan)| {
@@ -213,8 +223,14 @@ pub fn complete(
     facts: Facts<'_>,
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
-    let plan = completed(&naive, &schedule.0, size)?;
     let network = contractions::counted(&naive);
+    let squares = network.as_deref().map(Squares::of).unwrap_or_default();
+    let facts = Facts {
+        squares: &|name, mode| squares.get(name, mode),
+        ..facts
+    };
+    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
+    let plan = completed(&naive, &schedule.0, size)?;
     Ok(Plan { network, ..plan })
 }
 

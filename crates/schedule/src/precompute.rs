@@ -14,14 +14,7 @@
 //! `EXPR` may be some factors of what is reduced: see [`factor`], and [`contract`] for those
 //! that share summed variables with the others.
 //!
-//! If `EXPR` is what a scalar workspace collects, the `where` is lifted out of
-//! the innermost loops around it, and these become modes of the workspace:
-//!
-//! ```text
-//! forall i: forall j: where(              forall i: where(
-//!   C(i,j) = D(i,j) + t,                    forall j: C(i,j) = D(i,j) + w(j),
-//!   forall k: t += A(i,k) * B(k,j))         forall k: forall j: w(j) += A(i,k) * B(k,j))
-//! ```
+//! If `EXPR` is what a scalar workspace collects, that gets modes: see [`lift`].
 //!
 //! If `EXPR` is any other part of a right side, it is computed for all of the
 //! innermost loops first, whatever becomes of it. Loops around these that do not change it
@@ -38,6 +31,7 @@
 
 mod contract;
 mod factor;
+mod lift;
 mod part;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
@@ -52,6 +46,7 @@ pub use factor::{Factors, factors, product};
 use super::Name;
 use super::apply::{distinct_vars, illegal, new_vars};
 use super::expression::matches;
+use contract::loops_around;
 
 pub(super) fn apply(
     concrete: &Concrete,
@@ -281,7 +276,12 @@ impl Rewrite<'_> {
         if let Err(error) = self.expect_modes(&kept, "the loops inside the first that reduces") {
             return Some(Err(error));
         }
-        let around: Vec<IndexVar> = outer.iter().chain(&self.vars).copied().collect();
+        let mut around = match inner {
+            Stmt::Assign { rhs, .. } => loops_around(&self.concrete.stmt, lhs, rhs),
+            _ => Vec::new(),
+        };
+        around.retain(|var| !reducing.contains(var));
+        around.extend(outer.iter().chain(&self.vars));
         let bound = self.concrete.bound_in(&around);
         if !lhs.vars().iter().all(|var| bound.contains(var)) {
             let why = "a fused loop reduces it and names entries of the left side at once";
@@ -329,93 +329,6 @@ impl Rewrite<'_> {
             producer: Box::new(self.renamed(&producer)),
         };
         Some(Ok(both.in_loops(outer)))
-    }
-
-    /// The producer of a scalar workspace that collects the expression, with
-    /// the `where` of which it is the outermost producer.
-    fn producer_to_lift(&self, consumer: &Stmt, producer: &Stmt) -> Option<(TensorVar, Lifted)> {
-        let (loops, assign) = producer.nest();
-        if let Stmt::Assign {
-            lhs,
-            reduce: Some(_),
-            rhs,
-        } = assign
-            && lhs.indices.is_empty()
-            && self.concrete.tensors[lhs.tensor].role == TensorRole::Workspace
-            && self.is_expr(rhs)
-        {
-            let lifted = Lifted {
-                consumer: consumer.clone(),
-                loops,
-                assign: assign.clone(),
-            };
-            return Some((lhs.tensor, lifted));
-        }
-        // Of producers that do not read each other either may come first.
-        let Stmt::Where {
-            consumer: inner_consumer,
-            producer: inner_producer,
-        } = consumer
-        else {
-            return None;
-        };
-        let (temporary, lifted) = self.producer_to_lift(inner_consumer, inner_producer)?;
-        let Stmt::Assign { rhs, .. } = &lifted.assign else {
-            return None;
-        };
-        let mut assigned = Vec::new();
-        producer.for_each_assign(&mut |lhs, _, _| assigned.push(lhs.tensor));
-        if rhs
-            .accesses()
-            .iter()
-            .any(|access| assigned.contains(&access.tensor))
-        {
-            return None;
-        }
-        let lifted = Lifted {
-            consumer: Stmt::Where {
-                consumer: Box::new(lifted.consumer),
-                producer: Box::new(producer.clone()),
-            },
-            ..lifted
-        };
-        Some((temporary, lifted))
-    }
-
-    /// A scalar workspace gets the innermost loops around it as modes.
-    fn lift(&mut self, loops: &[IndexVar], temporary: TensorVar, lifted: Lifted) -> Result<Stmt> {
-        if self.vars.is_empty() {
-            return Err(self
-                .illegal("it is collected in a scalar already")
-                .help("leave the command out"));
-        }
-        let Some(outside) = loops.len().checked_sub(self.vars.len()) else {
-            return Err(self
-                .illegal("there are not so many loops around it")
-                .help(format!("name {} or fewer", loops.len())));
-        };
-        let (outer, inner) = loops.split_at(outside);
-        self.expect_modes(inner, "the innermost loops around it")?;
-        let data = &self.concrete.tensors[temporary];
-        let access = self.new_workspace(data.element, data.fill);
-        let consumer = lifted.consumer.map_exprs(&mut |expr| {
-            expr.map_accesses(&mut |read| {
-                (read.tensor == temporary).then(|| Expr::Access(access.clone()))
-            })
-        });
-        let Stmt::Assign { reduce, rhs, .. } = lifted.assign else {
-            unreachable!("only assignments are lifted");
-        };
-        let producer = Stmt::Assign {
-            lhs: access,
-            reduce,
-            rhs,
-        };
-        let both = Stmt::Where {
-            consumer: Box::new(consumer.in_loops(inner)),
-            producer: Box::new(self.renamed(&producer.in_loops(inner).in_loops(&lifted.loops))),
-        };
-        Ok(both.in_loops(outer))
     }
 
     /// The modes that the command names have to be these, in any order.
@@ -488,12 +401,4 @@ struct Reduction {
     reduce: Operator,
     /// The product that it reduces, where the expression is a part of that.
     factors: Option<Factors>,
-}
-
-/// The producer of a scalar workspace, and what reads it.
-struct Lifted {
-    consumer: Stmt,
-    /// The loops that reduce.
-    loops: Vec<IndexVar>,
-    assign: Stmt,
 }

@@ -295,6 +295,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
                 mispredicted: &|merge| statistics.mispredicted(merge),
                 evenness: &|name| statistics.evenness(name),
                 segment: &|name| statistics.segment(name),
+                squares: &|_, _| None,
                 extents: &|name| statistics.extent(name),
                 networks: Networks {
                     degrees: &|name, most| statistics.degrees(name, most),

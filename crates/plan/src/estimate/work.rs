@@ -130,7 +130,14 @@ impl Loops<'_> {
             .iter()
             .map(|operand| {
                 let access = operands.access(*operand);
-                estimate.prefixes(access, &within) / estimate.prefixes(access, &outer)
+                let held = estimate.prefixes(access, &within) / estimate.prefixes(access, &outer);
+                let mut skew = 1.0;
+                body.for_each_assign(&mut |_, _, rhs| {
+                    if rhs.accesses().contains(&access) {
+                        skew = estimate.skew_of_rows(access, rhs, &outer);
+                    }
+                });
+                (held * skew).min(estimate.points(&[var]).max(held))
             })
             .collect();
         let walked: f64 = held.iter().sum();

@@ -196,7 +196,7 @@ fn imply(stmt: &Stmt, loops: &mut Vec<IndexVar>, found: &mut BTreeMap<TensorVar,
 }
 
 /// The loops around an assignment that its nest shares with producers.
-fn loops_around(stmt: &Stmt, lhs: &Access, rhs: &Expr) -> Vec<IndexVar> {
+pub(super) fn loops_around(stmt: &Stmt, lhs: &Access, rhs: &Expr) -> Vec<IndexVar> {
     let mut loops = Vec::new();
     find(stmt, lhs, rhs, &mut loops);
     loops
