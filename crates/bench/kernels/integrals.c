@@ -268,28 +268,15 @@ static void matrix_of(integrals *x, int32_t p0, double *W, int64_t width) {
   }
 }
 
-enum { HIGH = 4, WIDE = 16 };
-
-/* A loop over K around both, with a workspace of two modes and a dense product in blocks of
-   four rows and sixteen columns, which registers hold. */
+/* A loop over K around both, with a workspace of two modes and a dense product in
+   blocks. */
 static void blocked(integrals *x) {
-  int64_t nI = (x->nI + HIGH - 1) / HIGH * HIGH, nM = (x->nM + WIDE - 1) / WIDE * WIDE;
+  int64_t nI = padded(x->nI, HIGH), nM = padded(x->nM, WIDE);
   double *W = malloc((x->nB * nI + 1) * sizeof *W), *P = dense(x->P, nM);
   for (int32_t p0 = x->pos0[0]; p0 < x->pos0[1]; p0++) {
     double *E = x->E + x->crd0[p0] * x->nI * x->nM;
     matrix_of(x, p0, W, nI);
-    for (int64_t m0 = 0; m0 < nM; m0 += WIDE)
-      for (int64_t i0 = 0; i0 < nI; i0 += HIGH) {
-        double sum[HIGH][WIDE] = {{0}};
-        for (int64_t b = 0; b < x->nB; b++) {
-          const double *restrict w = W + b * nI + i0, *restrict p = P + b * nM + m0;
-          for (int i = 0; i < HIGH; i++)
-            for (int m = 0; m < WIDE; m++) sum[i][m] = __builtin_fma(w[i], p[m], sum[i][m]);
-        }
-        for (int64_t i = 0; i < HIGH && i0 + i < x->nI; i++)
-          for (int64_t m = 0; m < WIDE && m0 + m < x->nM; m++)
-            E[(i0 + i) * x->nM + m0 + m] = sum[i][m];
-      }
+    product(x->nI, x->nM, x->nB, W, nI, P, nM, E);
   }
   free(W), free(P);
 }

@@ -12,10 +12,11 @@
 //! |-----------------|-------------------------------------------------------------|
 //! | `integrals/S`   | `E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)` on the molecule of size `S` |
 //! | `restricted/S`  | the same times `L(K,i)`                                     |
+//! | `four-index/S`  | `V(i,m,j,n) = E(K,i,m) * D(K,L) * F(L,j,n)`, in blocks where it is large |
 //! | `mttkrp/N/0`    | `M(i,r) = T(i,j,k) * B(j,r) * D(k,r)`, `N` entries a fiber, and in other modes |
 //! | `ttmc16/N/0`    | `Y(i,q,s) = T(i,j,k) * B(j,q) * D(k,s)`, 16 columns a matrix |
 //! | `mttkrp/FILE/0` | the same of the tensor of a file, of order 3 or 4           |
-//! | `triangles`     | `t = A(i,j) * A(j,k) * A(i,k)` of a graph of skewed degrees |
+//! | `triangles/whole` | `t = A(i,j) * A(j,k) * A(i,k)` of a graph of skewed degrees; see `graphs` for others |
 //!
 //! Each form by hand is launched on the operands as they are stored, its result is compared
 //! with ours, and both are timed in turns. A nest that would run for minutes computes some
@@ -26,6 +27,7 @@
 
 mod cases;
 mod factors;
+mod four_index;
 mod graphs;
 mod integrals;
 mod measured;

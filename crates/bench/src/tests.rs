@@ -53,7 +53,7 @@ fn every_kernel_agrees_with_c_by_hand() {
         "check csr",
     ];
     assert_eq!(tasks, all);
-    assert_eq!(report.networks.len(), 39);
+    assert_eq!(report.networks.len(), 45);
     assert!(report.networks.iter().all(|row| row.best() > 0.0));
     assert!(report.rows.iter().all(|row| row.ratio > 0.0));
     for row in &report.rows {
@@ -173,7 +173,7 @@ fn plans_that_were_priced_give_the_same_result() {
     let mut options = options(false);
     options.only = vec!["networks/search/tiny".to_owned()];
     let report = measure(&options, &tiny(), &mut Vec::new()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(report.networks.len(), 2);
+    assert_eq!(report.networks.len(), 3);
     for row in &report.networks {
         let plans = row.plans.as_ref().expect("one statement");
         assert!(plans.number > 1 && plans.over_fastest >= 1.0, "{row:?}");

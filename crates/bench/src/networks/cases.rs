@@ -2,7 +2,7 @@
 
 use sparsec::{Diagnostic, Inputs, Request, Result, Source, code};
 
-use super::{Scale, factors, graphs, integrals};
+use super::{Scale, factors, four_index, graphs, integrals};
 use crate::data::Given;
 
 /// A form of a kernel by hand.
@@ -40,11 +40,16 @@ impl Form {
 pub(super) struct Case {
     pub(super) name: String,
     pub(super) expression: String,
-    /// The format of the result.
+    /// The format of the result of each statement.
     pub(super) format: &'static str,
+    /// An expression whose kernel takes the arguments of forms by hand, where that of the
+    /// network does not.
+    pub(super) arguments: Option<&'static str>,
     /// Loops in an order that follows all operands as they are stored.
     pub(super) order: String,
     pub(super) inputs: Inputs,
+    /// Blocks of the result, of which `inputs` is the first one.
+    pub(super) blocks: Option<Blocks>,
     /// C with a function for each form.
     pub(super) by_hand: String,
     pub(super) forms: Vec<Form>,
@@ -52,18 +57,44 @@ pub(super) struct Case {
     pub(super) bar: f64,
 }
 
+/// A result in blocks of equal sizes, one after the other.
+pub(super) struct Blocks {
+    pub(super) number: u64,
+    /// The operands of a block.
+    pub(super) inputs: Box<dyn Fn(u64) -> Result<Inputs> + Send + Sync>,
+    /// The sum of the entries of the result for these operands.
+    pub(super) sum: fn(&Inputs) -> f64,
+}
+
 impl Case {
     pub(super) fn request(&self) -> Result<Request> {
-        let mut request = Request::new(Source::new("expression", self.expression.as_str()));
-        request.set_format(self.result(), self.format)?;
+        self.request_of(&self.expression)
+    }
+
+    /// What a kernel by hand takes the arguments of: a nest that reads operands as they are.
+    pub(super) fn nest(&self) -> Result<Request> {
+        let mut request = self.request_of(self.arguments.unwrap_or(&self.expression))?;
+        request.schedule = Some(Source::new("schedule", self.order.as_str()));
+        Ok(request)
+    }
+
+    fn request_of(&self, expression: &str) -> Result<Request> {
+        let mut request = Request::new(Source::new("expression", expression));
+        for statement in expression.lines() {
+            request.set_format(computed(statement), self.format)?;
+        }
         Ok(request)
     }
 
     /// The name of the result.
     pub(super) fn result(&self) -> &str {
-        let mut words = self.expression.split(['(', ' ']);
-        words.next().unwrap_or_default()
+        computed(self.expression.lines().next_back().unwrap_or_default())
     }
+}
+
+/// The name that a statement assigns to.
+fn computed(statement: &str) -> &str {
+    statement.split(['(', ' ']).next().unwrap_or_default()
 }
 
 /// A network that can be measured.
@@ -99,6 +130,7 @@ pub(super) fn chosen<'g>(
     };
     all.extend(factors::listed(scale, given));
     if given.is_empty() {
+        all.extend(four_index::listed(scale));
         all.extend(graphs::listed(scale));
     }
     let wanted: Vec<(&str, bool)> = only

@@ -172,6 +172,8 @@ impl Product {
                 factors.join(" * ")
             ),
             format: "dense",
+            arguments: None,
+            blocks: None,
             order: format!("reorder({modes},{columns})"),
             inputs,
             by_hand: format!(

@@ -88,13 +88,18 @@ impl Molecule {
     }
 
     /// Whether ratios to forms by hand have bars.
-    fn is_large(self) -> bool {
+    pub(super) fn is_large(self) -> bool {
         [Self::MEDIUM, Self::LARGE].contains(&self)
     }
 
     /// How many matrices of the result one nest computes, if not all.
     fn slice(self) -> Option<u64> {
         self.is_large().then_some(self.n_matrices() / 50)
+    }
+
+    /// How many orbitals, and how many atomic orbitals.
+    pub(super) fn n_orbitals(self) -> [u64; 2] {
+        [self.n_atoms(), self.n_atoms() * self.orbitals]
     }
 
     fn n_atoms(self) -> u64 {
@@ -179,8 +184,12 @@ pub(super) fn listed(scale: Scale) -> Vec<Listed<'static>> {
 }
 
 fn text(is_restricted: bool) -> String {
+    let product = include_str!("../../kernels/product.c");
     let text = include_str!("../../kernels/integrals.c");
-    format!("#define RESTRICTED {}\n{text}", u8::from(is_restricted))
+    format!(
+        "{product}\n#define RESTRICTED {}\n{text}",
+        u8::from(is_restricted)
+    )
 }
 
 fn all(molecule: Molecule) -> Result<Case> {
@@ -204,6 +213,8 @@ fn all(molecule: Molecule) -> Result<Case> {
         name: format!("integrals/{}", molecule.name),
         expression: "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)".to_owned(),
         format: "dense",
+        arguments: None,
+        blocks: None,
         order: "reorder(K, a, b, i, m)".to_owned(),
         inputs,
         by_hand: text(false),
@@ -218,6 +229,8 @@ fn restricted(molecule: Molecule) -> Result<Case> {
         name: format!("restricted/{}", molecule.name),
         expression: "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m) * L(K,i)".to_owned(),
         format: "(K, i, m) -> (K : dense, i : compressed, m : dense), pos = 32, crd = 32",
+        arguments: None,
+        blocks: None,
         order: "reorder(K, i, a, b, m)".to_owned(),
         inputs: molecule.operands(&Format::csc())?,
         by_hand: text(true),

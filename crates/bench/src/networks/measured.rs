@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use sparsec::parallel::Pool;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{
-    Array, Compiled, Diagnostic, ElementType, Function, Outcome, Result, Session, Stage, Tensor,
-    code, codegen_c, compile, least_bytes,
+    Array, Compiled, Diagnostic, ElementType, Function, Inputs, Outcome, Result, Session, Stage,
+    Tensor, code, codegen_c, compile, least_bytes,
 };
 
 use super::Setting;
-use super::cases::{Case, Form};
+use super::cases::{Blocks, Case, Form};
 use super::ours::Ours;
 use super::row::{Beside, NetworkRow, OnThreads};
 use crate::by_hand;
@@ -37,6 +37,14 @@ impl Case {
         let (ours, planning) = setting.pool.run(compiled)?;
         let mut row = setting.pool.run(|| self.beside(setting, &ours))?;
         row.planning = planning;
+        if let Some(blocks) = &self.blocks {
+            let session = setting.session;
+            row.blocks = Some(
+                setting
+                    .pool
+                    .run(|| self.in_blocks(session, &ours, blocks))?,
+            );
+        }
         if tries_plans {
             row.plans = setting.pool.run(|| self.tried(setting, &ours))?;
         }
@@ -49,10 +57,7 @@ impl Case {
     /// Ours beside each form by hand.
     fn beside(&self, setting: &Setting<'_>, compiled: &Compiled) -> Result<NetworkRow> {
         let session = setting.session;
-        // Kernels by hand take the arguments of a nest that reads operands as they are.
-        let mut asked = self.request()?;
-        asked.schedule = Some(sparsec::Source::new("schedule", self.order.as_str()));
-        let nest = compile(&asked, &self.inputs)?;
+        let nest = compile(&self.nest()?, &self.inputs)?;
         let function = &nest.statements()[0].function;
 
         // The first run makes the kernel; the second one is watched.
@@ -97,13 +102,38 @@ impl Case {
             ours,
             convert: outcome.timings.convert,
             planning: Duration::ZERO,
-            stated: stated(compiled, expected),
+            stated: stated(compiled, &self.inputs, expected),
             peak,
             beside: beside.collect(),
             bar: self.bar,
+            blocks: None,
             threads: None,
             plans: None,
         })
+    }
+
+    /// Computes every block, checks the sum of its entries and drops it. How many there are,
+    /// and how long computing all takes.
+    fn in_blocks(
+        &self,
+        session: &Session,
+        compiled: &Compiled,
+        blocks: &Blocks,
+    ) -> Result<(u64, Duration)> {
+        let mut spent = Duration::ZERO;
+        for block in 0..blocks.number {
+            let inputs = (blocks.inputs)(block)?;
+            let outcome = session.run(compiled, &inputs)?;
+            spent += taken(&outcome);
+            let values = outcome.tensors[self.result()].values::<f64>();
+            let sum: f64 = values.unwrap_or_default().iter().sum();
+            let sums = [(blocks.sum)(&inputs), sum].map(|it| Array::from_vec(vec![it]));
+            if let Some(differs) = difference(&sums[0], &sums[1]) {
+                let message = format!("the sum of block {block} of `{}`: {differs}", self.name);
+                return Err(wrong(message));
+            }
+        }
+        Ok((blocks.number, spent))
     }
 
     /// Ours planned for several threads, in turns with `one`, which is planned for one; `None`
@@ -210,17 +240,20 @@ fn taken(outcome: &Outcome) -> Duration {
 }
 
 /// Bytes of the result and of the copies of operands that a plan has.
-fn stated(compiled: &Compiled, result: &Tensor) -> u64 {
-    let plan = &compiled.statements()[0].plan;
-    let copies = plan
-        .conversions
-        .iter()
-        .filter(|it| it.view.is_none())
-        .map(|copy| {
+fn stated(compiled: &Compiled, inputs: &Inputs, result: &Tensor) -> u64 {
+    let plans = compiled.statements().iter().map(|it| &it.plan);
+    let copies = plans.flat_map(|plan| {
+        let copies = plan.conversions.iter().filter(|it| it.view.is_none());
+        copies.map(|copy| {
             let extents = &plan.concrete.tensors[copy.to].extents;
             let extents: Vec<u64> = extents.iter().map(|extent| extent.unwrap_or(0)).collect();
-            least_bytes(&copy.format, &extents, ElementType::F64) as u64
-        });
+            let least = least_bytes(&copy.format, &extents, ElementType::F64) as u64;
+            // A sparse copy has the entries of its source.
+            let source = inputs.get(&plan.concrete.tensors[copy.from].name);
+            let source = source.filter(|_| copy.format.has_sparse());
+            least.max(source.map_or(0, |tensor| tensor.bytes() as u64))
+        })
+    });
     copies.sum::<u64>() + result.bytes() as u64
 }
 

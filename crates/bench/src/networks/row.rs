@@ -91,6 +91,9 @@ pub struct NetworkRow {
     pub beside: Vec<Beside>,
     /// The least ratio to the fastest of these that is good enough.
     pub bar: f64,
+    /// How many blocks the result has, and the time of computing all of them, where ours and
+    /// forms by hand are timed on one.
+    pub blocks: Option<(u64, Duration)>,
     /// Ours on several threads, if that was measured.
     pub threads: Option<OnThreads>,
     /// The other plans, if they were tried.
@@ -156,6 +159,11 @@ impl NetworkRow {
             "the best of all",
             bar(Some(self.bar))
         ));
+        if let Some((number, time)) = self.blocks.filter(|(number, _)| *number > 1) {
+            text.push_str(&format!(
+                "  all {number} blocks, each checked by its sum: {time:.1?}\n"
+            ));
+        }
         if let Some(it) = &self.threads {
             let (name, time) = (format!("{} threads", it.number), format!("{:.1?}", it.time));
             let (gain, memory, bar) = (it.gain, it.memory, bar(it.bar));
@@ -197,6 +205,10 @@ impl NetworkRow {
             "beside": beside.collect::<Vec<_>>(),
             "best": self.best(),
             "bar": self.bar,
+            "blocks": self.blocks.map(|(number, time)| json!({
+                "number": number,
+                "seconds": time.as_secs_f64(),
+            })),
             "threads": self.threads.map(|it| json!({
                 "number": it.number,
                 "seconds": it.time.as_secs_f64(),
