@@ -378,11 +378,12 @@ impl Estimate<'_> {
     fn n_fibers(&self, access: &Access, vars: &[IndexVar]) -> Option<(f64, Prefix)> {
         let data = &self.concrete.tensors[access.tensor];
         let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);
-        let levels = self.formats.of(access.tensor).levels();
-        let (last, leading) = levels.split_last()?;
+        let format = self.formats.of(access.tensor);
+        let (last, leading) = format.levels().split_last()?;
         let lists = |level: &Level| level.kind == LevelKind::Compressed && level.unique;
         if data.role != TensorRole::Input
             || is_copy
+            || !format.is_plain()
             || !lists(last)
             || !leading.last().is_some_and(lists)
         {
