@@ -383,10 +383,11 @@ impl Estimate<'_> {
         let data = &self.concrete.tensors[access.tensor];
         let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);
         let format = self.formats.of(access.tensor);
-        let (last, leading) = format.levels().split_last().filter(|_| format.is_plain())?;
+        let (last, leading) = format.levels().split_last()?;
         let lists = |level: &Level| level.kind == LevelKind::Compressed && level.unique;
         if data.role != TensorRole::Input
             || is_copy
+            || !format.is_plain()
             || !lists(last)
             || !leading.last().is_some_and(lists)
         {

@@ -6,7 +6,8 @@
 
 use std::path::Path;
 
-use sparsec::{Compiled, Inputs, Tensor, compile};
+use sparsec::compute::{ComputeStage, Transformations, compute as sparsec_compute};
+use sparsec::{Compiled, Inputs, Source, Tensor, compile};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{Function, Role};
 use sparsec_runtime::OutputTensor;
@@ -69,6 +70,34 @@ fn modules_of_all_filetests_verify() {
             .unwrap_or_else(|error| panic!("{error}"));
     }
     assert!(all.len() > 150, "{} files", all.len());
+}
+
+#[test]
+fn modules_of_computations_verify() {
+    let Some(tools) = Tools::of_environment() else {
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/compute");
+    let mut n_verified = 0;
+    for path in suite::files(&root).expect("a folder of filetests") {
+        let text = std::fs::read_to_string(&path).expect("a filetest");
+        let (head, _) = sparsec_testing::file::split(&text);
+        let lines = head.split_inclusive('\n');
+        let program: String = lines
+            .skip_while(|line| !line.starts_with("computation"))
+            .collect();
+        let source = Source::new(path.display().to_string(), program);
+        // Some are to be refused.
+        let made = sparsec_compute(&source, &Transformations::Nothing);
+        let Ok(module) = made.and_then(|computed| computed.emit(ComputeStage::Mlir)) else {
+            continue;
+        };
+        tools
+            .verify(&module)
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        n_verified += 1;
+    }
+    assert!(n_verified > 10, "{n_verified} computations");
 }
 
 #[test]
