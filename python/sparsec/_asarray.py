@@ -325,6 +325,8 @@ def _shape(shape: Sequence[int]) -> list[int]:
             raise TypeError(f"the extent of mode {mode} is {extent!r}; give an integer")
         if extent < 0:
             raise failure("E0402", f"mode {mode} has extent {extent}", "give 0 or more")
+        if extent > np.iinfo(np.int64).max:
+            raise failure("E0406", f"mode {mode} has extent {extent}", "give less than 2^63")
     return [int(extent) for extent in extents]
 
 
