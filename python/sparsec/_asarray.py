@@ -237,17 +237,12 @@ def _of_numpy(x: Any, format: str | None, dtype: Any, copy: bool | None) -> Tens
     is_borrowed = (reversed_ or array.flags.c_contiguous) and array.flags.aligned
     if copy is False and not (is_given and is_borrowed and array.dtype.isnative):
         raise _must_copy("an array that is not contiguous, or of another type")
+    is_kept = format is None or (format == "dense" and not reversed_)
+    if copy is False and not is_kept:
+        raise _must_copy("a dense array in another format")
     data = array.T if reversed_ else array
-    stored = _sparsec.Stored.dense(data, reversed_, bool(copy) and format is None)
-    if format is not None and format != "dense":
-        if copy is False:
-            raise _must_copy("a dense array in a sparse format")
-        stored = stored.convert(format)
-    elif format == "dense" and reversed_:
-        stored = stored.convert(format)
-    elif copy:
-        stored = stored.copy()
-    return Tensor._of(stored)
+    stored = _sparsec.Stored.dense(data, reversed_, bool(copy) and is_kept)
+    return Tensor._of(stored if format is None or is_kept else stored.convert(format))
 
 
 def _is_scipy(x: Any) -> bool:
@@ -325,6 +320,8 @@ def _shape(shape: Sequence[int]) -> list[int]:
             raise TypeError(f"the extent of mode {mode} is {extent!r}; give an integer")
         if extent < 0:
             raise failure("E0402", f"mode {mode} has extent {extent}", "give 0 or more")
+        if extent > np.iinfo(np.int64).max:
+            raise failure("E0406", f"mode {mode} has extent {extent}", "give less than 2^63")
     return [int(extent) for extent in extents]
 
 

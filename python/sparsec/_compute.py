@@ -9,6 +9,7 @@ import numpy as np
 from . import _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
+from ._errors import failure
 from ._tensor import Tensor
 
 
@@ -191,6 +192,8 @@ def _call(
 ) -> tuple[list[tuple[str, _sparsec.Stored]], list[tuple[str, str]], list[tuple[str, int]]]:
     """The operands, formats and extents as the compiled part takes them."""
     if operands is not None:
+        for name in operands.keys() & named.keys():
+            raise failure("E0003", f"`{name}` is given two tensors", "give each operand once")
         named = {**operands, **named}
     stored = [(name, _stored(x)) for name, x in named.items()]
     if out_format is None:
@@ -200,7 +203,11 @@ def _call(
         formats = [("", out_format)]
     else:
         formats = list(out_format.items())
-    return stored, formats, [] if extents is None else list(extents.items())
+    known = [] if extents is None else list(extents.items())
+    for name, extent in known:
+        if not 0 <= extent < 2**63:
+            raise failure("E0402", f"`{name}` has extent {extent}", "give 0 or more")
+    return stored, formats, known
 
 
 def _stored(x: Any) -> _sparsec.Stored:

@@ -6,6 +6,7 @@ and number of modes, so an operator costs about as much as `evaluate`.
 
 from __future__ import annotations
 
+import cmath
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Sequence
 
@@ -317,6 +318,8 @@ class Operators:
         ((3, 2), 'csc')
         """
         modes = [axis + self.ndim if axis < 0 else axis for axis in axes]
+        if any(mode < 0 for mode in modes):
+            raise failure("E0413", f"axes {tuple(axes)} of {self.ndim} modes", "count from 0")
         return self._of(self._stored.permute(modes))
 
     def __getitem__(self, key: Any) -> Any:
@@ -401,8 +404,11 @@ def _broadcast(form: str, first: tuple[int, ...], second: tuple[int, ...]) -> st
 def _literal(value: Any) -> str | None:
     """A number as text; None for one that the language does not write."""
     number = value.item() if isinstance(value, np.generic) else value
-    if isinstance(number, (bool, complex)) or number != number or number in (np.inf, -np.inf):
+    if isinstance(number, bool) or not (isinstance(number, int) or cmath.isfinite(number)):
         return None
+    if isinstance(number, complex):
+        text = f"({number.real!r} + ({number.imag!r}j))"
+        return f"{_TYPES[value.dtype.name]}({text})" if isinstance(value, np.generic) else text
     text = repr(number) if number >= 0 else f"({number!r})"
     if isinstance(value, np.generic):
         # A number of NumPy has a type; one of Python takes that of the tensor.

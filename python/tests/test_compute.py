@@ -78,9 +78,21 @@ def test_types_mix_as_in_numpy(rng, dtype):
         made, expected = A * number, a * number
         assert made.dtype == expected.dtype, number
         np.testing.assert_array_equal(made.to_numpy(), expected)
+    for number in (1.5 - 2j, np.complex64(1j)):
+        made, expected = A + number, a + number
+        assert made.dtype == expected.dtype and made.fill_value == number
+        np.testing.assert_array_equal(made.to_numpy(), expected)
     made = A + matrix(rng, dtype="float32")
     assert made.dtype == np.promote_types(dtype, "float32")
     assert (-A).dtype == A.dtype and abs(A).dtype == abs(a).dtype
+
+
+def test_halves_are_computed_in_single_precision(rng):
+    a = matrix(rng, dtype="float16")
+    A = sparsec.asarray(a, format="csr")
+    assert A.dtype == np.float16
+    np.testing.assert_array_equal((A + A).to_numpy(), a + a)
+    np.testing.assert_array_equal((A * 0.5).astype("float16").to_numpy(), a * np.float16(0.5))
 
 
 def test_a_sparse_operand_keeps_its_entries_beside_a_number(rng):

@@ -58,6 +58,23 @@ def test_expressions():
     check(error, "E0032")
 
 
+def test_arguments():
+    for wrong, code in [
+        (lambda: sparsec.evaluate("y(i) = x(i)", {"x": np.ones(2)}, x=np.ones(2)), "E0003"),
+        (lambda: sparsec.evaluate("y(i,j) = x(i)", x=np.ones(2), extents={"j": -1}), "E0402"),
+        (lambda: sparsec.evaluate("y(i,j) = x(i)", x=np.ones(2)), "E0204"),
+        (lambda: A.permute_dims((0,)), "E0413"),
+        (lambda: A.permute_dims((-3, 0)), "E0413"),
+        (lambda: A.sum(axis=2), "E0413"),
+        (lambda: A.sum(axis=(0, -2)), "E0413"),
+        (lambda: A.convert("csf(3)"), None),
+        (lambda: A.astype("int64") + 2**70, None),
+    ]:
+        with pytest.raises(sparsec.InputError) as error:
+            wrong()
+        assert code is None or error.value.code == code, str(error.value)
+
+
 def test_types_that_do_not_mix():
     with pytest.raises(TypeError) as error:
         sparsec.evaluate("B(i,j) = A(i,j) < A(i,j)", A=A.astype("complex64"))
@@ -100,6 +117,12 @@ def test_duplicates_and_shapes():
     check(error, "E0402")
     with pytest.raises(TypeError):
         sparsec.from_coo([[1], [0]], [1.0], shape=(3, 2.5))
+    with pytest.raises(ValueError) as error:
+        sparsec.from_coo([[1], [0]], [1.0], shape=(3, 2**64))
+    check(error, "E0406")
+    with pytest.raises(ValueError) as error:
+        sparsec.from_coo([[0]] * 65, [1.0], shape=(2,) * 65)
+    check(error, "E0434")
 
 
 def broken(change):

@@ -169,6 +169,22 @@ def test_dense_arrays_are_borrowed_in_both_orders(rng, order):
                                   2 * given.T)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("format", [None, "dense", "csr"])
+@pytest.mark.parametrize("copy", [None, True, False])
+def test_dense_arrays_are_copied_as_asked(rng, order, format, copy):
+    given = np.asarray(matrix(rng), order=order)
+    is_kept = format is None or (format == "dense" and order == "C")
+    if copy is False and not is_kept:
+        with pytest.raises(ValueError, match="copy"):
+            sparsec.asarray(given, format=format, copy=copy)
+        return
+    tensor = sparsec.asarray(given, format=format, copy=copy)
+    assert np.shares_memory(tensor.buffers["vals"], given) == (is_kept and not copy)
+    assert given.flags.writeable == (not is_kept or bool(copy))
+    np.testing.assert_array_equal(tensor.to_numpy(), given)
+
+
 def test_strided_readonly_and_swapped_arrays(rng):
     dense = matrix(rng, (8, 10))
     strided, swapped, frozen = dense[::2, ::-1], dense.astype(">f8"), dense.copy()
