@@ -21,7 +21,6 @@ use sparsec_index::{Concrete, TensorRole};
 use sparsec_schedule::{Command, Schedule};
 
 use crate::cost::Cost;
-use crate::estimate::skew::Squares;
 use crate::estimate::work::points;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT, UNKNOWN_FIBER, is_known};
 use crate::search::{Facts, Plan};
@@ -178,11 +177,6 @@ impl Plan {
     /// Estimates what the plan of a statement computes and stores; `naive` is the
     /// statement without any choices, in which no workspace hides what is reduced.
     pub(crate) fn with_estimates(mut self, naive: &Concrete, facts: Facts<'_>) -> Self {
-        let squares = self.network.as_deref().map(Squares::of).unwrap_or_default();
-        let facts = Facts {
-            squares: &|name, mode| squares.get(name, mode),
-            ..facts
-        };
         let estimate = Estimate::of(&self, facts);
         let points = points(estimate);
         let estimate = estimate.of_naive(naive);

@@ -2,9 +2,9 @@
 //!
 //! Levels come in the order in which the operands store the modes, as far as they
 //! agree; else in the order of the left side. A mode is dense where no operand has
-//! it, or where some operand fills it: where a full level covers it, and nothing
-//! that is sparse stands below that level while the result stores it above. Else it
-//! is compressed.
+//! it, or where operands fill it: one argument of a sum, all factors of a product that have
+//! it. An operand fills a mode where a full level covers it, and nothing that is sparse
+//! stands below that level while the result stores it above. Else the mode is compressed.
 //!
 //! ```text
 //! Y(i,j) = A(i,j) + A(j,i)        A is csr: (dense, compressed)
@@ -21,7 +21,7 @@
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::operand::level_using;
 use sparsec_graph::{Formats, path};
-use sparsec_index::{Access, IndexVar, Program, Statement};
+use sparsec_index::{Access, Expr, IndexVar, Program, Statement};
 
 /// The format of the result of `statement`, given those of its operands.
 ///
@@ -35,11 +35,13 @@ pub fn default_result_format(
     let unstored = statement.rhs.fill(&program.tensors, &program.vars);
     let has_all = unstored != Some(program.tensors[statement.lhs.tensor].fill);
     let is_dense = |var: IndexVar, above: &[IndexVar]| {
-        let mut filled = accesses
-            .iter()
-            .filter_map(|access| fills(access, walked(formats, access), var, above))
-            .peekable();
-        has_all || filled.peek().is_none() || filled.any(|fills| fills)
+        let filled = Filled {
+            program,
+            formats,
+            var,
+            above,
+        };
+        has_all || filled.by(&statement.rhs).unwrap_or(true)
     };
     let edges: Vec<(IndexVar, IndexVar)> = accesses
         .iter()
@@ -63,6 +65,45 @@ pub fn default_result_format(
         .map(|var| program.vars[*var].name.clone())
         .collect();
     Format::new(names, levels).expect("dense and compressed levels stand in any order")
+}
+
+/// What may have an entry at every value of `var`, those of the variables `above` being given.
+struct Filled<'a> {
+    program: &'a Program,
+    formats: &'a Formats,
+    var: IndexVar,
+    above: &'a [IndexVar],
+}
+
+impl Filled<'_> {
+    /// Whether an expression may; `None` if it does not have the variable.
+    ///
+    /// Arguments that decide a result without the others have to be there, so each set of
+    /// them has to have one that fills the mode, if it has the variable at all.
+    fn by(&self, expr: &Expr) -> Option<bool> {
+        let Program { tensors, vars, .. } = self.program;
+        let any = |args: &mut dyn Iterator<Item = &Expr>| {
+            args.filter_map(|arg| self.by(arg)).reduce(|a, b| a || b)
+        };
+        match expr {
+            Expr::Literal(_) | Expr::Index(_) => None,
+            Expr::Access(access) => {
+                fills(access, walked(self.formats, access), self.var, self.above)
+            }
+            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.by(body),
+            Expr::Apply { op, args } => {
+                let absent: Vec<_> = args.iter().map(|arg| arg.fill(tensors, vars)).collect();
+                let decisions = op.decisions(&absent);
+                if decisions.is_empty() {
+                    return any(&mut args.iter());
+                }
+                let of_each = decisions
+                    .iter()
+                    .filter_map(|decision| any(&mut decision.args.iter().map(|at| &args[*at])));
+                of_each.reduce(|a, b| a && b)
+            }
+        }
+    }
 }
 
 /// Whether an access may have an entry at every value of `var`, those of the

@@ -14,6 +14,7 @@ use crate::cost::Cost;
 use crate::draft::Draft;
 use crate::estimate::Estimate;
 use crate::estimate::machine::Machine;
+use crate::estimate::skew::Squares;
 use crate::fills::Fills;
 use crate::formats::default_result_format;
 use crate::joined::joined;
@@ -220,10 +221,27 @@ impl State<'_> {
             assumed: &assumed,
             ..given
         };
+        // However the statement is written, the degrees of its operands are the same.
+        let squares = self.squares(number, facts);
+        let facts = Facts {
+            squares: &|name, mode| squares.get(name, mode),
+            ..facts
+        };
         if let Some(plan) = self.plan_or_split(number, facts)? {
             self.plans.push(plan);
         }
         Ok(())
+    }
+
+    /// The degrees of the operands of a statement that is a network, written as one product.
+    fn squares(&self, number: usize, facts: Facts<'_>) -> Squares {
+        let rhs = &self.program.statements[number].rhs;
+        let mut program = self.program.clone();
+        let flat = contractions::flattened(rhs, &program, false);
+        program.statements[number].rhs = flat.unwrap_or_else(|| rhs.clone());
+        let naive = concretize(&program, number);
+        let network = contractions::counted(&Draft::new(naive, &self.formats, facts));
+        network.as_deref().map(Squares::of).unwrap_or_default()
     }
 
     /// Takes in how many entries the last result is thought to store.

@@ -22,7 +22,6 @@ use crate::account::{Account, Considered};
 use crate::contractions;
 use crate::cost::Cost;
 use crate::draft::Draft;
-use crate::estimate::skew::Squares;
 use crate::estimate::work::work;
 use crate::estimate::{Converting, Counts, Estimate};
 use crate::levels;
@@ -146,12 +145,6 @@ pub fn plan(
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let counted = contractions::counted(&naive);
-    let squares = counted.as_deref().map(Squares::of).unwrap_or_default();
-    let facts = Facts {
-        squares: &|name, mode| squares.get(name, mode),
-        ..facts
-    };
-    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let Some(contracted) = contractions::contracted(&naive, counted)? else {
         return searched(&naive, None);
     };
@@ -224,12 +217,6 @@ pub fn complete(
 ) -> Result<Plan> {
     let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let network = contractions::counted(&naive);
-    let squares = network.as_deref().map(Squares::of).unwrap_or_default();
-    let facts = Facts {
-        squares: &|name, mode| squares.get(name, mode),
-        ..facts
-    };
-    let naive = Draft::new(concretize(program, number), formats, facts).no_longer_than(size);
     let plan = completed(&naive, &schedule.0, size)?;
     Ok(Plan { network, ..plan })
 }
