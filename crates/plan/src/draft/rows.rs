@@ -20,8 +20,17 @@ impl Draft<'_> {
     /// The drafts with one more row in a workspace: of an operand that a loop merges with
     /// others, and that the loop around it does not change.
     pub(crate) fn with_row_kept(&self) -> Vec<Self> {
-        let (loops, rhs) = consumed(&self.concrete.stmt);
-        let accesses = rhs.map(Expr::accesses).unwrap_or_default();
+        let (loops, Some((lhs, rhs))) = consumed(&self.concrete.stmt) else {
+            return Vec::new();
+        };
+        let accesses = rhs.accesses();
+        // A variable that no other factor has would be summed before these are multiplied.
+        let has_own = |access: &Access| {
+            access.vars().into_iter().any(|var| {
+                let others = accesses.iter().filter(|other| **other != access);
+                !lhs.uses(var) && !others.clone().any(|other| other.uses(var))
+            })
+        };
         let mut drafts = Vec::new();
         for (outer, inner) in loops.iter().zip(&loops[1.min(loops.len())..]) {
             let mut merged: Vec<&Access> = Vec::new();
@@ -33,7 +42,7 @@ impl Draft<'_> {
             let place = |var: IndexVar| loops.iter().position(|known| *known == var);
             let ends = |access: &&Access| {
                 let last = access.vars().into_iter().max_by_key(|var| place(*var));
-                last == Some(*inner) && !access.uses(*outer)
+                last == Some(*inner) && !access.uses(*outer) && !has_own(access)
             };
             if merged.len() > 1 {
                 let rows = merged.into_iter().filter(ends);
@@ -55,16 +64,20 @@ impl Draft<'_> {
 
     /// Whether a loop walks stored coordinates of an operand.
     fn is_merged(&self, access: &Access, var: IndexVar) -> bool {
-        let is_workspace = self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
-        let is_own = access
-            .plain_vars()
-            .is_some_and(|vars| vars.iter().filter(|own| **own == var).count() == 1);
-        is_own && !is_workspace && walked(&self.formats, access).has_sparse()
+        if self.concrete.tensors[access.tensor].role == TensorRole::Workspace {
+            return false;
+        }
+        let format = walked(&self.formats, access);
+        // Values at the same coordinates would be added before they are multiplied.
+        let is_copied = !self.facts.strict || format.levels().iter().all(|level| level.unique);
+        let vars = access.plain_vars().unwrap_or_default();
+        let is_own = vars.iter().filter(|own| **own == var).count() == 1;
+        is_own && is_copied && format.has_sparse()
     }
 }
 
-/// The loops around the assignment that comes last, and its right side.
-fn consumed(stmt: &Stmt) -> (Vec<IndexVar>, Option<&Expr>) {
+/// The loops around the assignment that comes last, and its sides.
+fn consumed(stmt: &Stmt) -> (Vec<IndexVar>, Option<(&Access, &Expr)>) {
     let mut loops = Vec::new();
     let mut inner = stmt;
     loop {
@@ -72,7 +85,7 @@ fn consumed(stmt: &Stmt) -> (Vec<IndexVar>, Option<&Expr>) {
         loops.extend(more);
         match next {
             Stmt::Where { consumer, .. } => inner = consumer,
-            Stmt::Assign { rhs, .. } => return (loops, Some(rhs)),
+            Stmt::Assign { lhs, rhs, .. } => return (loops, Some((lhs, rhs))),
             Stmt::Forall { .. } | Stmt::Sequence(_) => return (loops, None),
         }
     }

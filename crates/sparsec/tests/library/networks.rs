@@ -127,6 +127,35 @@ fn parentheses_state_a_tree_that_is_kept() {
     }
 }
 
+/// The sum of `C` over `j` would overflow, and so no row of sums is kept.
+#[test]
+fn strict_products_are_multiplied_before_they_are_summed() {
+    let matrix = |format: &str, entries: &[([u64; 2], f64)]| {
+        let builder = Tensor::builder(format, &[30, 30]).unwrap();
+        let entries = entries.iter();
+        let filled = entries.fold(builder, |builder, (at, value)| builder.push(*at, *value));
+        filled.build().unwrap()
+    };
+    let column: Vec<([u64; 2], f64)> = (0..30).map(|row| ([row, 1], 1e-10)).collect();
+    let inputs = Inputs::from([
+        (
+            "C".to_owned(),
+            matrix("csc", &[([1, 1], 1e308), ([1, 2], 1e308)]),
+        ),
+        ("M".to_owned(), matrix("csr", &column)),
+    ]);
+    let mut request = Request::new(Source::new("expression", "y(k) = C(i,j) * M(k,i)"));
+    request.strict = true;
+    let compiled = compile(&request, &inputs).unwrap();
+    let session = Session::interpreter();
+    let outcome = session.run(&compiled, &inputs).unwrap();
+    session.check(&compiled, &inputs, &outcome).unwrap();
+    assert_eq!(
+        outcome.tensors["y"].get(&[0]).to_f64(),
+        1e308 * 1e-10 + 1e308 * 1e-10
+    );
+}
+
 /// Contractions of two tensors each are the tree, whatever order would cost less.
 #[test]
 fn statements_state_a_tree() {
