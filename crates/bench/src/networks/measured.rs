@@ -99,6 +99,8 @@ impl Case {
         Ok(NetworkRow {
             name: self.name.clone(),
             tree: compiled.emit(&Stage::Tree)?,
+            schedule: compiled.emit(&Stage::Schedule)?,
+            estimated: estimated(compiled),
             ours,
             convert: outcome.timings.convert,
             planning: Duration::ZERO,
@@ -232,6 +234,13 @@ fn n_below(tensor: &Tensor, slice: u64) -> usize {
     let mut n = 0;
     tensor.for_each_stored(|entry, _| n += usize::from(entry[0] < slice));
     n
+}
+
+/// The estimated time of all plans.
+fn estimated(compiled: &Compiled) -> Duration {
+    let costs = compiled.statements().iter().map(|it| it.plan.cost());
+    let nanoseconds: f64 = costs.map(|cost| cost.nanoseconds()).sum();
+    Duration::from_secs_f64(nanoseconds.max(0.0) / 1e9)
 }
 
 /// The time of computing in a run.

@@ -77,6 +77,10 @@ pub struct NetworkRow {
     pub name: String,
     /// The tree of the plan, with estimates.
     pub tree: String,
+    /// The commands of the plan.
+    pub schedule: String,
+    /// The estimated time of the plan, copies of operands included.
+    pub estimated: Duration,
     /// The time of computing.
     pub ours: Duration,
     /// The time of copying operands to other formats.
@@ -132,15 +136,17 @@ impl NetworkRow {
     /// The row as text.
     pub(crate) fn text(&self) -> String {
         let mut text = format!(
-            "{}: ours {:.1?}, copies {:.1?}, planned in {:.1?}, stated {:.1} MB, peak {:.1} MB\n",
+            "{}: ours {:.1?}, copies {:.1?}, estimated {:.1?}, planned in {:.1?}, stated {:.1} MB, \
+             peak {:.1} MB\n",
             self.name,
             self.ours,
             self.convert,
+            self.estimated,
             self.planning,
             self.stated as f64 / 1e6,
             self.peak as f64 / 1e6,
         );
-        for line in self.tree.lines() {
+        for line in self.tree.lines().chain(self.schedule.lines()) {
             text.push_str(&format!("    {line}\n"));
         }
         let bar = |bar: Option<f64>| bar.map_or(String::new(), |bar| format!("   bar {bar:.2}"));
@@ -197,6 +203,8 @@ impl NetworkRow {
         json!({
             "name": self.name,
             "tree": self.tree,
+            "schedule": self.schedule,
+            "estimated_seconds": self.estimated.as_secs_f64(),
             "ours_seconds": self.ours.as_secs_f64(),
             "convert_seconds": self.convert.as_secs_f64(),
             "planning_seconds": self.planning.as_secs_f64(),
