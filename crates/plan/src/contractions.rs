@@ -51,7 +51,9 @@ pub(crate) use flat::flattened;
 /// How many plans of a network become candidates.
 const MOST: usize = 4;
 /// In how many of them other orders of loops are tried.
-const REORDERED_PLANS: usize = 2;
+const REORDERED_PLANS: usize = 4;
+/// How workspaces are kept in these: in how many ways, for each plan.
+const REORDERED_KINDS: usize = 2;
 /// The most loops of one nest whose orders are tried.
 const REORDERED: usize = 4;
 
@@ -215,21 +217,19 @@ impl<'a> Contraction<'a> {
 
     /// The cheapest of these plans as commands.
     fn best(&self, plans: &[NetworkPlan]) -> Option<(Cost, Plan)> {
-        let drafts = plans.iter().flat_map(|plan| {
+        let mut others: Vec<Considered> = Vec::new();
+        let mut found: Vec<(Draft<'_>, Cost, Plan)> = Vec::new();
+        for plan in plans {
             let commanded = |kept: &Kept| self.commanded(plan, *kept);
-            Kept::ALL.iter().filter_map(commanded).collect::<Vec<_>>()
-        });
-        let mut found: Vec<(Draft<'_>, Cost, Plan)> = drafts
-            .filter_map(|draft| {
-                let (cost, plan) = priced(&draft)?;
-                Some((draft, cost, plan))
-            })
-            .collect();
+            let priced = |draft: Draft<'a>| priced(&draft).map(|(cost, plan)| (draft, cost, plan));
+            let kept = Kept::ALL.iter().filter_map(commanded).filter_map(priced);
+            let mut kept: Vec<_> = kept.collect();
+            kept.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
+            kept.dedup_by_key(|(_, _, plan)| plan.schedule.to_string());
+            others.extend(kept.iter().map(|(_, cost, plan)| considered(plan, *cost)));
+            found.extend(kept.into_iter().take(REORDERED_KINDS));
+        }
         found.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
-        let others: Vec<Considered> = found
-            .iter()
-            .map(|(_, cost, plan)| considered(plan, *cost))
-            .collect();
         let wanted = self.naive.facts().networks.wanted;
         if wanted.objective != Objective::Time || wanted.planner != Planner::Search {
             // Other orders of loops would not be those that are asked for.

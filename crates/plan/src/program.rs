@@ -1,7 +1,9 @@
 //! Planning all statements of a program, and splitting those that no schedule
 //! makes lowerable ([`split`](crate::split)).
 
-use std::collections::{BTreeMap, BTreeSet};
+mod fitting;
+
+use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
@@ -28,6 +30,7 @@ use crate::threads::parallelize;
 use crate::unroll::unroll;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
+use fitting::fitting;
 
 /// A statement whose plan takes more than so many steps for each entry that is read or
 /// written is planned in parts as well: entries that meet take one or two.
@@ -498,20 +501,4 @@ fn may_split(error: &Diagnostic) -> bool {
         code::SPARSE_REDUCTION,
     ]
     .contains(&error.code())
-}
-
-/// The commands that can be applied to a part of a statement, in their order, and
-/// which those are.
-fn fitting(program: &Program, number: usize, schedule: &Schedule) -> (Schedule, BTreeSet<usize>) {
-    let mut concrete = concretize(program, number);
-    let mut fitting = Schedule::default();
-    let mut used = BTreeSet::new();
-    for (at, command) in schedule.0.iter().enumerate() {
-        if let Ok(applied) = command.apply(&concrete) {
-            concrete = applied;
-            fitting.0.push(command.clone());
-            used.insert(at);
-        }
-    }
-    (fitting, used)
 }
