@@ -37,8 +37,9 @@ def evaluate(
     operands : mapping of str to array-like, optional
         The operands by name, if they are not given as keywords.
     out_format : str or mapping, optional
-        How the result is stored, or the tensors with these names. By default each mode is dense
-        where a dense level of some operand covers it, else compressed.
+        How the result is stored, or the tensors with these names. By default a mode is dense
+        where dense levels of operands fill it (one argument of a sum, all factors of a product
+        that have the mode), else compressed.
     extents : mapping of str to int, optional
         Extents of index variables that no operand has.
     **named : array-like
