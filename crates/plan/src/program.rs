@@ -9,7 +9,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, concretize};
-use sparsec_schedule::{ProgramSchedule, Schedule, Section};
+use sparsec_schedule::{ProgramSchedule, Section};
 
 use crate::contractions;
 use crate::cost::Cost;
@@ -30,7 +30,7 @@ use crate::threads::parallelize;
 use crate::unroll::unroll;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
-use fitting::fitting;
+use fitting::{fitting, may_split};
 
 /// A statement whose plan takes more than so many steps for each entry that is read or
 /// written is planned in parts as well: entries that meet take one or two.
@@ -489,16 +489,4 @@ fn fills_of<'a>(program: &'a Program, formats: &'a Formats, facts: Facts<'_>) ->
         formats,
         strict: facts.strict,
     }
-}
-
-/// Whether a statement that cannot be planned for this reason might be in parts.
-fn may_split(error: &Diagnostic) -> bool {
-    [
-        code::MERGE_TOO_LARGE,
-        code::LOOP_ORDER,
-        code::RESULT_ORDER,
-        code::WORKSPACE_MODES,
-        code::SPARSE_REDUCTION,
-    ]
-    .contains(&error.code())
 }

@@ -1,7 +1,8 @@
-//! The commands of a statement that are of use to a part of it.
+//! Parts of statements: whether there may be some, and which commands are of use to each.
 
 use std::collections::BTreeSet;
 
+use sparsec_base::{Diagnostic, code};
 use sparsec_index::{Program, concretize};
 use sparsec_schedule::Schedule;
 
@@ -23,4 +24,16 @@ pub(super) fn fitting(
         }
     }
     (fitting, used)
+}
+
+/// Whether a statement that cannot be planned for this reason might be in parts.
+pub(super) fn may_split(error: &Diagnostic) -> bool {
+    [
+        code::MERGE_TOO_LARGE,
+        code::LOOP_ORDER,
+        code::RESULT_ORDER,
+        code::WORKSPACE_MODES,
+        code::SPARSE_REDUCTION,
+    ]
+    .contains(&error.code())
 }
