@@ -36,6 +36,9 @@ pub(crate) fn compile(
     let mut problem = Problem::new(call, &arguments.problem)?;
     let outputs = arguments.results.0.outputs.iter();
     problem.read(outputs.filter_map(|text| Some(text.split_once('=')?.0.trim().to_owned())));
+    if arguments.results.0.print {
+        problem.read_all();
+    }
     problem.set_counts(call, &arguments.entries)?;
     problem.limit(memory_limit(call, arguments.operands.memory.as_deref())?);
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;

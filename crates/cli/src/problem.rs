@@ -93,6 +93,11 @@ impl Problem {
         answers.map(|known| known.name.as_str()).collect()
     }
 
+    /// The caller reads all results.
+    pub(crate) fn read_all(&mut self) {
+        self.request.results = None;
+    }
+
     /// The caller reads these results, beside others.
     pub(crate) fn read(&mut self, names: impl IntoIterator<Item = String>) {
         let read = self.request.results.get_or_insert_default();

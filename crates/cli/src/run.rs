@@ -64,6 +64,9 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let wanted = &arguments.results;
     let outputs = outputs(call, &problem, &wanted.outputs)?;
     problem.read(outputs.iter().map(|pair| pair.name.clone()));
+    if wanted.print {
+        problem.read_all();
+    }
     files::check_distinct(call, operands.files(), &outputs)?;
     let is_stdout_taken = files::takes_stdout(call, screen, &outputs)?;
 

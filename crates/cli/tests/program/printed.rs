@@ -48,6 +48,21 @@ fn tensors_are_printed_where_they_are_asked_for() {
     run(&place, program, &["-q", "--print"]).refused(2, &both);
 }
 
+/// A result that nobody asks for may be computed inside of the statement that reads it.
+#[test]
+fn tensors_on_the_way_are_computed_if_they_are_asked_for() {
+    let place = with_matrix();
+    let program = "B(i,j) = A(i,k) * A(j,k); t = A(i,l) * B(i,j) * A(j,l)";
+    assert_eq!(
+        run(&place, program, &["--check"]).answer().lines().count(),
+        2
+    );
+    let printed = run(&place, program, &["--print"]).answer();
+    assert!(printed.starts_with("B: f64[3, 3]"), "{printed}");
+    let written = run(&place, program, &["-o", "B=-"]).noted("t = ");
+    assert!(written.starts_with("%%MatrixMarket"), "{written}");
+}
+
 #[test]
 fn results_go_to_standard_output_as_text() {
     let place = with_matrix();
