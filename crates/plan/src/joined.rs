@@ -7,12 +7,13 @@
 //!
 //! The statements are then one product, which may be contracted in any order, and whose
 //! intermediates need not be whole. A result stays a statement of its own if the caller reads
-//! it or says how it is stored.
+//! it or says how it is stored, or if there may be no value for an entry of it, as of integers
+//! that are divided by zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_graph::Formats;
-use sparsec_index::{Access, IndexVar, Program, TensorVar};
+use sparsec_index::{Access, Expr, IndexVar, Operator, Program, TensorVar};
 
 use crate::contractions;
 
@@ -29,6 +30,9 @@ pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Opt
         return None;
     }
     let (reader, access) = only_read(program, result)?;
+    if !has_values(&statement.rhs) || !has_values(&program.statements[reader].rhs) {
+        return None;
+    }
     let read = distinct(access)?;
     let mut joined = program.clone();
     // Variables belong to one statement, and names in it are distinct.
@@ -65,6 +69,21 @@ pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Opt
     joined.statements[reader].rhs = rhs;
     joined.statements.remove(number);
     Some(joined)
+}
+
+/// Whether an expression has a value wherever its operands have.
+fn has_values(expr: &Expr) -> bool {
+    match expr {
+        Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => true,
+        Expr::Cast(..) => false,
+        Expr::Reduce { op, body, .. } => always(op) && has_values(body),
+        Expr::Apply { op, args } => always(op) && args.iter().all(has_values),
+    }
+}
+
+fn always(op: &Operator) -> bool {
+    use Operator::{Add, And, Max, Min, Mul, Neg, Or, Sub};
+    matches!(op, Add | And | Max | Min | Mul | Neg | Or | Sub)
 }
 
 /// The variables of an access with one of its own in each mode.
