@@ -88,7 +88,10 @@ impl Costs<'_> {
             let plan = &statement.plan;
             if plan.account.ran_out {
                 let result = &plan.concrete.tensors[plan.concrete.result].name;
-                notes.push(format!("the plan for `{result}`: {}", plan.account.limit()));
+                let limit = plan.account.limit();
+                notes.push(format!(
+                    "the plan for `{result}` may not be the best. {limit}"
+                ));
             }
             if let Some(network) = &plan.network {
                 notes.extend(unconnected(network));
@@ -121,7 +124,12 @@ impl Costs<'_> {
         } else if bytes_of(&all).unwrap_or(0) < WORTH_SAYING {
             return None;
         }
-        let texts: Vec<String> = all.iter().map(Converted::text).collect();
+        let mut texts: Vec<String> = Vec::new();
+        for text in all.iter().map(Converted::text) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         let why = match n_caused {
             0 => "no cheaper plan reads it as it is",
             _ => "the schedule needs it in this order",

@@ -50,6 +50,8 @@ pub struct Account {
     pub guessed: Vec<(String, f64)>,
     /// What estimates assume, since nothing says it.
     pub assumed: Assumed,
+    /// The results of the program that it computes on the way, since nothing else reads them.
+    pub joined: Vec<String>,
 }
 
 /// What estimates assume where nothing is known.
@@ -236,11 +238,18 @@ impl fmt::Display for Account {
         }
         writeln!(
             f,
-            "It estimates that the kernel computes {} points and stores {} entries of the result.",
+            "It estimates that the kernel computes {} points and stores {} of the result.",
             count(self.points),
-            count(self.entries)
+            entries(self.entries)
         )?;
         writeln!(f, "{}", chosen.cost_of_parts())?;
+        if !self.joined.is_empty() {
+            let joined = listed(&self.joined);
+            writeln!(
+                f,
+                "It computes {joined} on the way, which nothing else reads."
+            )?;
+        }
         if let Some(sentence) = self.assumed.sentence() {
             writeln!(f, "{sentence}")?;
         }
@@ -322,6 +331,14 @@ fn listed(names: &[String]) -> String {
         [] => String::new(),
         [only] => only.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A number of entries with its noun.
+fn entries(n: f64) -> String {
+    match count(n).as_str() {
+        "1" => "1 entry".to_owned(),
+        several => format!("{several} entries"),
     }
 }
 

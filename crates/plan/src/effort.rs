@@ -8,7 +8,8 @@ use std::cell::Cell;
 
 use sparsec_index::Concrete;
 
-/// The time of a candidate for each loop and each operand, in nanoseconds.
+/// The time of a candidate for each loop and each operand, in nanoseconds, and of the format of
+/// a copy.
 /// Source: products of three to eight sparse matrices, 4 to 6 µs (`sparsec bench latency`).
 const CANDIDATE: f64 = 5e3;
 
@@ -29,6 +30,12 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
+    /// Takes in an order of loops, for which so many copies of operands are looked at.
+    pub(crate) fn spend_on_copies(&self, n: usize) {
+        self.nanoseconds
+            .set(self.nanoseconds.get() + CANDIDATE * n as f64);
+    }
+
     /// Takes in a candidate for a statement.
     pub(crate) fn spend_on(&self, concrete: &Concrete) {
         let mut places = 0;

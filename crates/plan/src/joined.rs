@@ -18,8 +18,13 @@ use sparsec_index::{Access, Expr, IndexVar, Operator, Program, TensorVar};
 use crate::contractions;
 
 /// The program with the result of statement `number` computed inside of the statement that
-/// reads it; `None` where that is not the same, or where no product comes of it.
-pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Option<Program> {
+/// reads it, and the result of that; `None` where it is not the same, or where no product comes
+/// of it.
+pub(crate) fn joined(
+    program: &Program,
+    formats: &Formats,
+    number: usize,
+) -> Option<(Program, TensorVar)> {
     let statement = &program.statements[number];
     let result = statement.lhs.tensor;
     let is_whole = statement.before.is_none() && statement.reduce.is_none();
@@ -68,7 +73,7 @@ pub(crate) fn joined(program: &Program, formats: &Formats, number: usize) -> Opt
     contractions::flattened(&rhs, &joined, false)?;
     joined.statements[reader].rhs = rhs;
     joined.statements.remove(number);
-    Some(joined)
+    Some((joined, other.lhs.tensor))
 }
 
 /// Whether an expression has a value wherever its operands have.

@@ -2,13 +2,14 @@
 //! makes lowerable ([`split`](crate::split)).
 
 mod fitting;
+mod planned;
 
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
-use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, concretize};
+use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, TensorVar, concretize};
 use sparsec_schedule::{ProgramSchedule, Section};
 
 use crate::contractions;
@@ -32,20 +33,11 @@ use crate::ways::Ways;
 use crate::wishes::Wishes;
 use fitting::{fitting, may_split};
 
+pub use planned::ProgramPlan;
+
 /// A statement whose plan takes more than so many steps for each entry that is read or
 /// written is planned in parts as well: entries that meet take one or two.
 const MOST: f64 = 4.0;
-
-/// A program with a plan for each of its statements.
-#[derive(Clone, Debug)]
-pub struct ProgramPlan {
-    /// The program, with statements split where that was needed.
-    pub program: Program,
-    /// The format of every tensor of the program.
-    pub formats: Formats,
-    /// The plan of each statement.
-    pub plans: Vec<Plan>,
-}
 
 /// What is asked of a plan, and what it has to go by.
 #[derive(Clone, Copy)]
@@ -58,14 +50,6 @@ pub struct Asked<'a> {
     pub widths: &'a dyn Fn(&Program, &Statement, &Format) -> Format,
     /// What choices are made by.
     pub facts: Facts<'a>,
-}
-
-impl ProgramPlan {
-    /// What all of it was thought to cost.
-    fn cost(&self) -> Cost {
-        let plans = self.plans.iter();
-        plans.fold(Cost::default(), |all, plan| all + plan.cost())
-    }
 }
 
 /// Plans a program whose inputs all have formats. Results without one get
@@ -82,6 +66,7 @@ impl ProgramPlan {
 pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
     let mut best = planned(program.clone(), formats.clone(), asked);
     let mut chosen = program.clone();
+    let mut inside: Vec<(TensorVar, TensorVar)> = Vec::new();
     for number in (0..chosen.statements.len()).rev() {
         let result = &chosen.tensors[chosen.statements[number].lhs.tensor];
         let is_said = |schedule: &ProgramSchedule| schedule.names(&result.name);
@@ -91,7 +76,8 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
         {
             continue;
         }
-        let Some(joined) = joined(&chosen, &formats, number) else {
+        let result = chosen.statements[number].lhs.tensor;
+        let Some((joined, reader)) = joined(&chosen, &formats, number) else {
             continue;
         };
         let plan = planned(joined.clone(), formats.clone(), asked);
@@ -103,6 +89,10 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
             (Err(_), Err(_)) => {}
         }
         chosen = joined;
+        inside.push((result, reader));
+    }
+    if let Ok(best) = &mut best {
+        best.tell_joined(&inside);
     }
     let Some(schedule) = asked.schedule else {
         return best;

@@ -344,6 +344,7 @@ pub fn bytes(text: &str) -> Option<u64> {
         "k" | "K" | "kB" | "KB" => 1_000,
         "M" | "MB" => 1_000_000,
         "G" | "GB" => 1_000_000_000,
+        "T" | "TB" => 1_000_000_000_000,
         _ => return None,
     };
     digits.parse::<u64>().ok()?.checked_mul(factor)

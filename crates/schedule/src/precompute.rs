@@ -298,11 +298,13 @@ impl Rewrite<'_> {
                 .map(|factor| format!("`{}`", self.concrete.expr_text(factor)))
                 .collect();
             let message = format!(
-                "the factors that are left, {}, differ from one value that is collected to the next",
+                "the other factors, {}, change in the loops that the workspace sums over",
                 left.join(", ")
             );
             return Some(Err(self.illegal(&message).help(
-                "compute them with the others, or reorder the loops that they depend on outside",
+                "name them in the expression too, or move the loops that change them outside of \
+                 those that sum; a copy of one factor has its innermost index as mode: \
+                 `precompute(A(i,k), {k}, w : marked)`",
             )));
         }
         let data = &self.concrete.tensors[lhs.tensor];

@@ -341,11 +341,14 @@ impl Compiled {
                     Some(counted)
                 }
             };
-            found.push(Intermediate {
-                text: line.to_owned(),
-                estimated,
-                counted,
-            });
+            // A row that is kept is no intermediate.
+            if statement.factors.len() > 1 {
+                found.push(Intermediate {
+                    text: line.to_owned(),
+                    estimated,
+                    counted,
+                });
+            }
         }
         Ok(found)
     }

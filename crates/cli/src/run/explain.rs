@@ -6,7 +6,7 @@
 //! It estimates that the kernel computes 9000 points and stores 8600 entries of the result.
 //! C has 8571 entries, where 8600 were estimated.
 //!
-//! It multiplies in these steps:
+//! On the way it computes:
 //!   t0(K,b,i) = I(K,a,b) * C(a,i)  ; 323000 entries estimated, 323225 counted
 //!
 //! Converting took 0 µs, assembling 12.0 µs, and computing 31.0 µs: 3.4 ns for each point.
@@ -92,7 +92,7 @@ pub(super) fn text(
 fn multiplied(intermediates: &[Intermediate]) -> String {
     let mut out = String::new();
     if !intermediates.is_empty() {
-        out.push_str("It multiplies in these steps:\n");
+        out.push_str("On the way it computes:\n");
     }
     for one in intermediates {
         let counted = match one.counted {

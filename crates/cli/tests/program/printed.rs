@@ -57,6 +57,9 @@ fn tensors_on_the_way_are_computed_if_they_are_asked_for() {
         run(&place, program, &["--check"]).answer().lines().count(),
         2
     );
+    let explained = run(&place, program, &["--explain"]).answer();
+    let said = "It computes B on the way, which nothing else reads.";
+    assert!(explained.contains(said), "{explained}");
     let printed = run(&place, program, &["--print"]).answer();
     assert!(printed.starts_with("B: f64[3, 3]"), "{printed}");
     let written = run(&place, program, &["-o", "B=-"]).noted("t = ");

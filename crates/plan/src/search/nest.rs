@@ -127,6 +127,7 @@ impl<'a> Search<'a> {
                         found.account.ran_out = true;
                         return Ok(f64::NEG_INFINITY);
                     }
+                    self.effort.spend_on_copies(converted.len());
                     if self.assembles(order, assembly)
                         && self.changes(order, &converted)?
                         && self.follows(order, found)

@@ -15,6 +15,7 @@
 //! Planning compares bytes moved. A nanosecond is as much as [`BYTES`] of them.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use sparsec_base::{ElementType, Source};
@@ -79,7 +80,8 @@ pub fn bytes_moved(from: &Format, to: &Format, extents: &[Option<u64>], n_stored
 /// The formulas of the pairs that a plan has asked for: it asks many times for few of them.
 #[derive(Default)]
 pub(crate) struct Known {
-    pairs: RefCell<Vec<(Format, Format, Formulas)>>,
+    /// By the format that is converted, and by that it is converted to.
+    pairs: RefCell<HashMap<Format, HashMap<Format, Formulas>>>,
 }
 
 /// The bytes of a pair's arrays and its work, if the table has them.
@@ -118,11 +120,12 @@ impl Known {
 
     fn formulas(&self, [from, to]: [&Format; 2]) -> Formulas {
         let mut pairs = self.pairs.borrow_mut();
-        if let Some((.., found)) = pairs.iter().find(|(a, b, _)| (a, b) == (from, to)) {
+        if let Some(found) = pairs.get(from).and_then(|of| of.get(to)) {
             return found.clone();
         }
         let found = read(&pair(from, to)).map(Rc::new);
-        pairs.push((from.clone(), to.clone(), found.clone()));
+        let of = pairs.entry(from.clone()).or_default();
+        of.insert(to.clone(), found.clone());
         found
     }
 }
