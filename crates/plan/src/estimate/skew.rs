@@ -76,10 +76,20 @@ impl Estimate<'_> {
 
     /// How many times as many entries an operand holds, in turns of the loops over `vars`, as
     /// it would if these came to each of its coordinates as often.
-    pub(crate) fn skew_of_rows(&self, access: &Access, rhs: &Expr, vars: &[IndexVar]) -> f64 {
-        let Some(factors) = self.factors(rhs) else {
+    pub(crate) fn skew_of_rows(&self, access: &Access, vars: &[IndexVar]) -> f64 {
+        if vars.iter().all(|var| self.skew(access, *var).is_none()) {
             return 1.0;
-        };
+        }
+        let mut most: f64 = 1.0;
+        self.concrete.stmt.for_each_assign(&mut |_, _, rhs| {
+            let factors = self.factors(rhs).filter(|all| all.contains(access));
+            most = most.max(factors.map_or(1.0, |all| self.skew_among(access, &all, vars)));
+        });
+        most
+    }
+
+    /// As [`skew_of_rows`](Self::skew_of_rows), of one of these factors.
+    fn skew_among(&self, access: &Access, factors: &[Access], vars: &[IndexVar]) -> f64 {
         let skews = vars.iter().filter_map(|var| {
             let (tensor, skew) = self.skew(access, *var)?;
             let weighs = |other: &&Access| {

@@ -131,12 +131,7 @@ impl Loops<'_> {
             .map(|operand| {
                 let access = operands.access(*operand);
                 let held = estimate.prefixes(access, &within) / estimate.prefixes(access, &outer);
-                let mut skew = 1.0;
-                body.for_each_assign(&mut |_, _, rhs| {
-                    if rhs.accesses().contains(&access) {
-                        skew = estimate.skew_of_rows(access, rhs, &outer);
-                    }
-                });
+                let skew = estimate.skew_of_rows(access, &outer);
                 (held * skew).min(estimate.points(&[var]).max(held))
             })
             .collect();
