@@ -401,7 +401,8 @@ mod tests {
         check(" 20 MB ", Some(20_000_000));
         check("3k", Some(3_000));
         check("2G", Some(2_000_000_000));
-        for text in ["", "M", "-1", "1.5G", "2T", "99999999999999999999", "1 M M"] {
+        check("2T", Some(2_000_000_000_000));
+        for text in ["", "M", "-1", "1.5G", "2P", "99999999999999999999", "1 M M"] {
             check(text, None);
         }
         assert_eq!(bound(None), Ok(USUAL_BOUND));
