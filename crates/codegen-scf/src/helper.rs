@@ -323,7 +323,8 @@ const BF16: &str = "func.func private @NAME(%a: f32) -> bf16 {
   return %result : bf16
 }";
 
-/// Room for twice what is asked, so that appending moves each entry a constant number of times.
+/// Makes an array twice as large as is needed now, so that appending copies each entry a constant
+/// number of times.
 const GROW: &str =
     "func.func private @NAME(%array: memref<?xTYPE>, %len: index) -> memref<?xTYPE> {
   %c0 = arith.constant 0 : index

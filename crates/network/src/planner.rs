@@ -52,7 +52,7 @@ const MAX_CONVERSIONS: usize = 3;
 /// statements, forty times. Further fusions cut the cheapest edges, and descents end.
 const MAX_PARTS: usize = 1 << 15;
 
-/// Connected parts that can be visited in the time of pricing one statement.
+/// Pricing one statement takes as long as visiting so many connected parts.
 /// Source: chains of 10 to 40 tensors.
 const PARTS_A_STATEMENT: usize = 16;
 

@@ -377,8 +377,9 @@ impl Estimate<'_> {
         }
     }
 
-    /// How many fibers an operand lists, and how much of their coordinates these variables say,
-    /// where it is no more: entries of real tensors share more of them than chance would have.
+    /// How many fibers an operand lists, if the variables give some or all of a fiber's
+    /// coordinates and none along it. Entries of real tensors share more fibers than entries at
+    /// random places would.
     fn n_fibers(&self, access: &Access, vars: &[IndexVar]) -> Option<(f64, Prefix)> {
         let data = &self.concrete.tensors[access.tensor];
         let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);

@@ -181,7 +181,7 @@ impl From<Diagnostic> for Refused {
 }
 
 impl State<'_> {
-    /// Plans the statements that it has come to, but for so many at the end.
+    /// Plans the statements from the first without a plan on, and leaves out the last `n_later`.
     fn plan_all_but(&mut self, n_later: usize) -> std::result::Result<(), Refused> {
         while self.plans.len() + n_later < self.program.statements.len() {
             self.plan_next()?;

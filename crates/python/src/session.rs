@@ -153,8 +153,7 @@ impl State {
         py.detach(|| self.on_threads(work)).or_raise(py)
     }
 
-    /// As [`State::run`], for kernels over so many entries. Ctrl-C sets the `Cancel` that `work` is
-    /// given.
+    /// As [`State::run`], for kernels over so many entries. Ctrl-C cancels `work` by its `Cancel`.
     pub(crate) fn run_until<R: Send>(
         &self,
         py: Python<'_>,

@@ -16,7 +16,7 @@ use sparsec_loop::{Access, Failure, Function, Role};
 use crate::mlir_tools::Tools;
 use crate::stages::Check;
 
-/// A function and what it is called with.
+/// A function with its arguments.
 #[derive(Clone, Debug)]
 pub struct Call {
     /// The function.

@@ -138,8 +138,8 @@ impl Case {
         Ok((blocks.number, spent))
     }
 
-    /// Ours planned for several threads, in turns with `one`, which is planned for one; `None`
-    /// if results are converted after their kernels.
+    /// Times our kernels on several threads and, in turns with them, those of `one` thread.
+    /// `None` if a plan converts its result.
     fn on_threads(
         &self,
         setting: &Setting<'_>,
