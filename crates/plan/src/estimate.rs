@@ -377,9 +377,8 @@ impl Estimate<'_> {
         }
     }
 
-    /// How many fibers an operand lists, if the variables give some or all of a fiber's
-    /// coordinates and none along it. Entries of real tensors share more fibers than entries at
-    /// random places would.
+    /// How many fibers an operand lists, if the variables give coordinates of a fiber and none
+    /// along it. Entries of real tensors share more fibers than entries at random places.
     fn n_fibers(&self, access: &Access, vars: &[IndexVar]) -> Option<(f64, Prefix)> {
         let data = &self.concrete.tensors[access.tensor];
         let is_copy = self.conversions.iter().any(|it| it.to == access.tensor);
