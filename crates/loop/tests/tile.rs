@@ -295,10 +295,63 @@ fn a_block_of_rows_goes_through_the_nest_once() {
         "let i_blocks: i64 = select(B.n1 <= C.n1 and A.n1 > 0, C.n0 // 6, 0)",
         "for k_2 in 0..A.n1 {\n        for j_lane_7_2 in 0..4 {",
         "C.tile[j_lane_7_2] += a_2_2 * B.vals[k_2 * B.n1 + j_first + j_lane_7_2]",
-        "if j_rest < B.n1 {",
+        "if j_rest_2 < B.n1 {",
         "for i in i_rest..C.n0 {",
     ] {
         assert!(printed.contains(part), "{part}\n{printed}");
+    }
+}
+
+/// `V(m,j,n) += E(K,m) * T(K,j,n)`: rows `m` of `V` lie a matrix apart.
+const APART: &str = r#"fn f(
+  out V "(i, j, k) -> (i : dense, j : dense, k : dense)" {
+    extent V.n0, extent V.n1, extent V.n2, write V.vals: f64 },
+  in E "(i, j) -> (i : dense, j : dense)" { extent E.n0, extent E.n1, read E.vals: f64 },
+  in T "(i, j, k) -> (i : dense, j : dense, k : dense)" {
+    extent T.n0, extent T.n1, extent T.n2, read T.vals: f64 }) {
+  fill V.vals[0..V.n0 * V.n1 * V.n2], 0.0
+  for j in 0..T.n1 {
+    for m in 0..E.n1 {
+      for K in 0..E.n0 {
+        for n in 0..T.n2 {
+          V.vals[(m * V.n1 + j) * V.n2 + n] += E.vals[K * E.n1 + m] * T.vals[(K * T.n1 + j) * T.n2 + n]
+        }
+      }
+    }
+  }
+}"#;
+
+#[test]
+fn rows_that_lie_apart_are_in_one_tile() {
+    let function = Function::parse(&Source::new("apart", APART));
+    let function = function.unwrap_or_else(|error| panic!("{error}"));
+    let tiled = tiled(&function, 8);
+    assert!(tiled.to_string().contains("m_block"), "{tiled}");
+    let tensor = |extents: &[i64]| ArgumentData {
+        extents: extents.to_vec(),
+        buffers: vec![Entries::F64(
+            (0..extents.iter().product())
+                .map(|at: i64| at as f64 * 0.3 - 2.0)
+                .collect(),
+        )],
+    };
+    for [m, j, n, inner] in [
+        [0, 2, 3, 2],
+        [1, 1, 1, 1],
+        [9, 0, 9, 2],
+        [9, 3, 13, 2],
+        [16, 2, 8, 0],
+        [17, 4, 30, 5],
+    ] {
+        let arguments = || {
+            vec![
+                tensor(&[m, j, n]),
+                tensor(&[inner, m]),
+                tensor(&[inner, j, n]),
+            ]
+        };
+        let expected = result(&function, arguments());
+        assert_eq!(result(&tiled, arguments()), expected, "{m} {j} {n} {inner}");
     }
 }
 

@@ -29,9 +29,10 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, Operator};
+use sparsec_index::{Access, Expr, IndexVar, Operator, WorkspaceKind};
 use sparsec_network::{
-    Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor, WorkspaceKind,
+    Factor, Named, Network, OperandId, Plan as NetworkPlan, StatementId, Tensor,
+    WorkspaceKind as Stored,
 };
 use sparsec_schedule::product;
 
@@ -43,7 +44,6 @@ use crate::effort::Effort;
 use crate::estimate::work::work;
 use crate::estimate::{Estimate, UNKNOWN_EXTENT};
 use crate::networks::{Objective, Planner};
-use crate::order::Orders;
 use crate::search::{Plan, considered};
 
 pub(crate) use flat::flattened;
@@ -51,11 +51,9 @@ pub(crate) use flat::flattened;
 /// How many plans of a network become candidates.
 const MOST: usize = 4;
 /// In how many of them other orders of loops are tried.
-const REORDERED_PLANS: usize = 4;
+const REORDERED_PLANS: usize = 8;
 /// How workspaces are kept in these: in how many ways, for each plan.
 const REORDERED_KINDS: usize = 2;
-/// The most loops of one nest whose orders are tried.
-const REORDERED: usize = 4;
 
 /// The plan of a statement that contracts a product in parts.
 pub(crate) struct Contracted {
@@ -126,39 +124,54 @@ pub(crate) fn is_network(naive: &Draft<'_>) -> bool {
     Contraction::of(naive).is_some()
 }
 
-/// The cheapest plan with the loops of each nest in another order. A network's prices assume
-/// dense products in blocks, which kernels do not have.
+/// The plan with one loop of a nest after the other at a better place, until none costs less. A
+/// network's prices have orders of their own for dense products.
 fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
     let mut best = (cost, plan);
     let effort = Effort::default();
     for nest in nests(&draft.concrete.stmt) {
-        if nest.len() > REORDERED {
-            continue;
-        }
-        let orders = Orders {
-            vars: &nest,
-            edges: &[],
-            bound: &|_| 0.0,
-        };
         let start = draft.clone();
-        let searched = orders.search(f64::INFINITY, &mut |order| {
-            if !effort.is_worth_more(best.0.nanoseconds()) {
-                return Ok(f64::NEG_INFINITY);
+        let mut order = nest.clone();
+        loop {
+            let mut cheapest: Option<Vec<IndexVar>> = None;
+            for other in neighbours(&order) {
+                if !effort.is_worth_more(best.0.nanoseconds()) {
+                    break;
+                }
+                effort.spend_on(&start.concrete);
+                let mut moved = start.clone();
+                if moved.reorder_nest(&nest, &other).is_ok()
+                    && let Some(reordered) = priced(&moved)
+                    && reordered.0.is_less_than(&best.0)
+                {
+                    (best, draft) = (reordered, moved);
+                    cheapest = Some(other);
+                }
             }
-            effort.spend_on(&start.concrete);
-            let mut other = start.clone();
-            if order != nest
-                && other.reorder_nest(&nest, order).is_ok()
-                && let Some(reordered) = priced(&other)
-                && reordered.0.is_less_than(&best.0)
-            {
-                (best, draft) = (reordered, other);
+            match cheapest {
+                Some(better) => order = better,
+                None => break,
             }
-            Ok(f64::INFINITY)
-        });
-        searched.expect("no visit fails");
+        }
     }
     best
+}
+
+/// The orders of loops in which one of them is at another place.
+fn neighbours(order: &[IndexVar]) -> Vec<Vec<IndexVar>> {
+    let mut found: Vec<Vec<IndexVar>> = Vec::new();
+    for from in 0..order.len() {
+        let mut rest = order.to_vec();
+        let moved = rest.remove(from);
+        for to in 0..order.len() {
+            let mut other = rest.clone();
+            other.insert(to, moved);
+            if other != order && !found.contains(&other) {
+                found.push(other);
+            }
+        }
+    }
+    found
 }
 
 /// A statement as a network.
@@ -424,17 +437,12 @@ impl Emitted<'_> {
         }
         let kind = match (self.kept, space.kind) {
             _ if modes.is_empty() => None,
-            (_, WorkspaceKind::Hashed) => Some("hashed"),
-            (Kept::Listed, WorkspaceKind::Dense) => Some("listed"),
-            (Kept::Bitmap, WorkspaceKind::Dense) => Some("bitmap"),
-            (Kept::AsWritten | Kept::AsRead, WorkspaceKind::Dense) => None,
+            (_, Stored::Hashed) => Some(WorkspaceKind::Hashed),
+            (Kept::Listed, Stored::Dense) => Some(WorkspaceKind::Listed),
+            (Kept::Bitmap, Stored::Dense) => Some(WorkspaceKind::Bitmap),
+            (Kept::AsWritten | Kept::AsRead, Stored::Dense) => None,
         };
-        let kind = kind.map_or_else(String::new, |kind| format!(" : {kind}"));
-        let names: Vec<&str> = modes.iter().map(|var| draft.name(*var)).collect();
-        let (expr, names) = (draft.concrete.expr_text(expr), names.join(", "));
-        let workspace = draft.concrete.fresh_name("w");
-        let text = format!("precompute({expr}, {{{names}}}, {workspace}{kind})");
-        draft.say(text).ok()
+        draft.precompute(expr, &modes, "w", kind).ok().map(|_| ())
     }
 
     /// How many loops of a path are around a producer too.

@@ -14,6 +14,8 @@ pub struct Cost {
     pub steps: f64,
     /// What loops wait for: arrays that caches do not hold.
     pub traffic: f64,
+    /// The same of long rows, which processors fetch while loops compute.
+    pub(crate) ahead: f64,
     /// What conversions take.
     pub conversions: f64,
     /// Launching kernels, those of conversions included.
@@ -32,6 +34,16 @@ impl Cost {
         }
     }
 
+    /// The cost of a nest of loops: what is fetched while they compute takes what it takes
+    /// longer than that.
+    pub(crate) fn of_nest(self) -> Self {
+        Self {
+            traffic: self.traffic + (self.ahead - self.steps).max(0.0),
+            ahead: 0.0,
+            ..self
+        }
+    }
+
     /// That of the conversions of a plan, without its own kernel.
     pub(crate) fn of_conversions(&self) -> Self {
         Self {
@@ -47,6 +59,7 @@ impl Cost {
         Self {
             steps: self.steps * part,
             traffic: self.traffic * part,
+            ahead: self.ahead * part,
             conversions: self.conversions * part,
             launches: self.launches * part,
         }
@@ -74,6 +87,7 @@ impl Add for Cost {
         Self {
             steps: self.steps + other.steps,
             traffic: self.traffic + other.traffic,
+            ahead: self.ahead + other.ahead,
             conversions: self.conversions + other.conversions,
             launches: self.launches + other.launches,
         }

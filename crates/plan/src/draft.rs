@@ -10,14 +10,13 @@ mod workspaces;
 
 pub(crate) use nests::nests;
 
-use sparsec_base::{Diagnostic, Result, Source, code};
+use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorData, TensorRole, TensorVar};
-use sparsec_schedule::Name;
-use sparsec_schedule::{Command, Schedule};
+use sparsec_index::{Access, Concrete, IndexVar, TensorData, TensorRole, TensorVar};
+use sparsec_schedule::{Command, Name, Schedule};
 
 use crate::account::Account;
 use crate::copies::arranged;
@@ -82,15 +81,6 @@ impl<'a> Draft<'a> {
     /// What choices are made by.
     pub(crate) fn facts(&self) -> Facts<'a> {
         self.facts
-    }
-
-    pub(crate) fn say(&mut self, text: String) -> Result<()> {
-        let schedule =
-            Schedule::parse_with(&Source::new("schedule", text), &self.concrete.functions())?;
-        schedule
-            .0
-            .into_iter()
-            .try_for_each(|command| self.command(command))
     }
 
     /// Applies commands one after the other.
@@ -277,7 +267,7 @@ impl<'a> Draft<'a> {
             let nearest = self.nearest(tensor, Formats::walked);
             self.converted += self.converting(&access, &nearest);
             let name = &self.concrete.tensors[tensor].name;
-            self.say(format!("convert({name}, {nearest})"))?;
+            self.command(Command::convert(name, nearest))?;
         }
         self.convert_foreign_result()
     }
@@ -293,7 +283,7 @@ impl<'a> Draft<'a> {
             let format = self.format(result).expect("just looked at");
             self.converted += self.converting_result(&nearest, format, self.computed_entries());
             let name = &self.concrete.tensors[result].name;
-            self.say(format!("convert({name}, {nearest})"))?;
+            self.command(Command::convert(name, nearest))?;
         }
         Ok(())
     }
@@ -327,7 +317,7 @@ impl<'a> Draft<'a> {
         let TensorData { name, extents, .. } = &self.concrete.tensors[result];
         let turned = arranged(format, &lhs, extents, order)?;
         self.converted += self.converting_result(&turned, format, entries);
-        self.say(format!("convert({name}, {turned})"))
+        self.command(Command::convert(name, turned))
     }
 
     /// Where the result is assigned, if that is at one place.
@@ -369,15 +359,18 @@ impl<'a> Draft<'a> {
     /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
         self.converted += self.converting(access, &format);
-        let access = self.concrete.expr_text(&Expr::Access(access.clone()));
-        self.say(format!("convert({access}, {format})"))?;
+        self.command(Command::convert_access(
+            &self.concrete,
+            access,
+            format.clone(),
+        ))?;
         if format.is_plain() {
             return Ok(());
         }
         let copy = self.conversions.last().expect("there is this one").to;
         let name = &self.concrete.tensors[copy].name;
         let format = format.with_widths(Widths::default());
-        self.say(format!("levels({name}, {format})"))
+        self.command(Command::levels(name, format))
     }
 
     /// The cost of converting an operand, for each run.

@@ -21,6 +21,7 @@
 
 pub(crate) mod machine;
 pub(crate) mod skew;
+mod tile;
 pub(crate) mod work;
 pub(crate) mod workspace;
 

@@ -12,7 +12,9 @@
 //!
 //! Lanes round otherwise than the source does, so there are none with `--strict`.
 
+use sparsec_base::mark::{Races, Unit};
 use sparsec_graph::operand::for_each_nested;
+use sparsec_index::concrete::Clause;
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
@@ -44,9 +46,12 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
     });
     let mut plan = plan;
     for var in found {
-        let name = &plan.concrete.vars[var].name;
-        let mark = format!("parallelize({name}, CPUVector, ParallelReduction)");
-        plan = extended(&plan, &mark).unwrap_or(plan);
+        let mark = Clause::Parallelize {
+            var: plan.concrete.vars[var].name.as_str(),
+            unit: Unit::CpuVector,
+            races: Races::ParallelReduction,
+        };
+        plan = extended(&plan, [mark]).unwrap_or(plan);
     }
     plan
 }

@@ -28,11 +28,10 @@ use std::collections::BTreeMap;
 
 use sparsec_format::{Format, Level, Way, Widths};
 use sparsec_graph::Formats;
+use sparsec_index::concrete::{Clause, Skew};
 use sparsec_index::index_expr::Term;
-use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorVar};
-use sparsec_schedule::Schedule;
-
-use sparsec_base::Source;
+use sparsec_index::{Access, Concrete, Curve, IndexExpr, IndexVar, TensorVar};
+use sparsec_schedule::{Command, Schedule};
 
 use crate::draft::Draft;
 
@@ -42,20 +41,18 @@ pub(crate) fn alternatives<'a>(draft: &Draft<'a>) -> Vec<Draft<'a>> {
     let (concrete, formats) = (&draft.concrete, &draft.formats);
     let operands = seen(concrete, formats, false);
     let with_result = seen(concrete, formats, true);
-    let mut lists: Vec<Vec<String>> = Vec::new();
+    let mut lists: Vec<Schedule> = Vec::new();
     for tensors in [with_result, operands, Vec::new()] {
         let commands = commands(draft, &tensors).unwrap_or_default();
-        if !commands.is_empty() && !lists.contains(&commands) {
+        let text = commands.to_string();
+        if !text.is_empty() && lists.iter().all(|known| known.to_string() != text) {
             lists.push(commands);
         }
     }
-    lists.push(Vec::new());
+    lists.push(Schedule::default());
     let said = lists.into_iter().filter_map(|commands| {
         let mut start = draft.clone();
-        let mut commands = commands.into_iter();
-        commands
-            .all(|command| start.say(command).is_ok())
-            .then_some(start)
+        start.commands(&commands.0).is_ok().then_some(start)
     });
     said.collect()
 }
@@ -79,23 +76,22 @@ fn seen(concrete: &Concrete, formats: &Formats, with_result: bool) -> Vec<Tensor
 }
 
 /// The commands for some tensors; `None` where loops would not walk them all.
-fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
+fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Schedule> {
     let (concrete, formats) = (&draft.concrete, &draft.formats);
-    let mut commands = Vec::new();
+    let mut commands = Schedule::default();
     let mut seen = concrete.clone();
-    let apply = |text: String, seen: &mut Concrete, commands: &mut Vec<String>| {
-        let schedule = Schedule::parse(&Source::new("schedule", text.as_str())).ok()?;
-        *seen = schedule.apply(seen).ok()?;
-        commands.push(text);
+    let apply = |command: Command, seen: &mut Concrete, commands: &mut Schedule| {
+        *seen = command.apply(seen).ok()?;
+        commands.0.push(command);
         Some(())
     };
     for tensor in tensors {
         let name = &concrete.tensors[*tensor].name;
         let format = formats.get(*tensor)?.clone().with_widths(Widths::default());
-        let text = format!("levels({name}, {format})");
+        let has_ranks = format.has_ranks();
         // What is used where no sum of ranks can be is converted.
-        let applied = apply(text, &mut seen, &mut commands);
-        applied.or_else(|| format.has_ranks().then_some(()))?;
+        let applied = apply(Command::levels(name, format), &mut seen, &mut commands);
+        applied.or_else(|| has_ranks.then_some(()))?;
     }
     let made = seen.tensors.ids_from(concrete.tensors.len());
     // A nest before this one may have seen a tensor by its levels already.
@@ -106,22 +102,37 @@ fn commands(draft: &Draft<'_>, tensors: &[TensorVar]) -> Option<Vec<String>> {
         let name = seen.vars[var].name.clone();
         let outer = seen.fresh_name(&format!("{name}0"));
         let inner = seen.fresh_name(&format!("{name}1"));
-        let text = format!("split({name}, {outer}, {inner}, {size})");
-        apply(text, &mut seen, &mut commands)?;
+        let split = Clause::Split {
+            var: name.as_str(),
+            outer: outer.as_str(),
+            inner: inner.as_str(),
+            size: size.unsigned_abs(),
+        };
+        apply(split.into(), &mut seen, &mut commands)?;
     }
-    while let Some((var, sum)) = next_skew(&seen, &views) {
-        let name = seen.vars[var].name.clone();
+    while let Some((var, along, by)) = next_skew(&seen, &views) {
+        let [var, along] = [var, along].map(|var| seen.vars[var].name.clone());
         let made = seen.fresh_name("d");
-        apply(
-            format!("skew({name}, {made}, {sum})"),
-            &mut seen,
-            &mut commands,
-        )?;
+        let skew = Clause::Skew {
+            var: var.as_str(),
+            made: made.as_str(),
+            along: along.as_str(),
+            by,
+        };
+        apply(skew.into(), &mut seen, &mut commands)?;
     }
-    while let Some(curve) = next_place(&seen, &views) {
+    while let Some((curve, vars)) = next_place(&seen, &views) {
+        let vars: Vec<String> = vars
+            .iter()
+            .map(|var| seen.vars[*var].name.clone())
+            .collect();
         let made = seen.fresh_name("m");
-        let text = format!("deal({made}, {curve})");
-        apply(text, &mut seen, &mut commands)?;
+        let deal = Clause::Deal {
+            vars: vars.iter().map(String::as_str).collect(),
+            made: made.as_str(),
+            curve,
+        };
+        apply(deal.into(), &mut seen, &mut commands)?;
     }
     let mut fits = true;
     for_each_access(&seen, &mut |access| {
@@ -191,26 +202,26 @@ fn next_split(concrete: &Concrete, views: &[TensorVar]) -> Option<Option<(IndexV
 }
 
 /// A place on a curve through variables, to loop over in place of these.
-fn next_place(concrete: &Concrete, views: &[TensorVar]) -> Option<String> {
+fn next_place(concrete: &Concrete, views: &[TensorVar]) -> Option<(Curve, Vec<IndexVar>)> {
     let mut found = None;
     for_each_access(concrete, &mut |access| {
         let mut indices = access
             .indices
             .iter()
             .filter(|_| views.contains(&access.tensor));
-        let place = indices.find(|index| {
-            let of = index.as_place().map(|(_, of)| of);
-            of.is_some_and(|of| of.iter().all(|it| it.as_var().is_some()))
+        let place = indices.find_map(|index| {
+            let (curve, of) = index.as_place()?;
+            let vars: Option<Vec<IndexVar>> = of.iter().map(IndexExpr::as_var).collect();
+            Some((curve.clone(), vars?))
         });
-        let text = place.map(|index| concrete.expr_text(&Expr::Index(index.clone())));
-        found = found.take().or(text);
+        found = found.take().or(place);
     });
     found
 }
 
-/// A variable to loop over the values of a sum in place of, and the sum: one
-/// that no level of the tensor stores, so that it is computed.
-fn next_skew(concrete: &Concrete, views: &[TensorVar]) -> Option<(IndexVar, String)> {
+/// A variable to loop over the values of a sum in place of, the other variable of the sum, and
+/// its numbers. No level of the tensor stores the first one, so that it is computed.
+fn next_skew(concrete: &Concrete, views: &[TensorVar]) -> Option<(IndexVar, IndexVar, Skew)> {
     let mut found = None;
     for_each_access(concrete, &mut |access| {
         if found.is_some() || !views.contains(&access.tensor) {
@@ -228,28 +239,13 @@ fn next_skew(concrete: &Concrete, views: &[TensorVar]) -> Option<(IndexVar, Stri
             let fitting = candidates.into_iter().filter(|(var, of)| may_go(var, *of));
             if let Some((var, of)) = fitting.max_by_key(|(_, of)| *of) {
                 let other = candidates.into_iter().find(|(it, _)| *it != var);
-                let (other, of_other) = other.expect("there are two");
-                let name = |var: IndexVar| &concrete.vars[var].name;
-                let mut sum = String::new();
-                for (var, factor) in [(var, of), (other, of_other)] {
-                    let sign = if factor < 0 { "- " } else { "+ " };
-                    // The first of a sum has no plus.
-                    let sign = if sum.is_empty() && factor > 0 {
-                        ""
-                    } else {
-                        sign
-                    };
-                    let times = match factor.unsigned_abs() {
-                        1 => String::new(),
-                        factor => format!("{factor} * "),
-                    };
-                    sum += &format!("{sign}{times}{} ", name(var));
-                }
-                if index.offset() != 0 {
-                    let sign = if index.offset() < 0 { "-" } else { "+" };
-                    sum += &format!("{sign} {}", index.offset().unsigned_abs());
-                }
-                found = Some((var, sum.trim_end().to_owned()));
+                let (other, factor) = other.expect("there are two");
+                let by = Skew {
+                    is_negative: of < 0,
+                    factor,
+                    offset: index.offset(),
+                };
+                found = Some((var, other, by));
                 return;
             }
         }

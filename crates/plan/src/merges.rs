@@ -48,8 +48,9 @@
 
 use sparsec_graph::operand::{Nested, for_each_nested, level_at};
 use sparsec_graph::{Lattice, Operands, Scope, space};
-use sparsec_index::concrete::{MergeStrategy, Stmt};
-use sparsec_index::{Access, Expr, IndexVar, TensorRole};
+use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole, WorkspaceKind};
+use sparsec_schedule::Command;
 
 use crate::estimate::Estimate;
 use crate::estimate::machine::Machine;
@@ -153,12 +154,11 @@ pub(crate) fn select(plan: Plan, facts: Facts<'_>) -> Plan {
 /// The plan in which loops over `var` merge two operands each, as far as they may.
 fn two_by_two(mut plan: Plan, var: IndexVar) -> Plan {
     while let Some(part) = part_to_merge(&plan, var) {
-        let (name, w) = (&plan.concrete.vars[var].name, plan.concrete.fresh_name("w"));
-        let part = plan.concrete.expr_text(&part);
-        match extended(
-            &plan,
-            &format!("precompute({part}, {{{name}}}, {w} : appended)"),
-        ) {
+        let Plan { concrete, .. } = &plan;
+        let (name, w) = (&concrete.vars[var].name, concrete.fresh_name("w"));
+        let kind = Some(WorkspaceKind::Appended);
+        let command = Command::precompute(concrete, &part, &[name], &w, kind);
+        match extended(&plan, [command]) {
             Some(merged) => plan = merged,
             None => break,
         }
@@ -203,9 +203,9 @@ fn part_to_merge(plan: &Plan, var: IndexVar) -> Option<Expr> {
 /// The plan with these loops merging so, as far as they may.
 fn merged_by(mut plan: Plan, loops: Vec<IndexVar>, strategy: MergeStrategy) -> Plan {
     for var in loops {
-        let name = &plan.concrete.vars[var].name;
-        let command = format!("mergeby({name}, {})", strategy.name());
-        plan = extended(&plan, &command).unwrap_or(plan);
+        let var = plan.concrete.vars[var].name.as_str();
+        let merged = extended(&plan, [Clause::MergeBy { var, strategy }]);
+        plan = merged.unwrap_or(plan);
     }
     plan
 }

@@ -25,6 +25,7 @@ use sparsec_base::Result;
 use sparsec_format::{Format, Piece, Way, Widths};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
+use sparsec_schedule::Command;
 
 use crate::draft::Draft;
 use crate::search::Plan;
@@ -63,7 +64,7 @@ fn taken_apart<'a>(mut draft: Draft<'a>, tensors: &[TensorVar]) -> Option<Draft<
         if !is_dense && has_outside(&format) {
             continue;
         }
-        any |= draft.say(format!("pieces({name}, {format})")).is_ok();
+        any |= draft.command(Command::pieces(&name, format)).is_ok();
     }
     let mut is_sum = false;
     (draft.concrete.stmt).for_each(&mut |stmt| is_sum |= matches!(stmt, Stmt::Sequence(_)));
@@ -113,8 +114,8 @@ fn collected<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
 pub(crate) fn finish_together(draft: Draft<'_>) -> Result<Plan> {
     let mut fused = draft.clone();
     while let Some(var) = followed(&fused) {
-        let text = format!("loopfuse({})", fused.name(var));
-        if fused.say(text).is_err() {
+        let command = Command::loop_fuse(fused.name(var));
+        if fused.command(command).is_err() {
             break;
         }
     }

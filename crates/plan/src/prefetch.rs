@@ -24,8 +24,9 @@ use sparsec_base::ElementType;
 use sparsec_format::LevelKind;
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Operands, Scope, space};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Clause, Stmt};
 use sparsec_index::{Access, IndexVar, TensorRole};
+use sparsec_schedule::Command;
 
 use crate::estimate::{Estimate, is_known};
 use crate::search::{Facts, Plan};
@@ -63,7 +64,7 @@ pub(crate) fn prefetch(plan: Plan, facts: Facts<'_>) -> Plan {
     chooser.stmt(&plan.concrete.stmt, &mut Vec::new(), &mut found);
     let mut plan = plan;
     for command in found {
-        plan = extended(&plan, &command).unwrap_or(plan);
+        plan = extended(&plan, [command]).unwrap_or(plan);
     }
     plan
 }
@@ -76,7 +77,7 @@ struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    fn stmt(&self, stmt: &Stmt, outer: &mut Vec<IndexVar>, found: &mut Vec<String>) {
+    fn stmt(&self, stmt: &Stmt, outer: &mut Vec<IndexVar>, found: &mut Vec<Command>) {
         match stmt {
             Stmt::Forall { var, body } => {
                 let scope = Scope {
@@ -107,12 +108,15 @@ impl Chooser<'_> {
         var: IndexVar,
         body: &Stmt,
         outer: &[IndexVar],
-        found: &mut Vec<String>,
+        found: &mut Vec<Command>,
     ) {
         let concrete = &self.plan.concrete;
-        let command = |access: &Access, ahead: usize| {
-            let (var, tensor) = (&concrete.vars[var].name, &concrete.tensors[access.tensor]);
-            format!("prefetch({var}, {}, {ahead})", tensor.name)
+        let command = |access: &Access, ahead: u32| {
+            Command::from(Clause::Prefetch {
+                var: concrete.vars[var].name.as_str(),
+                tensor: concrete.tensors[access.tensor].name.as_str(),
+                ahead,
+            })
         };
         let format = self.plan.formats.of(walked.tensor);
         let Some((number, level)) = level_at(walked, var, format) else {
@@ -133,7 +137,7 @@ impl Chooser<'_> {
         let size = self.element(walked).size();
         let is_short = segment >= SHORT.0 && segment * size as f64 <= SHORT.1;
         if is_last && is_innermost && is_short && self.bytes(walked) > FAR {
-            found.push(command(walked, STREAM / size));
+            found.push(command(walked, (STREAM / size) as u32));
         }
         if !self.is_scattered(walked) {
             return;
@@ -151,7 +155,7 @@ impl Chooser<'_> {
             let row = self.bytes(access) / self.estimate.points(&[var]);
             let leap = (LEAP / row.max(1.0)).clamp(LEAPS.0, LEAPS.1);
             if self.bytes(access) > NEAR {
-                found.push(command(access, leap as usize));
+                found.push(command(access, leap as u32));
             }
         }
     }

@@ -15,6 +15,7 @@
 
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, WorkspaceKind};
+use sparsec_schedule::Command;
 
 use crate::draft::Draft;
 use crate::estimate::machine::Machine;
@@ -41,6 +42,6 @@ pub(crate) fn divided<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
         is_listed &= best_with_list(used, &Machine::MIDDLING) == WorkspaceKind::Listed;
     });
     let mut draft = naive.clone();
-    let fission = format!("fission({})", naive.name(*inner));
-    (is_listed && draft.say(fission).is_ok()).then_some(draft)
+    let fission = Command::fission(naive.name(*inner));
+    (is_listed && draft.command(fission).is_ok()).then_some(draft)
 }

@@ -24,13 +24,13 @@
 //! All this only for statements of which it is known that they do much: handing
 //! chunks out costs some microseconds, waking threads up more.
 
-use sparsec_base::Source;
+use sparsec_base::mark::{Races, Unit};
 use sparsec_format::LevelKind;
 use sparsec_graph::lowerable;
 use sparsec_graph::operand::{Nested, for_each_nested};
-use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
-use sparsec_schedule::Schedule;
+use sparsec_schedule::{Command, Schedule};
 
 use crate::draft::with_workspaces;
 use crate::estimate::{Estimate, is_known};
@@ -41,7 +41,7 @@ use crate::search::{Facts, Plan};
 const WORTH: f64 = 16.0;
 
 /// Into so many blocks rows are divided.
-const BLOCKS: usize = 64;
+const BLOCKS: u64 = 64;
 
 /// The plan with its outermost loops on several threads, where that is right and
 /// worth it.
@@ -53,30 +53,38 @@ pub(crate) fn parallelize(plan: Plan, facts: Facts<'_>) -> Plan {
     let mut loops = Vec::new();
     outermost(&plan.concrete.stmt, &mut loops);
     for var in loops {
-        let strategies: &[&str] = match writes(&plan.concrete, var) {
-            Writes::IntoValue if !facts.strict => &["ParallelReduction"],
-            Writes::Apart if (facts.threads)() > 1 => &["NoRaces", "Temporary"],
+        let strategies: &[Races] = match writes(&plan.concrete, var) {
+            Writes::IntoValue if !facts.strict => &[Races::ParallelReduction],
+            Writes::Apart if (facts.threads)() > 1 => &[Races::NoRaces, Races::Temporary],
             _ => &[],
         };
         let name = plan.concrete.vars[var].name.clone();
-        let whole = |strategy: &&str| format!("parallelize({name}, CPUThread, {strategy})");
-        let blocks = |strategy: &&str| {
-            let (outer, inner) = (format!("{name}_block"), format!("{name}_in"));
-            format!(
-                "divide({name}, {outer}, {inner}, {BLOCKS})\n\
-                 parallelize({outer}, CPUThread, {strategy})"
-            )
+        let (outer, inner) = (format!("{name}_block"), format!("{name}_in"));
+        let divided = Clause::Divide {
+            var: name.as_str(),
+            outer: outer.as_str(),
+            inner: inner.as_str(),
+            parts: BLOCKS,
         };
-        let whole = strategies.iter().map(whole);
-        let in_blocks = strategies.iter().filter(|_| is_searched(&plan, var));
-        let (whole, in_blocks): (Vec<_>, Vec<_>) =
-            (whole.collect(), in_blocks.map(blocks).collect());
+        let on_threads = |var, races: Races| Clause::Parallelize {
+            var,
+            unit: Unit::CpuThread,
+            races,
+        };
+        let whole = strategies
+            .iter()
+            .map(|races| vec![on_threads(name.as_str(), *races)]);
+        let in_blocks = strategies
+            .iter()
+            .filter(|_| is_searched(&plan, var))
+            .map(|races| vec![divided.clone(), on_threads(outer.as_str(), *races)]);
+        let (whole, in_blocks): (Vec<_>, Vec<_>) = (whole.collect(), in_blocks.collect());
         // An innermost loop keeps what else it is marked with inside of its blocks.
         let mut ways = match is_innermost(&plan.concrete, var) {
             true => in_blocks.into_iter().chain(whole),
             false => whole.into_iter().chain(in_blocks),
         };
-        if let Some(parallel) = ways.find_map(|way| extended(&plan, &way)) {
+        if let Some(parallel) = ways.find_map(|way| extended(&plan, way)) {
             plan = parallel;
         }
     }
@@ -160,8 +168,11 @@ fn writes(concrete: &Concrete, var: IndexVar) -> Writes {
 }
 
 /// The plan followed by commands that convert nothing, if that can be lowered.
-pub(crate) fn extended(plan: &Plan, commands: &str) -> Option<Plan> {
-    let commands = Schedule::parse(&Source::new("plan", commands)).ok()?;
+pub(crate) fn extended<C: Into<Command>>(
+    plan: &Plan,
+    commands: impl IntoIterator<Item = C>,
+) -> Option<Plan> {
+    let commands = Schedule(commands.into_iter().map(Into::into).collect());
     let concrete = commands.apply(&plan.concrete).ok()?;
     let formats = with_workspaces(&concrete, &plan.formats);
     lowerable(&concrete, &formats).ok()?;

@@ -14,7 +14,7 @@
 use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Operands, Scope};
 use sparsec_index::TensorRole;
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Clause, Stmt};
 
 use crate::estimate::{Estimate, is_known};
 use crate::prefetch::walked_alone;
@@ -73,8 +73,9 @@ pub(crate) fn unroll(plan: Plan, facts: Facts<'_>) -> Plan {
     });
     let mut plan = plan;
     for var in found {
-        let name = &plan.concrete.vars[var].name;
-        plan = extended(&plan, &format!("unroll({name}, {TURNS})")).unwrap_or(plan);
+        let var = plan.concrete.vars[var].name.as_str();
+        let clause = Clause::Unroll { var, factor: TURNS };
+        plan = extended(&plan, [clause]).unwrap_or(plan);
     }
     plan
 }

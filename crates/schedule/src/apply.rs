@@ -108,7 +108,7 @@ fn refuse_long_derivations(concrete: &Concrete) -> Result<()> {
 }
 
 /// The text that a clause was read from.
-fn source(clause: &Clause<Name, Name>) -> &Source {
+pub(super) fn source(clause: &Clause<Name, Name>) -> &Source {
     match clause {
         Clause::Split { var, .. }
         | Clause::Divide { var, .. }

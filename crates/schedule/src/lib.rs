@@ -66,6 +66,7 @@ mod expression;
 mod fission;
 mod fuse;
 mod levels;
+mod made;
 mod mark;
 mod nests;
 mod parallelize;

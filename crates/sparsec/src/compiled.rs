@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
-use sparsec_index::{Program, TensorVar};
+use sparsec_index::{Access, Program, TensorVar};
 use sparsec_loop::passes::{Division, TileShape};
 use sparsec_loop::{Function, Var, passes};
 use sparsec_plan::Plan;
@@ -93,17 +93,22 @@ impl Compiled {
             let mode = argument.extents.iter().position(|extent| *extent == var)?;
             Some((argument, mode))
         })?;
-        let statement = &self.program.statements[number];
-        let mut accesses = statement.rhs.accesses();
-        accesses.push(&statement.lhs);
-        // A tensor that is seen as that of its levels has other modes.
-        accesses.retain(|access| {
-            let name = &self.program.tensors[access.tensor].name;
-            *name == argument.name && access.indices.len() == argument.extents.len()
+        let concrete = &self.statements[number].plan.concrete;
+        let tensor = concrete.tensors.named(&argument.name)?;
+        // Copies of operands and views by levels are tensors of the statement alone, as are
+        // variables that commands derive.
+        let extent = |access: &Access| {
+            let var = (access.tensor == tensor).then(|| access.var(mode))??;
+            let name = &concrete.vars[var].name;
+            let mut vars = self.program.vars.iter();
+            extents[vars.find(|(_, data)| data.name == *name)?.0]
+        };
+        let mut found = None;
+        concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+            found = found.or_else(|| extent(lhs));
+            rhs.for_each_access(&mut |access| found = found.or_else(|| extent(access)));
         });
-        accesses
-            .iter()
-            .find_map(|access| extents[access.indices[mode].as_var()?])
+        found
     }
 
     /// The program as it was written, before statements were split.

@@ -53,6 +53,7 @@
 mod make;
 mod nest;
 mod rows;
+mod size;
 
 use sparsec_base::{ElementType, Scalar};
 
@@ -60,13 +61,14 @@ use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::walk::rewrite_exprs;
 use make::count;
 use nest::Row;
+use size::Size;
 
 /// The bytes that a tile holds at most: eight of the widest registers there are, so
 /// that operands have as many.
 pub const MOST_BYTES: usize = 512;
 
 /// The bytes that a tile of several rows holds at most.
-pub const ROWS_BYTES: usize = rows::MOST_BYTES;
+pub const ROWS_BYTES: usize = size::MOST_BYTES;
 
 /// The entries that a tile has at least: shorter rows are no more work than their tiles.
 const LEAST: i64 = 4;
@@ -131,11 +133,11 @@ impl Sizer<'_> {
     }
 
     /// The rows that a loop goes through, with their tile.
-    fn rows(&self, stmt: &Stmt) -> Option<(rows::Rows, rows::Size)> {
+    fn rows(&self, stmt: &Stmt) -> Option<(rows::Rows, Size)> {
         let rows = rows::rows_of(self.function, stmt)?;
         let element = self.function.buffers[rows.row.buffer].storage;
         let (n_rows, extent) = ((self.extent)(rows.n)?, (self.extent)(rows.row.extent)?);
-        let size = rows::Size::of(n_rows, extent, element.size())?;
+        let size = Size::of(n_rows, extent, element.size())?;
         Some((rows, size))
     }
 }

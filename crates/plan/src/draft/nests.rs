@@ -3,6 +3,7 @@
 use sparsec_base::Result;
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Stmt;
+use sparsec_schedule::Command;
 
 use super::Draft;
 
@@ -12,11 +13,7 @@ impl Draft<'_> {
         for nest in nests(&self.concrete.stmt) {
             let mut wanted = nest.clone();
             wanted.sort_by_key(|var| order.iter().position(|known| known == var));
-            if wanted != nest {
-                let names: Vec<&str> = wanted.iter().map(|var| self.name(*var)).collect();
-                let text = format!("reorder({})", names.join(", "));
-                self.say(text)?;
-            }
+            self.reorder_nest(&nest, &wanted)?;
         }
         Ok(())
     }
@@ -27,7 +24,7 @@ impl Draft<'_> {
             return Ok(());
         }
         let names: Vec<&str> = order.iter().map(|var| self.name(*var)).collect();
-        self.say(format!("reorder({})", names.join(", ")))
+        self.command(Command::reorder(&names))
     }
 }
 

@@ -10,56 +10,96 @@
 //!
 //! A merge of two rows takes the steps of both. Row `i` of `A` is the same in all turns of `j`:
 //! once it is spread over an array, the innermost loop walks row `j` alone and looks up row `i`.
+//!
+//! Several rows that a loop does not change are multiplied once, before it: a loop over `k`
+//! inside of `j` leaves `w(l) * A(j,l)` as it is.
+//!
+//! ```text
+//!   precompute(w(l) * A(j,l), {l}, w1 : marked)
+//! ```
 
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, TensorRole};
+use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
+use sparsec_schedule::product;
 
 use super::{Draft, walked};
 
 impl Draft<'_> {
     /// The drafts with one more row in a workspace: of an operand that a loop merges with
-    /// others, and that the loop around it does not change.
+    /// others, or of the product of all operands that the loop around it does not change.
     pub(crate) fn with_row_kept(&self) -> Vec<Self> {
-        let (loops, Some((lhs, rhs))) = consumed(&self.concrete.stmt) else {
-            return Vec::new();
-        };
-        let accesses = rhs.accesses();
-        // A variable that no other factor has would be summed before these are multiplied.
-        let has_own = |access: &Access| {
-            access.vars().into_iter().any(|var| {
-                let others = accesses.iter().filter(|other| **other != access);
-                !lhs.uses(var) && !others.clone().any(|other| other.uses(var))
-            })
-        };
         let mut drafts = Vec::new();
-        for (outer, inner) in loops.iter().zip(&loops[1.min(loops.len())..]) {
+        for_each_assigned(&self.concrete.stmt, &mut Vec::new(), 0, &mut |assigned| {
+            drafts.extend(self.keeping_row_of(assigned));
+        });
+        drafts
+    }
+
+    /// The drafts with one more row of an assignment in a workspace.
+    fn keeping_row_of(&self, assigned: &Assigned<'_, '_>) -> Vec<Self> {
+        let mut drafts = Vec::new();
+        for pair in assigned.loops.windows(2) {
+            let (outer, inner) = (pair[0], pair[1]);
+            let place = |var: IndexVar| assigned.loops.iter().position(|known| *known == var);
+            let ends = |access: &Access| {
+                let last = access.vars().into_iter().max_by_key(|var| place(*var));
+                last == Some(inner) && !access.uses(outer)
+            };
             let mut merged: Vec<&Access> = Vec::new();
-            for access in &accesses {
-                if self.is_merged(access, *inner) && !merged.contains(access) {
+            for access in assigned.rhs.accesses() {
+                if self.is_merged(access, inner) && !merged.contains(&access) {
                     merged.push(access);
                 }
             }
-            let place = |var: IndexVar| loops.iter().position(|known| *known == var);
-            let ends = |access: &&Access| {
-                let last = access.vars().into_iter().max_by_key(|var| place(*var));
-                last == Some(*inner) && !access.uses(*outer) && !has_own(access)
-            };
             if merged.len() > 1 {
-                let rows = merged.into_iter().filter(ends);
-                drafts.extend(rows.filter_map(|row| self.keeping(row, *inner)));
+                let rows = merged.iter().filter(|row| ends(row));
+                let alone = rows.filter(|row| !assigned.has_own(&[row]));
+                let kept = alone.map(|row| Expr::Access((*row).clone()));
+                drafts.extend(kept.filter_map(|row| self.keeping(&row, inner)));
             }
+            let product = self.product_of(assigned, &ends);
+            let is_sparse = |expr: &Expr| {
+                let mut accesses = expr.accesses().into_iter();
+                accesses.any(|access| merged.contains(&access))
+            };
+            let product = product.filter(is_sparse);
+            drafts.extend(product.and_then(|product| self.keeping(&product, inner)));
         }
         drafts
     }
 
-    /// The draft with a row of an operand in a workspace.
-    fn keeping(&self, row: &Access, mode: IndexVar) -> Option<Self> {
+    /// The draft with a row in a workspace.
+    fn keeping(&self, row: &Expr, mode: IndexVar) -> Option<Self> {
         let mut draft = self.clone();
-        let workspace = draft.concrete.fresh_name("w");
-        let row = draft.concrete.expr_text(&Expr::Access(row.clone()));
-        let mode = draft.name(mode);
-        let text = format!("precompute({row}, {{{mode}}}, {workspace} : marked)");
-        draft.say(text).is_ok().then_some(draft)
+        let kept = draft.precompute(row, &[mode], "w", Some(WorkspaceKind::Marked));
+        kept.is_ok().then_some(draft)
+    }
+
+    /// The product of all factors that are such rows, if these are some of several.
+    fn product_of(
+        &self,
+        assigned: &Assigned<'_, '_>,
+        is_row: &dyn Fn(&Access) -> bool,
+    ) -> Option<Expr> {
+        let (op, factors) = product(&self.concrete, assigned.reduce?, assigned.rhs)?;
+        let element = assigned.rhs.element(&self.concrete.tensors);
+        let rounds = element.is_float() || element.is_complex();
+        if rounds && self.facts.strict {
+            return None;
+        }
+        let rows = factors.iter().filter_map(|factor| match factor {
+            Expr::Access(access) => is_row(access).then_some(access),
+            _ => None,
+        });
+        let rows: Vec<&Access> = rows.collect();
+        if rows.len() < 2 || rows.len() == factors.len() || assigned.has_own(&rows) {
+            return None;
+        }
+        let rows = rows.into_iter().cloned().map(Expr::Access);
+        rows.reduce(|left, right| Expr::Apply {
+            op: op.clone(),
+            args: vec![left, right],
+        })
     }
 
     /// Whether a loop walks stored coordinates of an operand.
@@ -76,17 +116,59 @@ impl Draft<'_> {
     }
 }
 
-/// The loops around the assignment that comes last, and its sides.
-fn consumed(stmt: &Stmt) -> (Vec<IndexVar>, Option<(&Access, &Expr)>) {
-    let mut loops = Vec::new();
-    let mut inner = stmt;
-    loop {
-        let (more, next) = inner.nest();
-        loops.extend(more);
-        match next {
-            Stmt::Where { consumer, .. } => inner = consumer,
-            Stmt::Assign { lhs, rhs, .. } => return (loops, Some((lhs, rhs))),
-            Stmt::Forall { .. } | Stmt::Sequence(_) => return (loops, None),
+/// An assignment with the loops around it.
+struct Assigned<'a, 'l> {
+    loops: &'l [IndexVar],
+    /// How many of them are around the `where` that computes its left side.
+    n_outside: usize,
+    lhs: &'a Access,
+    reduce: Option<&'a Operator>,
+    rhs: &'a Expr,
+}
+
+impl Assigned<'_, '_> {
+    /// Whether these rows have a variable that is summed and that no other operand has: it would
+    /// be summed before these are multiplied.
+    fn has_own(&self, rows: &[&Access]) -> bool {
+        let accesses = self.rhs.accesses();
+        let is_own = |var: IndexVar| {
+            let mut others = accesses.iter().filter(|other| !rows.contains(other));
+            let is_kept = self.lhs.uses(var) || self.loops[..self.n_outside].contains(&var);
+            !is_kept && !others.any(|other| other.uses(var))
+        };
+        let mut vars = rows.iter().flat_map(|row| row.vars());
+        vars.any(is_own)
+    }
+}
+
+/// Visits every assignment, consumers before producers.
+fn for_each_assigned<'a>(
+    stmt: &'a Stmt,
+    loops: &mut Vec<IndexVar>,
+    n_outside: usize,
+    visit: &mut dyn FnMut(&Assigned<'a, '_>),
+) {
+    match stmt {
+        Stmt::Assign { lhs, reduce, rhs } => visit(&Assigned {
+            loops,
+            n_outside,
+            lhs,
+            reduce: reduce.as_ref(),
+            rhs,
+        }),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_assigned(body, loops, n_outside, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, producer } => {
+            for_each_assigned(consumer, loops, n_outside, visit);
+            for_each_assigned(producer, loops, loops.len(), visit);
+        }
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                for_each_assigned(stmt, loops, n_outside, visit);
+            }
         }
     }
 }

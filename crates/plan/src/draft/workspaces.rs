@@ -7,8 +7,8 @@ use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::operand::Nested;
 use sparsec_graph::{collects, workspace_kind};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
-use sparsec_schedule::factors;
+use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_schedule::{Command, factors};
 
 use super::Draft;
 use crate::estimate::machine::Machine;
@@ -87,27 +87,33 @@ impl Draft<'_> {
 
     /// Collects an expression in a workspace over `modes`.
     pub(crate) fn collect(&mut self, expr: &Expr, modes: &[IndexVar], used: Use) -> Result<()> {
-        let names: Vec<&str> = modes.iter().map(|var| self.name(*var)).collect();
-        let workspace = self
-            .concrete
-            .fresh_name(if modes.is_empty() { "t" } else { "w" });
-        let text = |kind: &str| {
-            let (expr, names) = (self.concrete.expr_text(expr), names.join(", "));
-            format!("precompute({expr}, {{{names}}}, {workspace}{kind})")
-        };
-        let (said, hashed) = (text(""), text(" : hashed"));
+        let name = if modes.is_empty() { "t" } else { "w" };
         let kind = best_with_list(used, &Machine::MIDDLING);
         let before = (self.concrete.clone(), self.schedule.clone());
-        self.say(said)?;
-        let added = self.concrete.tensor(&workspace);
-        let is_listed = added.is_some_and(|added| {
-            workspace_kind(&self.concrete, &self.formats, added) == WorkspaceKind::Listed
-        });
+        let workspace = self.precompute(expr, modes, name, None)?;
+        let is_listed =
+            workspace_kind(&self.concrete, &self.formats, workspace) == WorkspaceKind::Listed;
         if is_listed && !modes.is_empty() && kind == WorkspaceKind::Hashed {
             (self.concrete, self.schedule) = before;
-            self.say(hashed)?;
+            self.precompute(expr, modes, name, Some(kind))?;
         }
         Ok(())
+    }
+
+    /// Computes an expression in a workspace of its own, which it returns.
+    pub(crate) fn precompute(
+        &mut self,
+        expr: &Expr,
+        modes: &[IndexVar],
+        name: &str,
+        kind: Option<WorkspaceKind>,
+    ) -> Result<TensorVar> {
+        let modes: Vec<&str> = modes.iter().map(|var| self.name(*var)).collect();
+        let workspace = self.concrete.fresh_name(name);
+        let command = Command::precompute(&self.concrete, expr, &modes, &workspace, kind);
+        self.command(command)?;
+        let added = self.concrete.tensor(&workspace);
+        Ok(added.expect("the command adds the workspace"))
     }
 
     /// What of a right side is collected in a workspace: factors that have one value

@@ -27,6 +27,7 @@ use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
 
 use super::Estimate;
 use super::machine::{Cache, Machine};
+use super::tile::holds_rows;
 use super::workspace::{Use, of_kind};
 use crate::cost::Cost;
 
@@ -54,13 +55,14 @@ fn work_and_points(estimate: Estimate<'_>) -> (Cost, f64) {
             points: &points,
         },
         vars: Vec::new(),
+        is_full: Vec::new(),
         turns: vec![1.0],
     };
     let launched = Cost {
         launches: Machine::MIDDLING.launch,
         ..Cost::default()
     };
-    let cost = launched + loops.stmt(&estimate.concrete.stmt) + loops.result();
+    let cost = launched + loops.stmt(&estimate.concrete.stmt).of_nest() + loops.result();
     (cost, points.get())
 }
 
@@ -79,6 +81,8 @@ struct Loops<'a> {
     work: Work<'a>,
     /// Their variables, the outermost first.
     vars: Vec<IndexVar>,
+    /// Which of them go over all coordinates.
+    is_full: Vec<bool>,
     /// How often the inside of so many of them is run; one more than there are loops.
     turns: Vec<f64>,
 }
@@ -88,10 +92,11 @@ impl Loops<'_> {
         match stmt {
             Stmt::Forall { var, body } => self.forall(*var, body),
             Stmt::Where { consumer, producer } => {
-                self.stmt(producer) + self.stmt(consumer) + self.workspaces(producer)
+                let nests = [producer, consumer].map(|nest| self.stmt(nest).of_nest());
+                nests[0] + nests[1] + self.workspaces(producer)
             }
             Stmt::Sequence(stmts) => {
-                let costs = stmts.iter().map(|stmt| self.stmt(stmt));
+                let costs = stmts.iter().map(|stmt| self.stmt(stmt).of_nest());
                 costs.fold(Cost::default(), |all, one| all + one)
             }
             Stmt::Assign { lhs, rhs, .. } => {
@@ -136,11 +141,15 @@ impl Loops<'_> {
             })
             .collect();
         let walked: f64 = held.iter().sum();
+        inner.is_full.push(lead.lattice.everything && walked == 0.0);
         let extent = estimate.points(&[var]);
         let runs = self.runs();
+        let is_along = is_along_arrays(&inner, body);
+        let is_in_tile =
+            is_along && holds_rows(estimate.concrete, &inner.vars, &inner.is_full, body);
         // Bits are tested in step with the arrays that the loop goes along.
         let is_in_bits = led.len() == 1
-            && is_along_arrays(&inner, body)
+            && is_along
             && led.iter().all(|operand| {
                 let access = operands.access(*operand);
                 let level = level_at(access, var, estimate.formats.of(access.tensor));
@@ -148,8 +157,9 @@ impl Loops<'_> {
             });
         let (steps, inside) = match lead.lattice.everything {
             false if is_in_bits => (extent * machine.dense_step, walked * runs),
+            true if is_in_tile => (extent * machine.tile_step, extent * runs),
             true => {
-                let step = match is_along_arrays(&inner, body) && walked == 0.0 {
+                let step = match is_along && walked == 0.0 {
                     true => machine.dense_step,
                     false => machine.step,
                 };
@@ -182,7 +192,11 @@ impl Loops<'_> {
                 false => machine.step,
             }
         });
-        let each = machine.loop_entry + steps;
+        let entry = match is_in_tile {
+            true => 0.0,
+            false => machine.loop_entry,
+        };
+        let each = entry + steps;
         let scattered = match body {
             // A load, an addition and a store wait for one another.
             Stmt::Assign {
@@ -263,9 +277,15 @@ impl Loops<'_> {
         let traffic = machine.caches.iter().map(|cache| {
             cache.miss * machine.byte * self.moved(access, *cache, moving, entry, unit)
         });
+        let traffic: f64 = traffic.sum();
+        let (traffic, ahead) = match run >= Machine::FORESEEN {
+            true => (0.0, traffic),
+            false => (traffic, 0.0),
+        };
         Cost {
             steps,
-            traffic: traffic.sum(),
+            traffic,
+            ahead,
             ..Cost::default()
         }
     }

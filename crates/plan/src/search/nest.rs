@@ -51,14 +51,25 @@ pub(super) struct Search<'a> {
     /// At how many points the inside of loops over these variables runs, in any order.
     visited: RefCell<BTreeMap<Vec<IndexVar>, f64>>,
     effort: Effort,
+    /// The least time of a step.
+    least_step: f64,
 }
 
 impl<'a> Search<'a> {
     pub(super) fn new(start: Draft<'a>, asked: Asked<'a>) -> Self {
         let operands = sparse_operands(&start.concrete, &start.formats);
         let may_be_converted = |at: &usize| !start.is_converted(operands[*at].tensor);
+        let vars = start.concrete.stmt.loops();
+        let machine = Machine::MIDDLING;
+        let is_full = |var: &&IndexVar| !operands.iter().any(|access| access.uses(**var));
+        // Tiles are of three loops over all coordinates.
+        let least_step = match vars.iter().filter(is_full).count() {
+            ..3 => machine.dense_step,
+            3.. => machine.tile_step,
+        };
         Self {
-            vars: start.concrete.stmt.loops(),
+            vars,
+            least_step,
             convertible: (0..operands.len()).filter(may_be_converted).collect(),
             operands,
             start,
@@ -223,7 +234,7 @@ impl<'a> Search<'a> {
         let visited = visited
             .entry(vars)
             .or_insert_with_key(|vars| self.start.estimate().visited(rhs, vars));
-        *visited * Machine::MIDDLING.dense_step
+        *visited * self.least_step
     }
 
     /// A plan with its cost; `None` where conversions alone cost no less than `least`.

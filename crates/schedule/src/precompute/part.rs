@@ -10,18 +10,27 @@ use super::contract::implied;
 type Divided<'l> = (&'l [IndexVar], &'l [IndexVar], Vec<IndexVar>);
 
 impl Rewrite<'_> {
-    /// Rewrites the innermost nest of loops around an assignment that has the
-    /// expression in its right side.
+    /// Rewrites the outermost nest of loops that does not change the expression, or the
+    /// innermost one around an assignment that has it in its right side.
     pub(super) fn part(&mut self, stmt: &Stmt) -> Option<Stmt> {
-        let (loops, inner) = stmt.nest();
-        let Stmt::Assign { lhs, reduce, rhs } = inner else {
-            return None;
-        };
         if self.vars.is_empty() || matches!(self.found, Some(Ok(()))) {
             return None;
         }
-        let part = self.find(rhs)?.clone();
-        let (outer, repeated, modes) = match self.loops_of(&part, &loops) {
+        let (loops, inner) = stmt.nest();
+        let mut found = None;
+        for_each_with_loops(inner, &mut Vec::new(), &mut |below, rhs| {
+            if found.is_none()
+                && let Some(part) = self.find(rhs)
+            {
+                found = Some((part.clone(), below.to_vec()));
+            }
+        });
+        let (part, below) = found?;
+        let divided = match inner {
+            Stmt::Assign { .. } => self.loops_of(&part, &loops),
+            _ => Ok(self.loops_outside(&part, &loops, &below, inner)?),
+        };
+        let (outer, repeated, modes) = match divided {
             Ok(found) => found,
             Err(error) => {
                 self.found.get_or_insert(Err(error));
@@ -50,11 +59,9 @@ impl Rewrite<'_> {
                 Box::new(Expr::Access(access.clone())),
             ),
         };
-        let consumer = Stmt::Assign {
-            lhs: lhs.clone(),
-            reduce: reduce.clone(),
-            rhs: rhs.map_parts(&mut |candidate| (*candidate == part).then(|| read.clone())),
-        };
+        let consumer = inner.map_exprs(&mut |rhs| {
+            rhs.map_parts(&mut |candidate| (*candidate == part).then(|| read.clone()))
+        });
         let producer = Stmt::Assign {
             lhs: access,
             reduce: sum,
@@ -74,14 +81,8 @@ impl Rewrite<'_> {
     /// Loops that do not change a part read again what was computed once. The modes are the
     /// innermost loops, or those of the loops that do change it that the workspace is read in.
     fn loops_of<'l>(&self, part: &Expr, loops: &'l [IndexVar]) -> Result<Divided<'l>> {
-        let implied = implied(&self.concrete);
-        let accesses = part.accesses().into_iter();
-        let mut used = part.vars();
-        used.extend(accesses.flat_map(|it| implied.get(&it.tensor).into_iter().flatten()));
-        let changes = |var: &IndexVar| {
-            let originals = self.concrete.originals(*var);
-            used.contains(var) || originals.iter().any(|var| used.contains(var))
-        };
+        let used = self.used(part);
+        let changes = |var: &IndexVar| self.changes(&used, *var);
         let is_mode = |var: &IndexVar| self.vars.contains(var);
         let is_needed = |var: &IndexVar| changes(var) && !is_mode(var);
         let n_outer = loops.iter().rposition(is_needed).map_or(0, |last| last + 1);
@@ -97,6 +98,52 @@ impl Rewrite<'_> {
         Ok((outer, inside, innermost.to_vec()))
     }
 
+    /// As [`loops_of`](Self::loops_of), where `inner`, which computes temporaries, has the part
+    /// further in, in loops over `below`: if some of `loops` do not change it.
+    fn loops_outside<'l>(
+        &self,
+        part: &Expr,
+        loops: &'l [IndexVar],
+        below: &[IndexVar],
+        inner: &Stmt,
+    ) -> Option<Divided<'l>> {
+        let used = self.used(part);
+        let is_mode = |var: &IndexVar| self.vars.contains(var);
+        let is_needed = |var: &IndexVar| self.changes(&used, *var) && !is_mode(var);
+        let modes: Vec<IndexVar> = below.iter().copied().filter(is_mode).collect();
+        let mut is_computed_inside = false;
+        inner.for_each(&mut |stmt| {
+            if let Stmt::Where { producer, .. } = stmt {
+                let made = producer.temporaries();
+                let mut read = part.accesses().into_iter();
+                is_computed_inside |= read.any(|access| made.contains(&access.tensor));
+            }
+        });
+        let n_outer = loops.iter().rposition(is_needed).map_or(0, |last| last + 1);
+        let (outer, repeated) = loops.split_at(n_outer);
+        let is_whole = modes.len() == self.vars.len();
+        let is_outside = is_whole && !below.iter().any(is_needed) && !is_computed_inside;
+        let changes = |var: &IndexVar| self.changes(&used, *var);
+        let is_moved = is_outside && !repeated.is_empty() && modes.iter().all(changes);
+        is_moved.then_some((outer, repeated, modes))
+    }
+
+    /// The variables that a part is computed from, those included that the temporaries that it
+    /// reads are.
+    fn used(&self, part: &Expr) -> Vec<IndexVar> {
+        let implied = implied(&self.concrete);
+        let accesses = part.accesses().into_iter();
+        let mut used = part.vars();
+        used.extend(accesses.flat_map(|it| implied.get(&it.tensor).into_iter().flatten()));
+        used
+    }
+
+    /// Whether a loop changes what is computed from these variables.
+    fn changes(&self, used: &[IndexVar], var: IndexVar) -> bool {
+        let originals = self.concrete.originals(var);
+        used.contains(&var) || originals.iter().any(|var| used.contains(var))
+    }
+
     /// The first part of an expression that is what the command names.
     fn find<'e>(&self, expr: &'e Expr) -> Option<&'e Expr> {
         if self.is_expr(expr) {
@@ -106,6 +153,32 @@ impl Rewrite<'_> {
             Expr::Apply { args, .. } => args.iter().find_map(|arg| self.find(arg)),
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.find(body),
             _ => None,
+        }
+    }
+}
+
+/// Calls `visit` with the right side of every assignment and the loops around it, consumers
+/// first.
+fn for_each_with_loops<'s>(
+    stmt: &'s Stmt,
+    loops: &mut Vec<IndexVar>,
+    visit: &mut dyn FnMut(&[IndexVar], &'s Expr),
+) {
+    match stmt {
+        Stmt::Assign { rhs, .. } => visit(loops, rhs),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_with_loops(body, loops, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, producer } => {
+            for_each_with_loops(consumer, loops, visit);
+            for_each_with_loops(producer, loops, visit);
+        }
+        Stmt::Sequence(parts) => {
+            for part in parts {
+                for_each_with_loops(part, loops, visit);
+            }
         }
     }
 }

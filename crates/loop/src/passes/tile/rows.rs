@@ -26,44 +26,18 @@
 //! ```
 //!
 //! Each entry takes the same values in the same order. Rows are apart: row `i` begins at
-//! `(… + i) * l` and is no longer than `l`. Every row has an entry: each loop of the nest is
-//! entered, or the rows were filled before.
+//! `(… + i) * l` and is no longer than `l`, or at `((… + i) * n + …) * l`. Every row has an
+//! entry: each loop of the nest is entered, or the rows were filled before.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::Tiler;
 use super::make::count;
 use super::nest::{self, Row};
+use super::size::Size;
 use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::walk::rewrite_exprs;
-
-/// Eight rows of three registers leave eight registers for operands. Measured beside one row in
-/// a tile of eight registers (products of 100 by 300 and 300 by 300 numbers, AVX-512): 8 by 3
-/// takes 0.19 of its time, 6 by 3 0.20, 5 by 3 0.24, 10 by 2 0.26, 4 by 4 0.48.
-const MOST_ROWS: i64 = 8;
-
-/// Fewer load the operands that they share too often.
-const LEAST_ROWS: i64 = 5;
-
-/// The bytes of the widest registers there are.
-const REGISTER: usize = 64;
-
-/// The registers of a row of a tile.
-const REGISTERS: i64 = 3;
-
-/// The bytes that a tile of several rows holds at most.
-pub(super) const MOST_BYTES: usize = (MOST_ROWS * REGISTERS) as usize * REGISTER;
-
-/// How large tiles of several rows are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Size {
-    pub(super) rows: i64,
-    pub(super) width: i64,
-    /// The width of the tile for the columns that are left; 0 without one.
-    pub(super) rest: i64,
-}
 
 /// A loop over rows, each of which one nest adds to.
 #[derive(Clone, Debug)]
@@ -72,36 +46,13 @@ pub(super) struct Rows {
     pub(super) var: Var,
     /// How many rows there are; an extent.
     pub(super) n: Var,
-    /// From one row to the next; an extent.
+    /// The least number of entries from one row to the next; an extent.
     stride: Var,
     /// The value that fills each row before its nest, with the bound of the row.
     filled: Option<(Expr, Expr)>,
     nest: Stmt,
     /// When each loop of the nest is entered.
     entered: Expr,
-}
-
-impl Size {
-    /// The best size for so many rows of such a length, if several rows are of use.
-    pub(super) fn of(n_rows: u64, extent: u64, bytes: usize) -> Option<Self> {
-        let (n_rows, extent) = (i64::try_from(n_rows).ok()?, i64::try_from(extent).ok()?);
-        // What is loaded for each turn of the nest: a strip, and a factor of each row.
-        let loads = |rows: &i64| {
-            let (blocks, left) = (n_rows / rows, n_rows % rows);
-            let blocks = i128::from(blocks) * i128::from(rows + REGISTERS);
-            (blocks + i128::from(left * (1 + REGISTERS)), Reverse(*rows))
-        };
-        let rows = match n_rows {
-            ..=MOST_ROWS => n_rows,
-            _ => (LEAST_ROWS..=MOST_ROWS).min_by_key(loads)?,
-        };
-        // Compilers make vectors of registers and of halves of registers.
-        let register = (REGISTER / bytes) as i64;
-        let whole = |width: i64| width / (register / 2).max(1) * (register / 2).max(1);
-        let width = whole(extent.min(REGISTERS * register));
-        let rest = whole(extent % width.max(1));
-        (rows > 1 && width > 0).then_some(Self { rows, width, rest })
-    }
 }
 
 /// The rows that a loop goes through, if all that it does is to add to them.
@@ -129,7 +80,11 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
     let [column] = row.vars[..] else {
         return None;
     };
-    let stride = stride_of(&row.base, *var).filter(|it| nest::is_extent(function, *it))?;
+    let strides = strides(&row.base, *var)?;
+    if !strides.iter().all(|it| nest::is_extent(function, *it)) {
+        return None;
+    }
+    let stride = *strides.first()?;
     let entered = entered(function, nest, *var, column)?;
     let filled = match fill {
         None => None,
@@ -139,7 +94,7 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
             hi,
             value: value @ Expr::Const(_),
         }) if *buffer == row.buffer && *lo == row.base => {
-            (nest::length(lo, hi) == Some(stride)).then(|| (value.clone(), hi.clone()))?;
+            (nest::length(lo, hi)? == stride).then_some(())?;
             Some((value.clone(), hi.clone()))
         }
         Some(_) => return None,
@@ -159,20 +114,26 @@ fn is_comment(stmt: &Stmt) -> bool {
     matches!(stmt, Stmt::Comment(_))
 }
 
-/// `n`, of `(x + i) * n` or of `i * n`.
-fn stride_of(base: &Expr, i: Var) -> Option<Var> {
-    let Expr::Binary(BinaryOp::Mul, row, n) = base else {
-        return None;
-    };
-    let Expr::Var(stride) = **n else {
-        return None;
-    };
-    let is_next = match &**row {
-        Expr::Var(row) => *row == i,
-        Expr::Binary(BinaryOp::Add, x, row) => **row == Expr::Var(i) && !x.reads(i),
-        _ => false,
-    };
-    (is_next && stride != i).then_some(stride)
+/// The factors of `i` in a sum of products, the outermost first: `l` and `n` of
+/// `((x + i) * n + y) * l`.
+fn strides(base: &Expr, i: Var) -> Option<Vec<Var>> {
+    match base {
+        Expr::Var(var) if *var == i => Some(Vec::new()),
+        Expr::Binary(BinaryOp::Add, a, b) => match (a.reads(i), b.reads(i)) {
+            (true, false) => strides(a, i),
+            (false, true) => strides(b, i),
+            _ => None,
+        },
+        Expr::Binary(BinaryOp::Mul, row, n) => match **n {
+            Expr::Var(n) if n != i => {
+                let mut found = vec![n];
+                found.extend(strides(row, i)?);
+                Some(found)
+            }
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// When each loop of a nest around the loop over `column` is entered, if they are the same for
