@@ -9,6 +9,7 @@ use sparsec_base::{ElementType, Kind, Scalar, Span};
 use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
 use crate::program::{IndexVar, TensorVar, Tensors, Vars};
+use crate::text::of_stored;
 
 /// One use of a tensor, such as `A(i,k)`.
 #[derive(Clone, Debug)]
@@ -231,15 +232,16 @@ impl Expr {
         found
     }
 
-    /// Every variable that a reduction in the expression binds.
+    /// Every variable that a reduction in the expression binds, once for each reduction.
     pub fn bound_vars(&self) -> Vec<IndexVar> {
         match self {
             Self::Literal(_) | Self::Access(_) | Self::Index(_) => Vec::new(),
             Self::Apply { args, .. } => args.iter().flat_map(Self::bound_vars).collect(),
             Self::Cast(_, body) => body.bound_vars(),
-            Self::Reduce { vars, body, .. } => {
+            Self::Reduce { op, vars, body } => {
                 let mut found = vars.clone();
-                found.extend(body.bound_vars());
+                // A reduction of stored entries has its body twice.
+                found.extend(of_stored(op, body).unwrap_or(body).bound_vars());
                 found
             }
         }

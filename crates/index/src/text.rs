@@ -200,7 +200,7 @@ fn number(value: Scalar) -> String {
 }
 
 /// What a reduction of stored entries alone reduces.
-fn of_stored<'e>(op: &Operator, body: &'e Expr) -> Option<&'e Expr> {
+pub(crate) fn of_stored<'e>(op: &Operator, body: &'e Expr) -> Option<&'e Expr> {
     let Expr::Apply {
         op: Operator::Select,
         args,

@@ -64,6 +64,18 @@ pub const MAX_PARTS: usize = 1 << 12;
 pub struct Precedence {
     /// By statement, the index variables of each fixed layout from outside to inside.
     chains: Vec<Vec<Vec<IndexVar>>>,
+    /// The layout of a dense result, which is written along its rows.
+    preferred: Vec<IndexVar>,
+}
+
+/// Whether all variables before `index` in a layout are opened.
+fn follows(layout: &[IndexVar], index: IndexVar, opened: Set<IndexVar>) -> bool {
+    let place = layout.iter().position(|&own| own == index);
+    place.is_none_or(|place| {
+        layout[..place]
+            .iter()
+            .all(|&before| opened.contains(before))
+    })
 }
 
 impl Precedence {
@@ -71,6 +83,7 @@ impl Precedence {
     pub fn none(tree: &Tree) -> Self {
         Self {
             chains: vec![Vec::new(); tree.len()],
+            preferred: Vec::new(),
         }
     }
 
@@ -101,12 +114,29 @@ impl Precedence {
         self.chains[statement.index()].push(layout);
     }
 
+    /// Adds that the last statement visits its dense result in this order, unless it is a dense
+    /// product in tiles.
+    pub fn prefer(&mut self, layout: Vec<IndexVar>) {
+        self.preferred = layout;
+    }
+
     /// Whether `index` may be the next loop of `statement` inside loops over `opened`.
     pub fn allows(&self, statement: StatementId, index: IndexVar, opened: Set<IndexVar>) -> bool {
-        self.chains[statement.index()].iter().all(|chain| {
-            let place = chain.iter().position(|&own| own == index);
-            place.is_none_or(|place| chain[..place].iter().all(|&before| opened.contains(before)))
-        })
+        let is_last = statement.index() + 1 == self.chains.len();
+        self.allows_in_tiles(statement, index, opened)
+            && (!is_last || follows(&self.preferred, index, opened))
+    }
+
+    /// The same for the loops of a dense product in tiles, which writes a dense result in any
+    /// order.
+    pub(crate) fn allows_in_tiles(
+        &self,
+        statement: StatementId,
+        index: IndexVar,
+        opened: Set<IndexVar>,
+    ) -> bool {
+        let mut chains = self.chains[statement.index()].iter();
+        chains.all(|chain| follows(chain, index, opened))
     }
 
     /// The index variables that loops around all of `statements` can be opened for, in an

@@ -80,8 +80,11 @@ pub struct PlanOptions {
     pub search: SearchOptions,
     /// The tree to use, if it is given.
     pub tree: Option<Tree>,
-    /// The order in which loops have to produce the result, if it is stored sparse.
+    /// The order in which loops produce the result. A dense product in tiles may produce a
+    /// dense result in another one.
     pub result_layout: Option<Vec<IndexVar>>,
+    /// Whether the result is stored dense.
+    pub is_result_dense: bool,
     /// How many runs share copies of operands.
     pub runs: f64,
     /// Bytes that workspaces and copies may take.
@@ -95,6 +98,7 @@ impl Default for PlanOptions {
             search: SearchOptions::default(),
             tree: None,
             result_layout: None,
+            is_result_dense: false,
             runs: 1.0,
             memory: f64::INFINITY,
         }
@@ -286,7 +290,10 @@ impl<'a> Planner<'a> {
         let free = converted.union(stored_dense(self.network(), self.machine));
         let mut precedence = Precedence::of(self.network(), tree, layouts, free);
         if let Some(layout) = &self.options.result_layout {
-            precedence.fix(StatementId::from_index(tree.len() - 1), layout.clone());
+            match self.options.is_result_dense {
+                true => precedence.prefer(layout.clone()),
+                false => precedence.fix(StatementId::from_index(tree.len() - 1), layout.clone()),
+            }
         }
         let fused = self.fuse(tree, &precedence)?;
         let priced = self

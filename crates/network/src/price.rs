@@ -228,24 +228,35 @@ impl<'a> Pricer<'a> {
         }
         let mut best = best.expect("a statement without conflicts has a loop order");
         if best.1.kernel == Kernel::Blocked {
-            best.0 = self.plain_order(&site).unwrap_or(best.0);
+            best.0 = self.tiled_order(&site).unwrap_or(best.0);
         }
         self.known.insert(site, best.clone());
         best
     }
 
-    /// The loops of a blocked product, whose order is the kernel's own: those of the target in
-    /// its order, then those that are summed over. `None` if layouts forbid it.
-    fn plain_order(&self, site: &Site) -> Option<Vec<IndexVar>> {
+    /// The loops of a blocked product, `C(i,j) += A(i,k) * B(k,j)`: those of `B` apart from its
+    /// columns, the rows of `C`, what is summed over, and the columns, so that a tile of several
+    /// rows goes along them. `None` if layouts forbid it.
+    fn tiled_order(&self, site: &Site) -> Option<Vec<IndexVar>> {
         let network = self.estimator.network();
         let target = self.tree.target_indices(network, site.statement);
         let kept: Set<IndexVar> = target.iter().copied().collect();
         let summed = site.own.without(kept);
         let own = target.into_iter().filter(|&index| site.own.contains(index));
+        let mut own: Vec<IndexVar> = own.collect();
+        let column = own.pop()?;
+        let factors = self.tree.statement(site.statement).factors.iter();
+        let mut indices = factors.map(|&factor| self.tree.factor_indices(network, factor));
+        let shared = indices.find(|indices| indices.contains(column))?;
+        // Stable: the order of the target otherwise.
+        own.sort_by_key(|&index| !shared.contains(index));
         let mut order = site.prefix.clone();
-        for index in own.chain(summed.iter()) {
+        for index in own.into_iter().chain(summed.iter()).chain([column]) {
             let opened = order.iter().copied().collect();
-            if !self.precedence.allows(site.statement, index, opened) {
+            if !self
+                .precedence
+                .allows_in_tiles(site.statement, index, opened)
+            {
                 return None;
             }
             order.push(index);

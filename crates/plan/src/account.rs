@@ -282,6 +282,8 @@ impl Considered {
             traffic,
             conversions,
             launches,
+            // Costs of whole plans have nothing left to overlap.
+            ahead: _,
         } = self.cost;
         let parts = [
             (steps, "steps of loops"),

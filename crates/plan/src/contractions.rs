@@ -19,6 +19,7 @@
 //! leaves them as they are.
 
 mod flat;
+mod orders;
 mod wanted;
 
 use std::collections::BTreeSet;
@@ -39,19 +40,20 @@ use sparsec_schedule::product;
 use crate::account::Considered;
 use crate::copies::arranged;
 use crate::cost::Cost;
-use crate::draft::{Draft, nests, walked};
-use crate::effort::Effort;
-use crate::estimate::work::work;
-use crate::estimate::{Estimate, UNKNOWN_EXTENT};
+use crate::draft::{Draft, walked};
+use crate::estimate::UNKNOWN_EXTENT;
 use crate::networks::{Objective, Planner};
 use crate::search::{Plan, considered};
 
 pub(crate) use flat::flattened;
+use orders::{priced, reordered};
 
 /// How many plans of a network become candidates.
 const MOST: usize = 4;
 /// In how many of them other orders of loops are tried.
 const REORDERED_PLANS: usize = 8;
+/// Those that cost more than so many times the cheapest are left as they are.
+const REORDERED_COST: f64 = 3.0;
 /// How workspaces are kept in these: in how many ways, for each plan.
 const REORDERED_KINDS: usize = 2;
 
@@ -124,56 +126,6 @@ pub(crate) fn is_network(naive: &Draft<'_>) -> bool {
     Contraction::of(naive).is_some()
 }
 
-/// The plan with one loop of a nest after the other at a better place, until none costs less. A
-/// network's prices have orders of their own for dense products.
-fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
-    let mut best = (cost, plan);
-    let effort = Effort::default();
-    for nest in nests(&draft.concrete.stmt) {
-        let start = draft.clone();
-        let mut order = nest.clone();
-        loop {
-            let mut cheapest: Option<Vec<IndexVar>> = None;
-            for other in neighbours(&order) {
-                if !effort.is_worth_more(best.0.nanoseconds()) {
-                    break;
-                }
-                effort.spend_on(&start.concrete);
-                let mut moved = start.clone();
-                if moved.reorder_nest(&nest, &other).is_ok()
-                    && let Some(reordered) = priced(&moved)
-                    && reordered.0.is_less_than(&best.0)
-                {
-                    (best, draft) = (reordered, moved);
-                    cheapest = Some(other);
-                }
-            }
-            match cheapest {
-                Some(better) => order = better,
-                None => break,
-            }
-        }
-    }
-    best
-}
-
-/// The orders of loops in which one of them is at another place.
-fn neighbours(order: &[IndexVar]) -> Vec<Vec<IndexVar>> {
-    let mut found: Vec<Vec<IndexVar>> = Vec::new();
-    for from in 0..order.len() {
-        let mut rest = order.to_vec();
-        let moved = rest.remove(from);
-        for to in 0..order.len() {
-            let mut other = rest.clone();
-            other.insert(to, moved);
-            if other != order && !found.contains(&other) {
-                found.push(other);
-            }
-        }
-    }
-    found
-}
-
 /// A statement as a network.
 #[derive(Clone)]
 struct Contraction<'a> {
@@ -233,9 +185,12 @@ impl<'a> Contraction<'a> {
         let mut others: Vec<Considered> = Vec::new();
         let mut found: Vec<(Draft<'_>, Cost, Plan)> = Vec::new();
         for plan in plans {
-            let commanded = |kept: &Kept| self.commanded(plan, *kept);
+            let commanded = |way: &(Kept, Option<OperandId>)| self.commanded(plan, *way);
             let priced = |draft: Draft<'a>| priced(&draft).map(|(cost, plan)| (draft, cost, plan));
-            let kept = Kept::ALL.iter().filter_map(commanded).filter_map(priced);
+            let as_stored: Vec<_> = self.with_gaps(plan).map(Some).chain([None]).collect();
+            let of_kind = |kept| as_stored.iter().map(move |operand| (kept, *operand));
+            let ways: Vec<_> = Kept::ALL.into_iter().flat_map(of_kind).collect();
+            let kept = ways.iter().filter_map(commanded).filter_map(priced);
             let mut kept: Vec<_> = kept.collect();
             kept.sort_by(|(_, a, _), (_, b, _)| a.nanoseconds().total_cmp(&b.nanoseconds()));
             kept.dedup_by_key(|(_, _, plan)| plan.schedule.to_string());
@@ -248,7 +203,11 @@ impl<'a> Contraction<'a> {
             // Other orders of loops would not be those that are asked for.
             return found.into_iter().next().map(|(_, cost, plan)| (cost, plan));
         }
-        let best = found.into_iter().take(REORDERED_PLANS).map(reordered);
+        let least = found.first().map_or(0.0, |(_, cost, _)| cost.nanoseconds());
+        let near =
+            |(_, cost, _): &(Draft<'_>, Cost, Plan)| cost.nanoseconds() <= REORDERED_COST * least;
+        let near = found.into_iter().take_while(near).take(REORDERED_PLANS);
+        let best = near.map(reordered);
         let (cost, mut plan) = best.reduce(|best, other| match other.0.is_less_than(&best.0) {
             true => other,
             false => best,
@@ -270,12 +229,17 @@ impl<'a> Contraction<'a> {
         var.expect("the network has the variables of the statement")
     }
 
-    /// The statement as a plan of the network has it, with workspaces kept so.
-    fn commanded(&self, plan: &NetworkPlan, kept: Kept) -> Option<Draft<'a>> {
+    /// The statement as a plan of the network has it, with workspaces kept so, and one of the
+    /// dense operands as it is stored.
+    fn commanded(
+        &self,
+        plan: &NetworkPlan,
+        (kept, as_stored): (Kept, Option<OperandId>),
+    ) -> Option<Draft<'a>> {
         let paths = plan.paths().into_iter().map(|path| self.vars(&path));
         let paths: Vec<Vec<IndexVar>> = paths.collect();
         let mut draft = self.naive.clone();
-        self.convert(plan, &paths, &mut draft)?;
+        self.convert(plan, &paths, as_stored, &mut draft)?;
         draft.convert_foreign().ok()?;
         let (loops, Stmt::Assign { reduce, rhs, .. }) = draft.concrete.stmt.nest() else {
             return None;
@@ -301,11 +265,21 @@ impl<'a> Contraction<'a> {
         indices.iter().map(|index| self.var(*index)).collect()
     }
 
+    /// The operands that the plan stores dense, and that do not store all places.
+    fn with_gaps(&self, plan: &NetworkPlan) -> impl Iterator<Item = OperandId> {
+        let operands = self.network.operands().filter(|(id, _)| {
+            let tensor = self.network.tensor_of(*id);
+            plan.dense.contains(*id) && tensor.n_stored() < tensor.size()
+        });
+        operands.map(|(id, _)| id)
+    }
+
     /// Converts the operands that their loops cannot follow, and those that are stored dense.
     fn convert(
         &self,
         plan: &NetworkPlan,
         paths: &[Vec<IndexVar>],
+        as_stored: Option<OperandId>,
         draft: &mut Draft<'_>,
     ) -> Option<()> {
         for (number, access) in self.factors.iter().enumerate() {
@@ -318,7 +292,8 @@ impl<'a> Contraction<'a> {
             let place = |var: IndexVar| path.iter().position(|known| *known == var);
             let mut edges = path::edges(access, format).into_iter();
             let is_followed = edges.all(|edge| place(edge.before) < place(edge.after));
-            let is_dense = plan.dense.contains(operand) && format.has_sparse();
+            let is_dense =
+                plan.dense.contains(operand) && as_stored != Some(operand) && format.has_sparse();
             if self.factors[..number].contains(access) || (is_followed && !is_dense) {
                 continue;
             }
@@ -453,13 +428,6 @@ impl Emitted<'_> {
         let fused = both.take_while(|(a, b)| a == b && !modes.contains(a));
         Some(fused.count())
     }
-}
-
-/// The plan of a draft, with its cost.
-fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
-    let plan = draft.clone().finish().ok()?;
-    let cost = draft.converted + work(Estimate::of(&plan, draft.facts()));
-    Some((cost, plan))
 }
 
 /// The product as a network, with the extents and entries of its tensors.

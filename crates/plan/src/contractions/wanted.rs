@@ -82,6 +82,7 @@ impl Contraction<'_> {
             .naive
             .format(lhs.tensor)
             .filter(|format| format.is_plain() && (is_timed || format.has_sparse()));
+        let is_result_dense = format.is_some_and(|format| !format.has_sparse());
         let result_layout = format.map(|format| {
             let levels = format.levels().iter();
             let vars = levels.filter_map(|level| self.index(lhs.var(level.mode())?));
@@ -90,6 +91,7 @@ impl Contraction<'_> {
         let mut options = PlanOptions {
             result_layout: result_layout
                 .filter(|layout: &Vec<_>| layout.len() == lhs.indices.len()),
+            is_result_dense,
             tree: wanted
                 .keep_tree
                 .then(|| self.given_tree())

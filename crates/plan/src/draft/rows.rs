@@ -16,6 +16,7 @@
 //!
 //! ```text
 //!   precompute(w(l) * A(j,l), {l}, w1 : marked)
+//!   precompute(A(i,r) * B(j,r), {r}, w)                 of dense rows, for each entry of (i, j)
 //! ```
 
 use sparsec_index::concrete::Stmt;
@@ -55,24 +56,32 @@ impl Draft<'_> {
                 let rows = merged.iter().filter(|row| ends(row));
                 let alone = rows.filter(|row| !assigned.has_own(&[row]));
                 let kept = alone.map(|row| Expr::Access((*row).clone()));
-                drafts.extend(kept.filter_map(|row| self.keeping(&row, inner)));
+                let marked = Some(WorkspaceKind::Marked);
+                drafts.extend(kept.filter_map(|row| self.keeping(&row, inner, marked)));
             }
             let product = self.product_of(assigned, &ends);
-            let is_sparse = |expr: &Expr| {
-                let mut accesses = expr.accesses().into_iter();
-                accesses.any(|access| merged.contains(&access))
-            };
-            let product = product.filter(is_sparse);
-            drafts.extend(product.and_then(|product| self.keeping(&product, inner)));
+            drafts.extend(product.and_then(|product| {
+                let accesses = product.accesses();
+                let is_sparse = accesses.iter().any(|access| merged.contains(access));
+                let is_dense = accesses.iter().all(|access| self.is_dense(access));
+                let kind = is_sparse.then_some(WorkspaceKind::Marked);
+                (is_sparse || is_dense).then(|| self.keeping(&product, inner, kind))?
+            }));
         }
         drafts
     }
 
     /// The draft with a row in a workspace.
-    fn keeping(&self, row: &Expr, mode: IndexVar) -> Option<Self> {
+    fn keeping(&self, row: &Expr, mode: IndexVar, kind: Option<WorkspaceKind>) -> Option<Self> {
         let mut draft = self.clone();
-        let kept = draft.precompute(row, &[mode], "w", Some(WorkspaceKind::Marked));
+        let kept = draft.precompute(row, &[mode], "w", kind);
         kept.is_ok().then_some(draft)
+    }
+
+    /// Whether an operand is an array of all places.
+    fn is_dense(&self, access: &Access) -> bool {
+        let is_workspace = self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
+        !is_workspace && walked(&self.formats, access).is_all_dense()
     }
 
     /// The product of all factors that are such rows, if these are some of several.

@@ -12,6 +12,8 @@ pub(crate) struct Machine {
     pub(crate) step: f64,
     /// A turn of an innermost loop along arrays, several of which are computed at once.
     pub(crate) dense_step: f64,
+    /// A further array that such a turn reads. Source: `networks/mttkrp/230/2`.
+    pub(crate) operand_step: f64,
     /// A multiply-add of a dense product whose rows share a factor, several of which are in
     /// registers. Source: products of 6400 by 300 and 300 by 24 to 100 numbers, 0.016 to 0.022.
     pub(crate) tile_step: f64,
@@ -68,6 +70,7 @@ impl Machine {
     pub(crate) const MIDDLING: Self = Self {
         step: 0.8,
         dense_step: 0.25,
+        operand_step: 0.05,
         tile_step: 0.02,
         scatter: 0.4,
         merge_step: 1.2,

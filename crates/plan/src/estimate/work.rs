@@ -145,6 +145,7 @@ impl Loops<'_> {
         let extent = estimate.points(&[var]);
         let runs = self.runs();
         let is_along = is_along_arrays(&inner, body);
+        let n_further = inner.n_along(body).saturating_sub(1);
         let is_in_tile =
             is_along && holds_rows(estimate.concrete, &inner.vars, &inner.is_full, body);
         // Bits are tested in step with the arrays that the loop goes along.
@@ -160,7 +161,7 @@ impl Loops<'_> {
             true if is_in_tile => (extent * machine.tile_step, extent * runs),
             true => {
                 let step = match is_along && walked == 0.0 {
-                    true => machine.dense_step,
+                    true => machine.dense_step + n_further as f64 * machine.operand_step,
                     false => machine.step,
                 };
                 (extent * step + walked * machine.merge_step, extent * runs)
@@ -320,6 +321,16 @@ impl Loops<'_> {
         let value = concrete.tensors[tensor].element.size() as f64;
         let levels = formats.of(tensor).levels().iter();
         value + COORDINATE * levels.filter(|level| !level.is_full()).count() as f64
+    }
+
+    /// How many operands the innermost loop goes along.
+    fn n_along(&self, body: &Stmt) -> usize {
+        let Stmt::Assign { rhs, .. } = body else {
+            return 0;
+        };
+        let accesses = rhs.accesses().into_iter();
+        let along = accesses.filter(|access| self.moving(access) == Some(self.vars.len()));
+        along.count()
     }
 
     /// How many loops there are down to the innermost one that moves an access.
