@@ -136,8 +136,8 @@ pub struct Planned {
 /// store C dense
 /// workspace t0 dense
 /// for K {
-///   for b, i, a { t0[b,i] += I[K,b,a] * C[i,a] blocked }
-///   for i, m, b { E[K,i,m] += t0[b,i] * P[m,b] blocked }
+///   for b, a, i { t0[b,i] += I[K,b,a] * C[a,i] blocked }
+///   for i, b, m { E[K,i,m] += t0[b,i] * P[b,m] blocked }
 /// }
 /// ");
 /// # Ok::<(), sparsec_base::Diagnostic>(())
