@@ -45,8 +45,7 @@ impl<'a> Machine<'a> {
             }
             "reinterpret_map" => self.reinterpreted(frame, op)?,
             "release" => {
-                let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
-                handle.0.released.set(Some(op.data().span));
+                self.release(frame, op, op.operand("tensor"))?;
                 return Ok(true);
             }
             "out" => {
