@@ -39,7 +39,7 @@ pub trait Host {
     /// Those of planning and running it.
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>>;
 
-    /// The same tensor in another format.
+    /// The same tensor in another format. Stored entries stay stored, zeros too.
     ///
     /// # Errors
     /// Those of the conversion.

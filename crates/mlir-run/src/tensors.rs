@@ -288,7 +288,7 @@ impl<'a> Machine<'a> {
         ty: &Type,
     ) -> Result<Datum> {
         match ty.encoding() {
-            Some(_) => self.converted(op, &handle, ty).map(Datum::Tensor),
+            Some(_) => self.converted(op, &handle, false, ty).map(Datum::Tensor),
             None => Ok(Datum::Tensor(handle)),
         }
     }

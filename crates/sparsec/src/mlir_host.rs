@@ -259,7 +259,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn convert(&mut self, tensor: &Tensor, format: &Format) -> Result<Tensor> {
-        self.session.convert(tensor, format)
+        self.session.repacked(tensor, format)
     }
 
     fn seconds(&mut self) -> f64 {
