@@ -2,11 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::{SessionHost, sparsified};
-use sparsec::{
-    Diagnostic, Facts, Options, Policy, Result, Session, Stage, code, compile_program, mlir_run,
-    suggest,
-};
+use sparsec::mlir_host::{SessionHost, compiled, sparsified};
+use sparsec::{Diagnostic, Options, Result, Session, Stage, code, mlir_run, suggest};
 
 use crate::arguments::MlirArguments;
 use crate::call::Call;
@@ -103,12 +100,7 @@ fn kernels(module: &Module, stage: &str) -> Result<String> {
             texts.push(format!("{}\n", kernel.program));
             continue;
         }
-        let compiled = compile_program(
-            &kernel.program,
-            &kernel.formats,
-            &Facts::default(),
-            &Policy::default(),
-        )?;
+        let compiled = compiled(&kernel)?;
         let stage = Stage::parse(stage).unwrap_or(Stage::Concrete);
         texts.push(compiled.emit(&stage)?);
     }

@@ -21,23 +21,7 @@ use crate::helper::Helpers;
 use crate::precedence::{Piece, Precedence};
 use crate::stmt::Writer;
 
-/// The name of the function that computes an operation.
-pub(crate) fn name(operation: Operation, ty: ElementType) -> String {
-    let stem = match operation {
-        Operation::Unary(UnaryOp::Neg) => "neg",
-        Operation::Unary(op) => op.symbol(),
-        Operation::Binary(BinaryOp::Add) => "add",
-        Operation::Binary(BinaryOp::Sub) => "sub",
-        Operation::Binary(BinaryOp::Mul) => "mul",
-        Operation::Binary(BinaryOp::Div) => "div",
-        Operation::Binary(BinaryOp::Eq) => "eq",
-        Operation::Binary(op) => panic!("complex numbers have no {op:?}"),
-        Operation::Call(function) => function.name(),
-    };
-    format!("sparsec_{stem}_{ty}")
-}
-
-/// The definition of that function.
+/// The definition of the function that computes an operation.
 pub(crate) fn text(
     operation: Operation,
     ty: ElementType,

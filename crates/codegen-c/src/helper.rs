@@ -272,7 +272,7 @@ impl Helpers {
 
     /// Notes that a complex operation is used; its name.
     pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
-        let name = complex::name(operation, ty);
+        let name = operation.function_name(ty);
         if !self.complex.contains_key(&name) {
             let text = complex::text(operation, ty, &name, self);
             self.complex.insert(name.clone(), text);

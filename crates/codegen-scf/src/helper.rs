@@ -88,7 +88,7 @@ impl Helpers {
 
     /// Notes that a complex operation is called; its name.
     pub(crate) fn complex(&mut self, operation: Operation, ty: ElementType) -> String {
-        let name = complex::name(operation, ty);
+        let name = operation.function_name(ty);
         if !self.complex.contains_key(&name) {
             let text = complex::text(operation, ty, &name, self);
             self.complex.insert(name.clone(), text);
@@ -189,9 +189,8 @@ fn floored_integer(helper: Helper) -> String {
   %result = arith.select %is_minus_one, %zero, %floor : TYPE"
         }
     };
-    format!(
-        "func.func private @NAME(%a: TYPE, %b: TYPE) -> TYPE {{
-  %zero = arith.constant 0 : TYPE
+    floored(
+        "  %zero = arith.constant 0 : TYPE
   %one = arith.constant 1 : TYPE
   %minus_one = arith.constant -1 : TYPE
   %is_minus_one = arith.cmpi eq, %b, %minus_one : TYPE
@@ -201,10 +200,8 @@ fn floored_integer(helper: Helper) -> String {
   %a_is_negative = arith.cmpi slt, %a, %zero : TYPE
   %b_is_negative = arith.cmpi slt, %b, %zero : TYPE
   %signs_differ = arith.xori %a_is_negative, %b_is_negative : i1
-  %is_below = arith.andi %is_inexact, %signs_differ : i1
-{rest}
-  return %result : TYPE
-}}"
+  %is_below = arith.andi %is_inexact, %signs_differ : i1",
+        rest,
     )
 }
 
@@ -238,15 +235,23 @@ fn floored_float(helper: Helper) -> String {
   %result = arith.select %is_zero, %signed, %floor : TYPE"
         }
     };
-    format!(
-        "func.func private @NAME(%a: TYPE, %b: TYPE) -> TYPE {{
-  %zero = arith.constant 0.0 : TYPE
+    floored(
+        "  %zero = arith.constant 0.0 : TYPE
   %rest = arith.remf %a, %b : TYPE
   %is_inexact = arith.cmpf une, %rest, %zero : TYPE
   %rest_is_negative = arith.cmpf olt, %rest, %zero : TYPE
   %b_is_negative = arith.cmpf olt, %b, %zero : TYPE
   %signs_differ = arith.xori %rest_is_negative, %b_is_negative : i1
-  %is_below = arith.andi %is_inexact, %signs_differ : i1
+  %is_below = arith.andi %is_inexact, %signs_differ : i1",
+        rest,
+    )
+}
+
+/// A function of two numbers: the remainder and the signs, and what follows from them.
+fn floored(begin: &str, rest: &str) -> String {
+    format!(
+        "func.func private @NAME(%a: TYPE, %b: TYPE) -> TYPE {{
+{begin}
 {rest}
   return %result : TYPE
 }}"

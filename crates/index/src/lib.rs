@@ -16,6 +16,7 @@
 //! | [`function`]  | functions of the user with declared properties                 |
 //! | [`typing`]    | of what type the parts of an expression are                    |
 //! | [`build`]     | programs that are built, rather than read from text            |
+//! | `chain`       | programs one after another                                     |
 //! | [`extents`]   | how far variables run: extents spread over a program           |
 //! | `settle`, `verify` | what follows from the parts of a program; what makes one  |
 //! | [`gather`](mod@gather) | statements that assign a part to ones that assign all |
@@ -50,6 +51,7 @@ pub mod simplify;
 pub mod typing;
 pub mod workspace;
 
+mod chain;
 mod settle;
 mod text;
 mod verify;

@@ -25,7 +25,7 @@
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use sparsec_base::Complex;
+use sparsec_base::{Complex, ElementType};
 
 use crate::ir::{BinaryOp, Intrinsic, UnaryOp};
 
@@ -148,6 +148,30 @@ pub enum Operation {
 }
 
 impl Operation {
+    /// The name of the function that computes the operation in generated code, such as
+    /// `sparsec_mul_c128`.
+    ///
+    /// ```
+    /// use sparsec_base::ElementType;
+    /// use sparsec_loop::{BinaryOp, complex::Operation};
+    /// let product = Operation::Binary(BinaryOp::Mul);
+    /// assert_eq!(product.function_name(ElementType::C128), "sparsec_mul_c128");
+    /// ```
+    pub fn function_name(self, ty: ElementType) -> String {
+        let stem = match self {
+            Self::Unary(UnaryOp::Neg) => "neg",
+            Self::Unary(op) => op.symbol(),
+            Self::Binary(BinaryOp::Add) => "add",
+            Self::Binary(BinaryOp::Sub) => "sub",
+            Self::Binary(BinaryOp::Mul) => "mul",
+            Self::Binary(BinaryOp::Div) => "div",
+            Self::Binary(BinaryOp::Eq) => "eq",
+            Self::Binary(op) => panic!("complex numbers have no {op:?}"),
+            Self::Call(function) => function.name(),
+        };
+        format!("sparsec_{stem}_{ty}")
+    }
+
     /// How many numbers it takes.
     pub fn arity(self) -> usize {
         match self {

@@ -9,12 +9,15 @@ use sparsec_format::Format;
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
 use crate::memory::{MemRef, count};
+use crate::tensors::structured::Later;
 
 /// The value of an SSA value.
 #[derive(Clone, Debug)]
 pub(crate) enum Datum {
     Number(Scalar),
     Tensor(TensorHandle),
+    /// A tensor that its only reader computes.
+    Later(Rc<Later>),
     MemRef(MemRef),
     /// The numbers of a vector, the last mode fastest.
     Vector(Rc<Vec<Scalar>>),
@@ -138,7 +141,11 @@ impl TensorHandle {
     }
 
     pub(crate) fn new(tensor: Tensor) -> Self {
-        Self::of_state(State::Stored(Rc::new(tensor)))
+        Self::of_shared(Rc::new(tensor))
+    }
+
+    pub(crate) fn of_shared(tensor: Rc<Tensor>) -> Self {
+        Self::of_state(State::Stored(tensor))
     }
 
     pub(crate) fn splat(value: Scalar, extents: Vec<u64>) -> Self {

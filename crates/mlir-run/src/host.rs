@@ -32,14 +32,14 @@ pub trait Host {
     /// Those of the file.
     fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()>;
 
-    /// The results of a kernel, in the order of its statements, for operands in the order of its
-    /// inputs.
+    /// The results of a kernel, in the order of its statements after the inner ones, for operands in
+    /// the order of its inputs.
     ///
     /// # Errors
     /// Those of planning and running it.
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>>;
 
-    /// The same tensor in another format.
+    /// The same tensor in another format. Stored entries stay stored, zeros too.
     ///
     /// # Errors
     /// Those of the conversion.

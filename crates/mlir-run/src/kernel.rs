@@ -19,6 +19,7 @@
 //!
 //! Other bodies have no kernel; `pointwise` evaluates them at each point.
 
+mod fusion;
 mod maker;
 mod statements;
 mod step;
@@ -28,18 +29,23 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
 use sparsec_format::Format;
 use sparsec_index::{Program, TensorVar};
-use sparsec_mlir::{Module, Type, Value};
+use sparsec_mlir::{Module, Op, Type, Value};
 
 use crate::body::definer;
+use crate::constants::constant_number;
 use crate::structured::Structured;
 
+pub(crate) use fusion::{Use, reader, uses};
 use maker::Maker;
 
-/// A structured operation as a program.
+/// A structured operation as a program, with those whose results only it reads.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     /// The program; a statement for each result, and for each one with `kept` another.
     pub program: Program,
+    /// The number of statements, the first ones, whose results only later ones read. Their formats
+    /// are those of results that are stored.
+    pub n_inner: usize,
     /// The formats of inputs and results.
     pub formats: BTreeMap<TensorVar, Format>,
     /// The place of the operation.
@@ -53,10 +59,18 @@ pub struct Kernel {
 /// The source of an input of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// The operand with this number, those of `ins` first.
-    Operand(usize),
+    /// The operand with this number, those of `ins` first, and its value.
+    Operand(usize, Value),
     /// A number from outside of the body.
     Captured(Value),
+}
+
+impl Source {
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Self::Operand(_, value) | Self::Captured(value) => value,
+        }
+    }
 }
 
 /// The destination of a result of a kernel.
@@ -80,7 +94,8 @@ pub(crate) struct Known {
 
 /// The programs of a module's structured operations, with the formats and extents of their types.
 ///
-/// Operations without a kernel are left out.
+/// Operations without a kernel are left out. An operation whose result only one later operation
+/// reads may be a part of the kernel of that one.
 ///
 /// # Errors
 /// Those of encodings that no format has.
@@ -101,7 +116,10 @@ pub(crate) struct Known {
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
-    let mut found = Vec::new();
+    let mut found: Vec<Kernel> = Vec::new();
+    let uses = uses(module);
+    // Kernels that wait for their only reader, by their results.
+    let mut waiting: Vec<(Value, Op, Kernel)> = Vec::new();
     for op in module.walk() {
         let Some(structured) = Structured::of(module.op(op))? else {
             continue;
@@ -124,8 +142,32 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
                 }
             }
         }
-        found.extend(of_structured(&structured, &known, &extents)?);
+        // Those that wait for this operation are inside of its kernel, or before it.
+        let (here, rest) = waiting
+            .into_iter()
+            .partition(|(_, reader, _)| *reader == op);
+        waiting = rest;
+        let here: Vec<(Value, Op, Kernel)> = here;
+        let Some(mut kernel) = of_structured(&structured, &known, &extents)? else {
+            found.extend(here.into_iter().map(|(.., kernel)| kernel));
+            continue;
+        };
+        for (value, _, producer) in here {
+            match kernel.after_value(&producer, value) {
+                Some(both) => kernel = both,
+                None => found.push(producer),
+            }
+        }
+        let result = structured.op.data().results.first();
+        let reader = result.and_then(|result| reader(module, op, *result, &uses));
+        match (reader, result) {
+            (Some(reader), Some(result)) if kernel.may_wait() => {
+                waiting.push((*result, reader, kernel));
+            }
+            _ => found.push(kernel),
+        }
     }
+    found.extend(waiting.into_iter().map(|(.., kernel)| kernel));
     Ok(found)
 }
 
@@ -135,13 +177,25 @@ fn declared(module: &Module, operand: Value) -> Result<Option<Known>> {
     let (Some(shape), Some(element)) = (ty.shape(), ty.element().number()) else {
         return Ok(None);
     };
-    let is_empty = is_undefined(module, operand);
     Ok(Some(Known {
         element,
         format: format_of(ty)?,
         extents: shape,
-        uniform: is_empty.then(|| element.zero()),
+        uniform: uniform(module, operand, element),
     }))
+}
+
+/// The value of all entries of a tensor, if the operation that makes it tells.
+fn uniform(module: &Module, value: Value, element: ElementType) -> Option<Scalar> {
+    if is_undefined(module, value) {
+        return Some(element.zero());
+    }
+    let op = definer(module, value)?;
+    if op.name() != "linalg.fill" {
+        return None;
+    }
+    let filled = definer(module, *op.operands("inputs").first()?)?;
+    constant_number(filled)?.cast(element)
 }
 
 /// Whether a tensor has no entries, or entries that nothing defines.

@@ -17,6 +17,7 @@ use sparsec_tensor::{Array, Tensor};
 use crate::constants::{constant_entries, constant_entry, constant_number};
 use crate::datum::{Datum, TensorHandle};
 use crate::host::Host;
+use crate::kernel::{self, Use};
 use crate::memory::MemRef;
 use crate::numbers;
 
@@ -31,8 +32,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) module: &'a Module,
     pub(crate) host: &'a mut dyn Host,
     functions: HashMap<&'a str, Op>,
-    /// How often each value is an operand.
-    uses: Vec<u32>,
+    /// The uses of each value.
+    pub(crate) uses: Vec<Use>,
     /// How many buffers there were.
     buffers: u64,
     depth: usize,
@@ -72,16 +73,8 @@ pub fn run(module: &Module, entry: &str, host: &mut dyn Host) -> Result<()> {
 impl<'a> Machine<'a> {
     fn new(module: &'a Module, host: &'a mut dyn Host) -> Self {
         let mut functions = HashMap::new();
-        let mut uses = Vec::new();
         for op in module.walk() {
             let operation = module.op(op);
-            for value in &operation.data().operands {
-                let n = value.index();
-                if uses.len() <= n {
-                    uses.resize(n + 1, 0);
-                }
-                uses[n] += 1;
-            }
             let is_function = matches!(operation.name(), "func.func" | "builtin.func");
             if let (true, Some(Attribute::Text(name))) =
                 (is_function, operation.attribute("sym_name"))
@@ -94,7 +87,7 @@ impl<'a> Machine<'a> {
             module,
             host,
             functions,
-            uses,
+            uses: kernel::uses(module),
             buffers: 0,
             depth: 0,
             random: 1,
@@ -350,7 +343,8 @@ impl<'a> Machine<'a> {
             Origin::Result(origin, _) => self.module.op(origin).data().block,
             Origin::Argument(block, _) => Some(block),
         };
-        if self.uses.get(value.index()) == Some(&1) && block == op.data().block {
+        let is_only = self.uses.get(value.index()).is_some_and(Use::is_only);
+        if is_only && block == op.data().block {
             let found = frame.get_mut(value.index()).and_then(Option::take);
             if let Some(found) = found {
                 return Ok(found);
@@ -387,7 +381,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Refuses a tensor or buffer that was released.
-    fn live(&self, op: Operation<'_>, what: &str, released: Option<Span>) -> Result<()> {
+    pub(crate) fn live(&self, op: Operation<'_>, what: &str, released: Option<Span>) -> Result<()> {
         let Some(span) = released else { return Ok(()) };
         let source = self.module.source();
         let message = format!("`{}` uses a {what} that was released", op.name());

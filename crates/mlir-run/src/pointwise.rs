@@ -111,6 +111,7 @@ pub(crate) fn evaluate<'a>(
         tensors.push(match operand {
             Operand::Tensor(handle) => Some(Stored::of(&*handle.tensor()?, map)?),
             Operand::Number(_) => None,
+            Operand::Later(_) => return Err(machine.not_run(op)),
         });
     }
     let n_inputs = structured.n_inputs();

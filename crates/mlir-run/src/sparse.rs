@@ -37,16 +37,16 @@ impl<'a> Machine<'a> {
             "init" => self.empty(frame, op, op.operands("sizes"))?,
             "convert" => {
                 let handle = self.tensor_handle(frame, op, op.operand("source"))?;
-                Datum::Tensor(self.converted(op, &handle, op.result_type("dest"))?)
+                let is_sparse = op.operand_type("source").encoding().is_some();
+                Datum::Tensor(self.converted(op, &handle, is_sparse, op.result_type("dest"))?)
             }
             "reorder_coo" => {
                 let handle = self.tensor_handle(frame, op, op.operand("input_coo"))?;
-                Datum::Tensor(self.converted(op, &handle, op.result_type("result_coo"))?)
+                Datum::Tensor(self.converted(op, &handle, true, op.result_type("result_coo"))?)
             }
             "reinterpret_map" => self.reinterpreted(frame, op)?,
             "release" => {
-                let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
-                handle.0.released.set(Some(op.data().span));
+                self.release(frame, op, op.operand("tensor"))?;
                 return Ok(true);
             }
             "out" => {
@@ -133,6 +133,7 @@ impl<'a> Machine<'a> {
         &mut self,
         op: Operation<'_>,
         handle: &TensorHandle,
+        is_sparse: bool,
         ty: &Type,
     ) -> Result<TensorHandle> {
         self.check_extents(op, &handle.extents(), ty)?;
@@ -141,8 +142,7 @@ impl<'a> Machine<'a> {
         if *tensor.format() == format {
             return Ok(TensorHandle::of_state(State::Stored(tensor)));
         }
-        let is_from_dense = !tensor.format().has_sparse() && format.has_sparse();
-        if !is_from_dense {
+        if is_sparse || !format.has_sparse() {
             return self.host.convert(&tensor, &format).map(TensorHandle::new);
         }
         let (mut coords, mut values) = (Vec::new(), Vec::new());

@@ -75,8 +75,7 @@ impl<'a> Machine<'a> {
             "tensor.insert_slice" => self.insert_slice(frame, op)?,
             "tensor.pad" => self.pad(frame, op)?,
             "bufferization.dealloc_tensor" => {
-                let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
-                handle.0.released.set(Some(op.data().span));
+                self.release(frame, op, op.operand("tensor"))?;
                 return Ok(true);
             }
             "bufferization.to_memref" => self.memref_of(frame, op, op.operand("tensor"))?,
@@ -125,6 +124,19 @@ impl<'a> Machine<'a> {
             None => TensorHandle::splat(element.zero(), extents),
         };
         Ok(Datum::Tensor(handle))
+    }
+
+    /// Releases a tensor; later uses are refused.
+    pub(crate) fn release(&self, frame: &Frame, op: Operation<'_>, value: Value) -> Result<()> {
+        let released = Some(op.data().span);
+        match self.get(frame, value)? {
+            Datum::Later(later) => {
+                self.live(op, "tensor", later.released.get())?;
+                later.released.set(released);
+            }
+            datum => self.as_tensor(op, datum)?.0.released.set(released),
+        }
+        Ok(())
     }
 
     /// Refuses extents that a type does not have.
@@ -276,7 +288,7 @@ impl<'a> Machine<'a> {
         ty: &Type,
     ) -> Result<Datum> {
         match ty.encoding() {
-            Some(_) => self.converted(op, &handle, ty).map(Datum::Tensor),
+            Some(_) => self.converted(op, &handle, false, ty).map(Datum::Tensor),
             None => Ok(Datum::Tensor(handle)),
         }
     }

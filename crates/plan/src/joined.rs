@@ -1,25 +1,30 @@
-//! Intermediate results that one later statement reads, as sums inside of that statement.
+//! Intermediate results that one later statement reads, inside of that statement.
 //!
 //! ```text
 //! B(i,j) = A(i,k) * A(j,k)
 //! t = A(i,j) * B(i,j)             t = A(i,j) * sum{k}(A(i,k) * A(j,k))
 //! ```
 //!
-//! The statements are then one product, which may be contracted in any order, and whose
-//! intermediates need not be whole. A result stays a statement of its own if the caller reads
-//! it or says how it is stored, or if there may be no value for an entry of it, as of integers
-//! that are divided by zero.
+//! | statements                                 | so that                                     |
+//! |--------------------------------------------|---------------------------------------------|
+//! | are one product                            | it may be contracted in any order           |
+//! | the first one has no sums                  | its entries are computed where they are read |
+//! | the second one has no variables of its own | each sum is computed once                   |
+//!
+//! A result stays a statement of its own if the caller reads it or says how it is stored, or if
+//! there may be no value for an entry of it, as of integers that are divided by zero.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::{ElementType, Kind};
 use sparsec_graph::Formats;
 use sparsec_index::{Access, Expr, IndexVar, Operator, Program, TensorVar};
 
 use crate::contractions;
 
 /// The program with the result of statement `number` computed inside of the statement that
-/// reads it, and the result of that; `None` where it is not the same, or where no product comes
-/// of it.
+/// reads it, and the result of that; `None` where it is not the same, or where sums would be computed
+/// repeatedly.
 pub(crate) fn joined(
     program: &Program,
     formats: &Formats,
@@ -35,6 +40,7 @@ pub(crate) fn joined(
         return None;
     }
     let (reader, access) = only_read(program, result)?;
+    let has_values = |rhs| has_values(rhs, program);
     if !has_values(&statement.rhs) || !has_values(&program.statements[reader].rhs) {
         return None;
     }
@@ -70,25 +76,35 @@ pub(crate) fn joined(
     let rhs = other
         .rhs
         .map_accesses(&mut |access| (access.tensor == result).then(|| part.clone()));
-    contractions::flattened(&rhs, &joined, false)?;
+    let has_sums = !statement.rhs.bound_vars().is_empty();
+    if has_sums && used.len() > own.len() {
+        contractions::flattened(&rhs, &joined, false)?;
+    }
     joined.statements[reader].rhs = rhs;
     joined.statements.remove(number);
     Some((joined, other.lhs.tensor))
 }
 
-/// Whether an expression has a value wherever its operands have.
-fn has_values(expr: &Expr) -> bool {
+/// Whether an expression has a value wherever its operands have, and asks for no entries by whether
+/// they are stored.
+fn has_values(expr: &Expr, program: &Program) -> bool {
+    let is_total = |element: ElementType| matches!(element.kind(), Kind::Float | Kind::Complex);
     match expr {
         Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => true,
-        Expr::Cast(..) => false,
-        Expr::Reduce { op, body, .. } => always(op) && has_values(body),
-        Expr::Apply { op, args } => always(op) && args.iter().all(has_values),
+        Expr::Cast(element, body) => is_total(*element) && has_values(body, program),
+        Expr::Reduce { op, body, .. } => always(op) && has_values(body, program),
+        Expr::Apply { op, args } => {
+            let mut elements = args.iter().map(|arg| arg.element(&program.tensors));
+            let is_known = !matches!(op, Operator::Defined(_) | Operator::IsStored);
+            (always(op) || is_known && elements.all(is_total))
+                && args.iter().all(|arg| has_values(arg, program))
+        }
     }
 }
 
 fn always(op: &Operator) -> bool {
-    use Operator::{Add, And, Max, Min, Mul, Neg, Or, Sub};
-    matches!(op, Add | And | Max | Min | Mul | Neg | Or | Sub)
+    use Operator::{Add, And, Max, Min, Mul, Neg, Or, Select, Sub};
+    matches!(op, Add | And | Max | Min | Mul | Neg | Or | Select | Sub)
 }
 
 /// The variables of an access with one of its own in each mode.

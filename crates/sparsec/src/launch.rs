@@ -23,12 +23,11 @@ use sparsec_format::Format;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
-use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
+use sparsec_tensor::{Array, Tensor, TensorAlias, level_extents};
 
 use self::settle::Settled;
 use crate::checked;
 use crate::compiled::{Compiled, CompiledStatement};
-use crate::conversion::Padding;
 use crate::extents::Extents;
 use crate::kept::Kept;
 use crate::memory;
@@ -168,7 +167,7 @@ impl<'a> Run<'a> {
             return Ok(tensor);
         };
         let started = Instant::now();
-        let tensor = self.repacked(&tensor, format).map_err(|error| {
+        let tensor = self.session.repacked(&tensor, format).map_err(|error| {
             let name = self.name_of(number);
             error.note(format!("`{name}` is computed, and then stored as {format}"))
         })?;
@@ -380,20 +379,6 @@ impl<'a> Run<'a> {
         computed.or_else(|| self.ready.operands.get(name).map(AsRef::as_ref))
     }
 
-    /// A tensor in another format. Stored entries stay stored, zeros too: an implicit entry
-    /// annihilates, and a stored zero does not.
-    fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
-        if let Some(converted) = self.session.derived(from, format, Padding::Kept) {
-            return converted;
-        }
-        let options = PackOptions {
-            fill: Some(from.fill()),
-            memory: self.session.options().memory,
-            ..PackOptions::default()
-        };
-        Tensor::pack_entries(format, from.try_entries()?, options)
-    }
-
     /// The operands that statement `number` reads in another format, converted.
     fn conversions(&self, number: usize, results: &[Tensor]) -> Result<Converted> {
         let statement: &CompiledStatement = &self.compiled.statements[number];
@@ -419,7 +404,7 @@ impl<'a> Run<'a> {
                 false => &self.of_results,
             };
             let tensor = kept.find(&of, &conversion.format, || {
-                self.repacked(from, &conversion.format)
+                self.session.repacked(from, &conversion.format)
             });
             let tensor = tensor.map_err(|error| {
                 let format = &conversion.format;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
-use sparsec_index::TensorRole;
+use sparsec_index::{TensorRole, TensorVar};
 use sparsec_io::{Content, ReadOptions, WriteOptions};
 use sparsec_mlir::Module;
 use sparsec_mlir_run::{Host, Kernel};
@@ -15,7 +15,7 @@ use sparsec_tensor::{Entries, Tensor};
 
 use crate::program::Program;
 use crate::session::Session;
-use crate::{Facts, Policy, compile_program};
+use crate::{Compiled, Facts, Policy, compile_program};
 
 /// The kernels of a program as a module of MLIR: loops over positions and coordinates.
 ///
@@ -37,14 +37,63 @@ use crate::{Facts, Policy, compile_program};
 pub fn sparsified(module: &Module) -> Result<String> {
     let mut functions = Vec::new();
     for kernel in sparsec_mlir_run::kernels(module)? {
-        let (facts, policy) = (Facts::default(), Policy::default());
-        let compiled = compile_program(&kernel.program, &kernel.formats, &facts, &policy)?;
+        let compiled = compiled(&kernel)?;
         let statements = compiled.statements().iter();
         functions.extend(statements.map(|statement| statement.function.clone()));
     }
     Ok(sparsec_codegen_scf::emit(
         &functions.iter().collect::<Vec<_>>(),
     ))
+}
+
+/// A kernel, compiled: the operations that it fuses are computed where they are read if that costs
+/// less, or else stored in the formats of their types.
+///
+/// # Errors
+/// Those of planning the kernel.
+pub fn compiled(kernel: &Kernel) -> Result<Compiled> {
+    let (facts, read) = (Facts::default(), read(kernel));
+    let policy = Policy {
+        results: Some(read.iter().map(|name| (*name).to_owned()).collect()),
+        ..Policy::default()
+    };
+    let mut formats = kernel.formats.clone();
+    for (tensor, ..) in inner(kernel) {
+        formats.remove(&tensor);
+    }
+    let fused = compile_program(&kernel.program, &formats, &facts, &policy)?;
+    let stored = stored(kernel, &fused.results());
+    if stored.is_empty() {
+        return Ok(fused);
+    }
+    for (tensor, _, format) in stored {
+        formats.insert(tensor, format.clone());
+    }
+    compile_program(&kernel.program, &formats, &facts, &policy)
+}
+
+/// The names of the results of a kernel that the program around it reads.
+fn read(kernel: &Kernel) -> Vec<&str> {
+    let statements = kernel.program.statements.iter().skip(kernel.n_inner);
+    let tensors = statements.map(|it| &kernel.program.tensors[it.lhs.tensor]);
+    tensors.map(|data| data.name.as_str()).collect()
+}
+
+/// The other results, with their formats.
+fn inner(kernel: &Kernel) -> impl Iterator<Item = (TensorVar, &str, &Format)> {
+    let statements = kernel.program.statements.iter().take(kernel.n_inner);
+    statements.filter_map(|statement| {
+        let tensor = statement.lhs.tensor;
+        let format = kernel.formats.get(&tensor)?;
+        Some((tensor, kernel.program.tensors[tensor].name.as_str(), format))
+    })
+}
+
+/// The other results that planning left among those that are `computed`.
+fn stored<'a>(kernel: &'a Kernel, computed: &[&str]) -> Vec<(TensorVar, &'a str, &'a Format)> {
+    inner(kernel)
+        .filter(|(_, name, _)| computed.contains(name))
+        .collect()
 }
 
 /// The environment, by the names of variables.
@@ -172,27 +221,36 @@ impl Host for SessionHost<'_> {
 
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>> {
         let tensors = || kernel.program.tensors.iter();
-        let mut program = Program::built(&kernel.program)?;
+        let read = read(kernel);
+        let mut program = Program::built(&kernel.program)?.reads(&read);
         let mut inputs = Vec::new();
         for (tensor, data) in tensors() {
             if data.role == TensorRole::Input {
                 let operand = &operands[inputs.len()];
                 program = program.like(&data.name, operand)?;
                 inputs.push((data.name.as_str(), operand));
-            } else if let Some(format) = kernel.formats.get(&tensor) {
+            } else if let Some(format) = kernel.formats.get(&tensor)
+                && read.contains(&data.name.as_str())
+            {
                 program = program.format(&data.name, format)?;
             }
         }
-        let planned = self.session.plan(&program)?;
+        let mut planned = self.session.plan(&program)?;
+        let computed: Vec<&str> = planned.results().collect();
+        let stored = stored(kernel, &computed);
+        if !stored.is_empty() {
+            for (_, name, format) in stored {
+                program = program.format(name, format)?;
+            }
+            planned = self.session.plan(&program)?;
+        }
         let mut binding = planned.binding();
         for (name, operand) in inputs {
             binding = binding.bind(name, operand)?;
         }
         let mut found = binding.evaluate_all()?;
-        let statements = kernel.program.statements.iter();
-        let results = statements.map(|statement| {
-            let name = &kernel.program.tensors[statement.lhs.tensor].name;
-            found.remove(name).ok_or_else(|| {
+        let results = read.iter().map(|name| {
+            found.remove(*name).ok_or_else(|| {
                 Diagnostic::new(code::NOT_RUN, format!("the kernel has no result `{name}`"))
                     .help("assign the result in a statement")
             })
@@ -201,7 +259,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn convert(&mut self, tensor: &Tensor, format: &Format) -> Result<Tensor> {
-        self.session.convert(tensor, format)
+        self.session.repacked(tensor, format)
     }
 
     fn seconds(&mut self) -> f64 {

@@ -229,6 +229,26 @@ impl Program {
         self
     }
 
+    /// The results that the caller reads; all of them if nothing is said. Another one is computed
+    /// where a later statement reads it, if that costs less, and [`Binding::evaluate_all`] lacks it
+    /// then. A name that the program does not have changes nothing.
+    ///
+    /// ```
+    /// use sparsec::Program;
+    /// let kernel = Program::parse("B(i,j) = A(i,k) * A(j,k)\nt = A(i,j) * B(i,j)")?
+    ///     .reads(&["t"])
+    ///     .plan()?;
+    /// assert_eq!(kernel.results().collect::<Vec<_>>(), ["t"]);
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// [`Binding::evaluate_all`]: crate::Binding::evaluate_all
+    pub fn reads(mut self, results: &[&str]) -> Self {
+        let names = results.iter().map(|name| (*name).to_owned());
+        self.request.results = Some(names.collect());
+        self
+    }
+
     /// Replaces what planning would choose by the commands of a schedule; what they
     /// leave open is planned. In a program of several statements a command is for
     /// the one that has what it names; a name before it says which.

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
-use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, space};
+use sparsec_graph::{Formats, IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{IndexVar, concretize};
+use sparsec_index::{IndexVar, concretize, gather};
 use sparsec_loop::passes;
+use sparsec_plan::default_result_format;
 use sparsec_schedule::ProgramSchedule;
 
 use crate::compiled::{Compiled, CompiledStatement};
@@ -50,6 +51,8 @@ pub enum Stage {
     Drawn(Drawing),
     /// A module of MLIR: `memref` and `scf`.
     Mlir,
+    /// A module of MLIR: `linalg.generic` over encodings, whose loops MLIR chooses.
+    Linalg,
     /// Declarations of kernels for C programs; see [`Compiled::keep`].
     Header,
     /// What Cranelift makes machine code from.
@@ -71,7 +74,7 @@ pub enum Drawing {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 22] = [
+    pub const NAMES: [(&'static str, &'static str); 23] = [
         (
             "index",
             "index notation, statements split where planning did",
@@ -107,6 +110,10 @@ impl Stage {
             "a module of MLIR: `func`, `scf`, `memref` and `arith`",
         ),
         (
+            "linalg",
+            "a module of MLIR that leaves the loops to it: `linalg.generic` over encodings",
+        ),
+        (
             "header",
             "declarations of `assemble_y`, `compute_y` and `evaluate_y`",
         ),
@@ -132,6 +139,7 @@ impl Stage {
             "c" => Self::C,
             "c=body" => Self::CBody,
             "mlir" => Self::Mlir,
+            "linalg" => Self::Linalg,
             "concrete=svg" => Self::Drawn(Drawing::Concrete),
             "graph=svg" => Self::Drawn(Drawing::Graph),
             "lattice=svg" => Self::Drawn(Drawing::Lattice),
@@ -161,6 +169,9 @@ impl Compiled {
         if *stage == Stage::Mlir {
             let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
             return Ok(sparsec_codegen_scf::emit(&functions));
+        }
+        if *stage == Stage::Linalg {
+            return self.linalg();
         }
         if *stage == Stage::Header {
             return Ok(self.keep(None)?.header);
@@ -214,7 +225,7 @@ impl Compiled {
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
             Stage::CBody => sparsec_codegen_c::emit_loops(&statement.function),
-            Stage::C | Stage::Mlir | Stage::Header | Stage::Drawn(_) => {
+            Stage::C | Stage::Mlir | Stage::Linalg | Stage::Header | Stage::Drawn(_) => {
                 unreachable!("emitted for all statements at once")
             }
         })
@@ -231,6 +242,29 @@ impl Compiled {
             "{}\n/* In a file, all that follows stands first. */\n\n{}",
             parts.kernels, parts.declarations
         )
+    }
+
+    /// The program before planning, with the formats of its tensors.
+    fn linalg(&self) -> Result<String> {
+        let (whole, _) = gather(&self.resolved)?;
+        let n_known = whole.tensors.len();
+        let program = sparsec_codegen_linalg::apart(&whole);
+        let mut formats = Formats::new();
+        for tensor in program.tensors.ids().take(n_known) {
+            if let Some(format) = self.formats.get(tensor) {
+                formats.set(tensor, format.clone());
+            }
+        }
+        for statement in &program.statements {
+            let result = statement.lhs.tensor;
+            if formats.get(result).is_none() {
+                let format = default_result_format(&program, statement, &formats);
+                formats.set(result, format);
+            }
+        }
+        let all = program.tensors.ids();
+        let all = all.filter_map(|tensor| Some((tensor, formats.get(tensor)?.clone())));
+        sparsec_codegen_linalg::emit(&program, &all.collect())
     }
 
     /// All statements in one picture.

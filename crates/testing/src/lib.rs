@@ -26,6 +26,8 @@
 //! | [`reschedule`](mod@reschedule) | random commands on top of a plan             |
 //! | [`run`]    | `run` lines on every engine, against the dense oracle    |
 //! | [`mlir`]   | programs of MLIR                                         |
+//! | [`linalg`] | modules of `--emit linalg` with a `main`                |
+//! | [`mlir_random`] | random programs of MLIR                             |
 //! | [`mlir_tools`] | MLIR's own tools                                      |
 //! | [`modules`](mod@modules) | kernels as modules of MLIR, run by those tools |
 //! | [`refuse`] | programs that are to be refused                          |
@@ -38,7 +40,9 @@
 pub mod compute;
 pub mod data;
 pub mod file;
+pub mod linalg;
 pub mod mlir;
+pub mod mlir_random;
 pub mod mlir_tools;
 pub mod modules;
 pub mod random;

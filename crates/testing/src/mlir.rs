@@ -29,10 +29,8 @@
 //! refused has the expectation of [`refuse`](crate::refuse) behind the line at fault.
 
 use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::{SessionHost, sparsified};
-use sparsec::{
-    Backend, Facts, Options, Policy, Result, Session, Source, Stage, compile_program, mlir_run,
-};
+use sparsec::mlir_host::{SessionHost, compiled, sparsified};
+use sparsec::{Backend, Options, Result, Session, Source, Stage, mlir_run};
 
 use crate::file::{Section, join, split};
 use crate::refuse::{Expectation, diagnostic};
@@ -158,9 +156,7 @@ fn kernels(module: &Module, stage: &Stage) -> Result<String> {
             text += &format!("{}\n", kernel.program);
             continue;
         }
-        let (facts, policy) = (Facts::default(), Policy::default());
-        let compiled = compile_program(&kernel.program, &kernel.formats, &facts, &policy)?;
-        text += &compiled.emit(stage)?;
+        text += &compiled(&kernel)?.emit(stage)?;
     }
     Ok(text)
 }

@@ -142,6 +142,10 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
     }
     match stage {
         Stage::Schedule => schedule_suffices(&file.request, &Inputs::new(), compiled),
+        Stage::Linalg => match compiled.emit(stage) {
+            Ok(text) => crate::linalg::verified(&text).map(drop),
+            Err(error) => Err(error.render(false)),
+        },
         _ => Ok(()),
     }
 }

@@ -7,10 +7,11 @@
 use std::path::Path;
 
 use sparsec::compute::{ComputeStage, Transformations, compute as sparsec_compute};
-use sparsec::{Compiled, Inputs, Source, Tensor, compile};
+use sparsec::conversion::Converter;
+use sparsec::{Compiled, Inputs, Session, Source, Tensor, compile};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{Function, Role};
-use sparsec_runtime::OutputTensor;
+use sparsec_runtime::{KernelArgument, OutputTensor};
 use sparsec_testing::file::Filetest;
 use sparsec_testing::mlir_tools::Tools;
 use sparsec_testing::modules::{self, Call};
@@ -128,6 +129,68 @@ fn kernels_of_filetests_compute_the_same_bits() {
     assert!(failing.len() > 2, "{} failures", failing.len());
     for (name, call) in &failing {
         modules::check_failure(&tools, call).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+/// The formats of conversions, both ways each.
+const FORMATS: [&str; 9] = [
+    "csr", "csc", "coo", "dcsr", "dense", "bsr(2,2)", "dia", "ell", "hash",
+];
+
+#[test]
+fn conversions_compute_the_same_bits() {
+    let Some(tools) = Tools::of_environment() else {
+        return;
+    };
+    let entries = [
+        ([0, 1], 1.5),
+        ([1, 0], -2.0),
+        ([1, 3], 3.0),
+        ([4, 4], 0.25),
+        ([5, 1], 8.0),
+    ];
+    let tensor = |format: &str| {
+        let mut builder = Tensor::builder(format, &[6, 5]).expect("a format");
+        for (at, value) in entries {
+            builder = builder.push(at, value);
+        }
+        builder.build().expect("a tensor")
+    };
+    let mut calls = Vec::new();
+    for (from, to) in FORMATS
+        .iter()
+        .flat_map(|a| FORMATS.iter().map(move |b| (a, b)))
+    {
+        let (source, destination) = (tensor(from), tensor(to));
+        // Some pairs have no derived conversion.
+        let Ok(converter) = Converter::new(&source, destination.format()) else {
+            continue;
+        };
+        let lent = converter.lend(&source).expect("arrays");
+        let session = Session::interpreter();
+        let mut prepared = converter
+            .prepare(&session, &lent)
+            .expect("room for the result");
+        let computation = prepared.computation();
+        let function = computation.kernel().function().clone();
+        let given = computation.arguments(&function);
+        let arguments = given.into_iter().map(|argument| match argument {
+            KernelArgument::In(tensor) => operand(tensor),
+            KernelArgument::Out(output) => arguments_of(output.extents(), output.arrays()),
+            KernelArgument::Numbers(numbers) => arguments_of(&numbers, &[]),
+            KernelArgument::Alias(_) | KernelArgument::Values(_) => {
+                panic!("{from} to {to}: an argument of expressions")
+            }
+        });
+        let arguments = arguments.collect();
+        calls.push(Call {
+            function,
+            arguments,
+        });
+    }
+    assert!(calls.len() > 40, "{} conversions", calls.len());
+    for group in calls.chunks(CALLS) {
+        modules::check(&tools, group).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 

@@ -53,6 +53,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("codegen-c", &["base", "loop"]),
     ("codegen-cranelift", &["base", "loop"]),
     ("codegen-scf", &["base", "loop"]),
+    ("codegen-linalg", &["base", "format", "index", "mlir"]),
     (
         "runtime",
         &["base", "parallel", "loop", "tensor", "codegen-cranelift"],
@@ -98,6 +99,7 @@ const LIBRARIES: &[&str] = &[
     "codegen-c",
     "codegen-cranelift",
     "codegen-scf",
+    "codegen-linalg",
     "runtime",
     "reference",
     "sparsec",

@@ -332,4 +332,13 @@ Set it: `TENSOR0=matrix.mtx sparsec mlir spmv.mlir --run main`.";
     ^^^^^^^^^^^^^^^^^^ release 14 has no `sparse_tensor.sort`
 
 Choose a later release, or write the program without it.";
+    NO_GENERIC = "E1051", "a program that `linalg.generic` does not compute",
+    "`--emit linalg` writes programs over encodings of MLIR, which chooses the loops. It is refused where the
+module would have another value than the program: for operators without an operation of the same meaning, for
+reductions that implicit entries count in, and for operands at computed coordinates.
+
+    sparsec compile 'y(i) = A(i,i + 1)' --emit linalg
+                           ^^^^^^^^^^ an operand is read at computed coordinates
+
+`--emit mlir` writes the loops of any program.";
 }

@@ -150,27 +150,25 @@ module {
   func.func private @getchar() -> i32
   func.func private @fflush(i64) -> i32
   func.func private @rtclock() -> f64
-  func.func @load(%file: index, %data: i64, %size: i64) {
-    %reads = arith.constant 0 : i32
-    %name = call @getTensorFilename(%file) : (index) -> !llvm.ptr
-    %open = call @open(%name, %reads) : (!llvm.ptr, i32) -> i32
-    %n = call @read(%open, %data, %size) : (i32, i64, i64) -> i64
-    %whole = arith.cmpi eq, %n, %size : i64
-    cf.assert %whole, \"an operand ends early\"
-    %0 = call @close(%open) : (i32) -> i32
-    return
-  }
-  func.func @store(%file: index, %data: i64, %size: i64) {
-    %mode = arith.constant 384 : i32
-    %name = call @getTensorFilename(%file) : (index) -> !llvm.ptr
-    %open = call @creat(%name, %mode) : (!llvm.ptr, i32) -> i32
-    %n = call @write(%open, %data, %size) : (i32, i64, i64) -> i64
-    %whole = arith.cmpi eq, %n, %size : i64
-    cf.assert %whole, \"the result ends early\"
-    %0 = call @close(%open) : (i32) -> i32
-    return
-  }
 ";
+
+/// A function that moves an array from or to a file: the functions of the C library that open it and
+/// move bytes, the second argument of the former, and the message if bytes are missing.
+fn moves(name: &str, [opens, moves]: [&str; 2], argument: u32, message: &str) -> String {
+    format!(
+        "  func.func @{name}(%file: index, %data: i64, %size: i64) {{
+    %argument = arith.constant {argument} : i32
+    %name = call @getTensorFilename(%file) : (index) -> !llvm.ptr
+    %open = call @{opens}(%name, %argument) : (!llvm.ptr, i32) -> i32
+    %n = call @{moves}(%open, %data, %size) : (i32, i64, i64) -> i64
+    %whole = arith.cmpi eq, %n, %size : i64
+    cf.assert %whole, \"{message}\"
+    %0 = call @close(%open) : (i32) -> i32
+    return
+  }}
+"
+    )
+}
 
 /// The program of a kernel for operands and a result like these.
 pub(super) fn text(kernel: &Kernel, operands: &[(&str, &Tensor)], result: &Tensor) -> String {
@@ -199,8 +197,11 @@ pub(super) fn text(kernel: &Kernel, operands: &[(&str, &Tensor)], result: &Tenso
     main.line(&format!("%first = {call}"));
     main.store("first", result, &result_type);
     let load_and_store = main.lines;
+    let load = moves("load", ["open", "read"], 0, "an operand ends early");
+    // Readable and writable by the user.
+    let store = moves("store", ["creat", "write"], 0o600, "the result ends early");
     format!(
-        "{HEAD}  func.func @kernel({parameters}) -> {result_type} {{
+        "{HEAD}{load}{store}  func.func @kernel({parameters}) -> {result_type} {{
     %zero = arith.constant 0.0 : f64{body}
     return %result : {result_type}
   }}

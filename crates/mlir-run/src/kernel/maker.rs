@@ -142,7 +142,7 @@ impl<'a> Maker<'a> {
             return Ok(None);
         };
         let tensor = self.input(value, known.element, &known.extents)?;
-        self.inputs.push(Source::Operand(number));
+        self.inputs.push(Source::Operand(number, value));
         self.formats.insert(tensor, known.format);
         self.builder.access(tensor, indices).map(Some)
     }
@@ -292,6 +292,7 @@ impl<'a> Maker<'a> {
         }
         Ok(Some(Kernel {
             program,
+            n_inner: 0,
             formats,
             span: self.structured.op.data().span,
             inputs: self.inputs,

@@ -57,6 +57,9 @@ fn function(word: &str, args: &[Scalar], output: ElementType) -> Option<Scalar> 
     let real = |n: usize| args[n].to_f64();
     if is_float(output) {
         let value = match word {
+            "acosh" => real(0).acosh(),
+            "asinh" => real(0).asinh(),
+            "atanh" => real(0).atanh(),
             "erf" => erf(real(0)),
             "copysign" => real(0).copysign(real(1)),
             "fma" if output == ElementType::F32 => {

@@ -25,6 +25,8 @@ impl<A: Algebra> Calculator<'_, A> {
             "sinh" => Operator::Sinh,
             "tan" => Operator::Tan,
             "tanh" => Operator::Tanh,
+            "acos" => Operator::Acos,
+            "asin" => Operator::Asin,
             "atan" => Operator::Atan,
             "exp" => Operator::Exp,
             "exp2" => Operator::Exp2,

@@ -1,9 +1,10 @@
 //! Structured operations: kernels run by the host, and their results.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
-use sparsec_base::{Result, Scalar, code};
-use sparsec_mlir::{Operation, Value};
+use sparsec_base::{Result, Scalar, Span, code};
+use sparsec_mlir::{Op, Operation, Value};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
@@ -19,6 +20,19 @@ pub(crate) enum Operand {
     Number(Scalar),
     /// A tensor, or the copy of a memref.
     Tensor(TensorHandle),
+    /// A result that waits for this operation.
+    Later(Rc<Later>),
+}
+
+/// A result that waits for the one operation that reads it, with the operands of its kernel.
+#[derive(Debug)]
+pub(crate) struct Later {
+    op: Op,
+    kernel: Kernel,
+    inputs: Vec<Rc<Tensor>>,
+    extents: Vec<u64>,
+    /// The place of its release.
+    pub(crate) released: Cell<Option<Span>>,
 }
 
 impl Operand {
@@ -26,6 +40,7 @@ impl Operand {
         match self {
             Self::Number(_) => None,
             Self::Tensor(handle) => Some(handle.extents()),
+            Self::Later(later) => Some(later.extents.clone()),
         }
     }
 }
@@ -48,7 +63,7 @@ impl<'a> Machine<'a> {
         if structured.maps.len() != op.data().operands.len() {
             return Ok(false);
         }
-        let operands: Vec<Operand> = op
+        let mut operands: Vec<Operand> = op
             .data()
             .operands
             .iter()
@@ -61,11 +76,29 @@ impl<'a> Machine<'a> {
             .zip(&op.data().operands)
             .map(|(operand, value)| self.known(op, operand, *value))
             .collect::<Result<_>>()?;
-        let outputs = &operands[structured.n_inputs()..];
         let tensors = match kernel::of_structured(&structured, &known, &loops)? {
-            Some(kernel) => self.computed(frame, op, &kernel, &operands)?,
-            None => pointwise::evaluate(self, frame, &structured, &operands, &loops)?,
+            Some(kernel) => {
+                let (whole, inputs) = self.joined(frame, op, &kernel, &mut operands)?;
+                if let Some(result) = self.waits(op, &whole) {
+                    let output = operands.pop().and_then(|output| output.extents());
+                    let later = Later {
+                        op: op.id(),
+                        kernel: whole,
+                        inputs,
+                        extents: output.unwrap_or_default(),
+                        released: Cell::new(None),
+                    };
+                    set(frame, result, Datum::Later(Rc::new(later)));
+                    return Ok(true);
+                }
+                self.computed(frame, op, (&kernel, &mut operands), (&whole, &inputs))?
+            }
+            None => {
+                self.compute_all(&mut operands)?;
+                pointwise::evaluate(self, frame, &structured, &operands, &loops)?
+            }
         };
+        let outputs = &operands[structured.n_inputs()..];
         let mut results = op.data().results.iter();
         for ((output, tensor), value) in outputs.iter().zip(tensors).zip(op.operands("outputs")) {
             match (self.get(frame, *value)?, output) {
@@ -94,21 +127,27 @@ impl<'a> Machine<'a> {
                 let entries = self.memref_entries(op, &memref)?;
                 Operand::Tensor(TensorHandle::new(dense(memref.sizes, entries)?))
             }
+            Datum::Later(later) => {
+                self.live(op, "tensor", later.released.get())?;
+                Operand::Later(later)
+            }
             datum => Operand::Tensor(self.as_tensor(op, datum)?),
         })
     }
 
     /// The facts of an operand: its type, and extents where the type has them.
     fn known(&self, op: Operation<'a>, operand: &Operand, value: Value) -> Result<Option<Known>> {
-        let Operand::Tensor(handle) = operand else {
-            return Ok(None);
+        let uniform = match operand {
+            Operand::Number(_) => return Ok(None),
+            Operand::Tensor(handle) => handle.uniform(),
+            Operand::Later(_) => None,
         };
         let ty = self.module.ty(value);
         Ok(Some(Known {
             element: self.element(op, ty)?,
             format: format_of(ty)?,
             extents: ty.shape().unwrap_or_default(),
-            uniform: handle.uniform(),
+            uniform,
         }))
     }
 
@@ -135,25 +174,120 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    fn computed(
+    /// The value of an operation that waits for its reader.
+    fn waits(&self, op: Operation<'a>, kernel: &Kernel) -> Option<Value> {
+        let result = *op.data().results.first()?;
+        kernel::reader(self.module, op.id(), result, &self.uses)?;
+        kernel.may_wait().then_some(result)
+    }
+
+    /// The kernel of an operation and of those that wait for it, with its inputs. Operands that
+    /// do not fit into one program are computed.
+    fn joined(
         &mut self,
         frame: &Frame,
         op: Operation<'a>,
         kernel: &Kernel,
-        operands: &[Operand],
-    ) -> Result<Vec<Tensor>> {
-        let mut inputs = Vec::new();
-        for source in &kernel.inputs {
+        operands: &mut [Operand],
+    ) -> Result<(Kernel, Vec<Rc<Tensor>>)> {
+        let mut whole = kernel.clone();
+        let mut inputs: Vec<Option<Rc<Tensor>>> = Vec::new();
+        let mut waiting: Vec<(usize, Rc<Later>)> = Vec::new();
+        for (n, source) in kernel.inputs.iter().enumerate() {
             inputs.push(match source {
-                Source::Operand(number) => match &operands[*number] {
-                    Operand::Tensor(handle) => handle.tensor()?,
-                    Operand::Number(number) => Rc::new(Tensor::scalar(*number)),
+                Source::Operand(number, _) => match &operands[*number] {
+                    Operand::Later(later) => {
+                        waiting.push((n, later.clone()));
+                        None
+                    }
+                    operand => Some(tensor_of(operand)?),
                 },
-                Source::Captured(value) => Rc::new(Tensor::scalar(self.number(frame, op, *value)?)),
+                Source::Captured(value) => {
+                    let number = self.number(frame, op, *value)?;
+                    Some(Rc::new(Tensor::scalar(number)))
+                }
             });
         }
-        let found = self.host.compute(kernel, &inputs)?;
-        let mut found = found.into_iter();
+        while let Some((n, later)) = waiting.pop() {
+            let mut same: Vec<(usize, usize)> = Vec::new();
+            for (own, input) in inputs.iter().enumerate() {
+                let Some(input) = input else { continue };
+                let mut others = later.inputs.iter().enumerate();
+                let other = others.find(|(number, other)| {
+                    Rc::ptr_eq(input, other) && same.iter().all(|(taken, _)| taken != number)
+                });
+                same.extend(other.map(|(number, _)| (number, own)));
+            }
+            match whole.after(&later.kernel, n, &same) {
+                Ok(Some((both, left))) => {
+                    // The numbers of operands that still wait are those of the program of both.
+                    let n_first = later.inputs.len();
+                    for (waits, _) in &mut waiting {
+                        let place = left.iter().position(|own| own == waits);
+                        *waits = n_first + place.unwrap_or(0);
+                    }
+                    let first = later.inputs.iter().cloned().map(Some);
+                    inputs = first
+                        .chain(left.iter().map(|own| inputs[*own].clone()))
+                        .collect();
+                    whole = both;
+                }
+                _ => inputs[n] = Some(self.now(&later)?),
+            }
+        }
+        let inputs: Option<Vec<Rc<Tensor>>> = inputs.into_iter().collect();
+        Ok((whole, inputs.ok_or_else(|| self.not_run(op))?))
+    }
+
+    /// The tensor of a result that waits.
+    fn now(&mut self, later: &Later) -> Result<Rc<Tensor>> {
+        let op = self.module.op(later.op);
+        let mut found = self
+            .results(op, &later.kernel, &later.inputs)
+            .map_err(|fault| self.placed(op, fault))?;
+        match found.pop() {
+            Some(tensor) => Ok(Rc::new(tensor)),
+            None => Err(self.not_run(op)),
+        }
+    }
+
+    /// Computes operands that wait.
+    fn compute_all(&mut self, operands: &mut [Operand]) -> Result<()> {
+        for operand in operands {
+            if let Operand::Later(later) = operand {
+                let tensor = self.now(&later.clone())?;
+                *operand = Operand::Tensor(TensorHandle::of_shared(tensor));
+            }
+        }
+        Ok(())
+    }
+
+    /// The results of an operation, by one program with those that wait for it. If that fails, one
+    /// after another: the fault of an operation has its place.
+    fn computed(
+        &mut self,
+        frame: &Frame,
+        op: Operation<'a>,
+        (kernel, operands): (&Kernel, &mut [Operand]),
+        (whole, inputs): (&Kernel, &[Rc<Tensor>]),
+    ) -> Result<Vec<Tensor>> {
+        match self.results(op, whole, inputs) {
+            Err(_) if whole.n_inner > 0 => {
+                self.compute_all(operands)?;
+                let (kernel, inputs) = self.joined(frame, op, kernel, operands)?;
+                self.results(op, &kernel, &inputs)
+            }
+            found => found,
+        }
+    }
+
+    fn results(
+        &mut self,
+        op: Operation<'a>,
+        kernel: &Kernel,
+        inputs: &[Rc<Tensor>],
+    ) -> Result<Vec<Tensor>> {
+        let mut found = self.host.compute(kernel, inputs)?.into_iter();
         let mut results = Vec::new();
         for outcome in &kernel.results {
             let (Some(value), kept) = (
@@ -248,6 +382,15 @@ impl<'a> Machine<'a> {
             advance(&mut at, extents);
         }
         Ok(())
+    }
+}
+
+/// The tensor of an operand that does not wait.
+fn tensor_of(operand: &Operand) -> Result<Rc<Tensor>> {
+    match operand {
+        Operand::Tensor(handle) => handle.tensor(),
+        Operand::Number(number) => Ok(Rc::new(Tensor::scalar(*number))),
+        Operand::Later(later) => unreachable!("{:?} waits", later.op),
     }
 }
 

@@ -222,7 +222,9 @@ impl Parser {
 
     /// The value behind a name.
     pub(super) fn resolve(&self, used: &Use) -> Result<Value> {
-        if let Some(value) = self.scopes.find(&used.name) {
+        // The number of an only result may be written too.
+        let only = || self.scopes.find(used.name.strip_suffix("#0")?);
+        if let Some(value) = self.scopes.find(&used.name).or_else(only) {
             return Ok(value);
         }
         let message = format!("no value is named `%{}` here", used.name);

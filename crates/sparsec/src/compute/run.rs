@@ -434,7 +434,8 @@ impl Prepared<'_> {
     }
 
     /// The arguments of a kernel of this computation, in the order of its function.
-    pub(crate) fn arguments(&mut self, function: &Function) -> Vec<KernelArgument<'_>> {
+    #[doc(hidden)]
+    pub fn arguments(&mut self, function: &Function) -> Vec<KernelArgument<'_>> {
         let mut results: BTreeMap<&str, &mut OutputTensor> = BTreeMap::new();
         for (name, output) in &mut self.results {
             results.insert(name, output);

@@ -50,6 +50,8 @@ arith.select (condition: boollike(true_value), true_value: any, false_value: sam
 ; Functions.
 math.{absf ceil cos cosh erf exp exp2 expm1 floor log log10 log1p log2 round roundeven rsqrt sin sinh sqrt tan tanh trunc atan cbrt} (operand: floatlike) -> (result: same(operand)) {fastmath: fastmath?}
   $operand ( `fastmath` ^$fastmath )? attr-dict `:` type($result)
+math.{acos acosh asin asinh atanh} 19.. (operand: floatlike) -> (result: same(operand)) {fastmath: fastmath?}
+  $operand ( `fastmath` ^$fastmath )? attr-dict `:` type($result)
 math.{absi ctpop ctlz cttz} (operand: intlike) -> (result: same(operand))
   $operand attr-dict `:` type($result)
 math.{powf atan2 copysign} (lhs: floatlike, rhs: same(lhs)) -> (result: same(lhs)) {fastmath: fastmath?}
