@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
+use sparsec_format::Format;
+use sparsec_gradient::{Places, gradient};
 use sparsec_graph::{IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{IndexVar, concretize};
+use sparsec_index::{IndexVar, Program, TensorRole, concretize};
 use sparsec_loop::passes;
 use sparsec_schedule::ProgramSchedule;
 
@@ -20,6 +22,9 @@ pub enum Stage {
     Index,
     /// Concrete notation with every command applied.
     Concrete,
+    /// The program that computes the derivatives by an operand of this name: at the entries
+    /// that it stores, if its format is sparse.
+    Gradient(String),
     /// Naive concrete notation, blind to formats.
     Naive,
     /// The commands that planning chose.
@@ -71,10 +76,14 @@ pub enum Drawing {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 22] = [
+    pub const NAMES: [(&'static str, &'static str); 23] = [
         (
             "index",
             "index notation, statements split where planning did",
+        ),
+        (
+            "gradient=TENSOR",
+            "the program that computes derivatives by an operand",
         ),
         ("naive", "concrete notation, blind to formats"),
         ("schedule", "the commands that planning chose"),
@@ -138,7 +147,10 @@ impl Stage {
             "header" => Self::Header,
             "clif" => Self::Clif,
             "asm" => Self::Assembly,
-            _ => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
+            _ => match name.strip_prefix("gradient=") {
+                Some(operand) => Self::Gradient(operand.to_owned()),
+                None => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
+            },
         })
     }
 }
@@ -167,6 +179,9 @@ impl Compiled {
         }
         if let Stage::Drawn(drawing) = stage {
             return Ok(self.draw(*drawing));
+        }
+        if let Stage::Gradient(operand) = stage {
+            return Ok(format!("{}\n", self.gradient(operand)?));
         }
         if *stage == Stage::Schedule && self.statements.len() > 1 {
             let plans = self.statements.iter().map(|it| &it.plan.schedule);
@@ -214,7 +229,7 @@ impl Compiled {
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
             Stage::CBody => sparsec_codegen_c::emit_loops(&statement.function),
-            Stage::C | Stage::Mlir | Stage::Header | Stage::Drawn(_) => {
+            Stage::C | Stage::Mlir | Stage::Header | Stage::Drawn(_) | Stage::Gradient(_) => {
                 unreachable!("emitted for all statements at once")
             }
         })
@@ -222,6 +237,24 @@ impl Compiled {
 }
 
 impl Compiled {
+    /// The program that computes the derivatives of the last result by an operand: at the entries
+    /// that it stores, if its format is sparse.
+    ///
+    /// # Errors
+    /// As [`gradient`].
+    pub fn gradient(&self, operand: &str) -> Result<Program> {
+        let tensors = self.resolved.tensors.iter();
+        let mut formats = tensors.filter_map(|(_, data)| {
+            let is_meant = data.source_name() == operand && data.role == TensorRole::Input;
+            is_meant.then(|| self.format(&data.name)).flatten()
+        });
+        let places = match formats.next().is_some_and(Format::has_sparse) {
+            true => Places::Stored,
+            false => Places::All,
+        };
+        gradient(&self.resolved, operand, places)
+    }
+
     /// The C of all statements for people to read: kernels first, then the declarations
     /// that a file has in front of them.
     pub fn c_to_read(&self) -> String {
