@@ -25,9 +25,19 @@ Examples
 array([201.,  30.])
 """
 
+from ._array_api.creation import *
+from ._array_api.dtypes import *
+from ._array_api.dtypes import __array_namespace_info__
+from ._array_api.elementwise import *
+from ._array_api.linear import *
+from ._array_api.manipulation import *
+from ._array_api.reductions import *
+from ._array_api.searching import *
 from ._asarray import asarray, from_buffers, from_coo
 from ._compute import einsum, evaluate, evaluate_all, explain
 from ._config import configuration, configure
+from ._jit import function, jit
+from ._lazy import Lazy, compute, lazy
 from ._errors import DtypeError, Error, FileError, InputError, OutOfMemoryError
 from ._files import read, write
 from ._tensor import Tensor

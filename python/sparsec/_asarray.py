@@ -6,20 +6,20 @@ What is borrowed and what is copied stands with `asarray`.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import numpy as np
 
 from . import _sparsec
-from ._errors import InputError, failure
+from ._errors import failure
+from ._exchange import is_pydata, of_binsparse, of_pydata
+from ._torch import is_torch, of_torch
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
 #: The arrays of SciPy's compressed matrices, in the order of our formats.
 _COMPRESSED = ["indptr", "indices", "data"]
-#: Coordinates out of order, and two entries at one place: what SciPy allows and formats do not.
-_NOT_CANONICAL = ("E0405", "E0408")
 
 
 def asarray(
@@ -31,7 +31,7 @@ def asarray(
     dtype: Any = None,
     copy: bool | None = None,
 ) -> Tensor:
-    """A tensor of an array of NumPy, a matrix of SciPy, triplets, nested lists or a tensor.
+    """A tensor of an array of NumPy, SciPy, PyTorch or PyData, of triplets or nested lists.
 
     ====================================  ============================  ========================
     given                                 stored as, without `format`   arrays
@@ -42,6 +42,9 @@ def asarray(
     ``coo`` of SciPy, any order           ``csr``, or ``csf``           copied, sorted
     ``coo`` with ``format="coo"``         ``coo``                       borrowed
     other formats of SciPy                ``csr``                       copied
+    PyTorch: strided, CSR, CSC, BSR       the same                      values borrowed
+    PyTorch: COO; PyData ``sparse``       ``csr``, or ``csf``           copied
+    objects with ``__binsparse__``        the same                      copied
     ``(values, coordinates)``             ``csr``, or ``csf``           copied, sorted
     ====================================  ============================  ========================
 
@@ -50,8 +53,10 @@ def asarray(
     tensor that uses it is gone. Index arrays to which somebody else may have a writeable view
     are copied instead. ``copy=True`` leaves the arrays of the caller alone.
 
-    Indices of 32 bits stay so. A matrix with unsorted or duplicate indices is copied, sorted,
-    and duplicates are added: in O(nnz log nnz). Every matrix is checked once, in O(nnz).
+    Indices of 32 bits stay so. Borrowing takes O(1): the arrays are checked when they are first
+    read, once, in O(nnz), and a mistake in them is an error there; `Tensor.check` asks for it
+    at once. Arrays below 64 KiB are checked here. A matrix with unsorted or duplicate indices is
+    then copied, sorted, and duplicates are added: in O(nnz log nnz).
 
     Parameters
     ----------
@@ -92,8 +97,12 @@ def asarray(
     array([[0., 5.],
            [6., 0.]])
     """
+    from ._lazy import Lazy
     from ._tensor import Tensor
 
+    if isinstance(x, Lazy):
+        # Functions of the package take expressions, which stay such.
+        return x if dtype is None else x.astype(dtype)  # type: ignore[return-value]
     if shape is not None:
         values, coords = _triplets(x)
         return from_coo(coords, values, shape, format=format, dtype=dtype)
@@ -103,6 +112,18 @@ def asarray(
         if made is not x and copy is False:
             raise _must_copy("a tensor in another format or of another type")
         return made.copy() if copy and made is x else made
+    if is_torch(x):
+        made = of_torch(x, None, copy)
+        return asarray(made, format, dtype=dtype, copy=None)
+    if is_pydata(x):
+        if copy is False:
+            raise _must_copy("a tensor of PyData sparse")
+        made = of_pydata(x, format)
+        return made if dtype is None else made.astype(dtype)
+    if hasattr(x, "__binsparse_descriptor__"):
+        if copy is False:
+            raise _must_copy("an array of Binsparse")
+        return asarray(of_binsparse(x), format, dtype=dtype, copy=None)
     if _is_scipy(x):
         if dtype is not None and x.dtype != np.dtype(dtype):
             if copy is False:
@@ -161,7 +182,7 @@ def from_coo(
 
     if duplicates not in ("add", "refuse"):
         raise ValueError(f'duplicates is {duplicates!r}; give "add" or "refuse"')
-    shape = _shape(shape)
+    shape = checked_shape(shape)
     lists = [_coordinates(list_, mode) for mode, list_ in enumerate(coords)]
     if len(lists) != len(shape):
         raise failure(
@@ -224,7 +245,7 @@ def from_buffers(
     data = _values(values, None).reshape(-1)
     arrays = [_index_array(array) for array in indices]
     fill = _fill(fill_value, data.dtype)
-    return Tensor._of(_sparsec.Stored.of_arrays(format, _shape(shape), [*arrays, data], fill))
+    return Tensor._of(_sparsec.Stored.of_arrays(format, checked_shape(shape), [*arrays, data], fill))
 
 
 def _of_numpy(x: Any, format: str | None, dtype: Any, copy: bool | None) -> Tensor:
@@ -263,14 +284,7 @@ def _of_scipy(x: Any, format: str | None, copy: bool | None) -> Tensor:
         x = x.tocsr() if len(x.shape) == 2 else x.tocoo()
         return _of_scipy(x, format, None)
     own = _format_of(x)
-    try:
-        stored = _borrowed(x, own, copy)
-    except InputError as error:
-        if error.code not in _NOT_CANONICAL or copy is False:
-            raise
-        x = x.copy()
-        x.sum_duplicates()
-        stored = _borrowed(x, own, None)
+    stored = _borrowed(x, own, copy, None if copy is False else _canonical(x))
     if format is not None and format != own:
         stored = stored.convert(format)
     return Tensor._of(stored)
@@ -286,11 +300,32 @@ def _format_of(x: Any) -> str:
     return str(x.format)
 
 
-def _borrowed(x: Any, format: str, copy: bool | None) -> _sparsec.Stored:
+def _borrowed(
+    x: Any, format: str, copy: bool | None, canonical: Callable[..., Any] | None
+) -> _sparsec.Stored:
     if x.format == "coo":
         names = [f"coords[{mode}]" for mode in range(len(x.shape))] + ["data"]
-        return _sparsec.Stored.of_attributes(format, x.shape, x, names, copy, [0, x.nnz])
-    return _sparsec.Stored.of_attributes(format, x.shape, x, _COMPRESSED, copy, None)
+        segments = [0, x.nnz]
+        return _sparsec.Stored.of_attributes(format, x.shape, x, names, copy, segments, canonical)
+    return _sparsec.Stored.of_attributes(format, x.shape, x, _COMPRESSED, copy, None, canonical)
+
+
+def _canonical(x: Any) -> Callable[..., _sparsec.Stored]:
+    """What makes a stored tensor of the arrays of a matrix like `x` if entries are out of order,
+    or two are at one place."""
+    kind, own = type(x), _format_of(x)
+
+    def sorted_(shape: Sequence[int], arrays: Sequence[np.ndarray]) -> _sparsec.Stored:
+        *indices, values = arrays
+        if kind.__name__.startswith("coo"):
+            given = (values, indices[0] if len(shape) == 1 else tuple(indices))
+            made = kind(given, shape=tuple(shape), copy=True)
+        else:
+            made = kind((values, indices[1], indices[0]), shape=tuple(shape), copy=True)
+        made.sum_duplicates()
+        return _borrowed(made, own, None, None)
+
+    return sorted_
 
 
 def _coords_of(x: Any) -> Sequence[Any]:
@@ -313,7 +348,14 @@ def _default(order: int) -> str:
     return "dense" if order == 0 else "csr" if order == 2 else "csf"
 
 
-def _shape(shape: Sequence[int]) -> list[int]:
+def checked_shape(shape: int | Sequence[int]) -> list[int]:
+    """The extents of a shape.
+
+    Raises
+    ------
+    InputError
+        For an extent that is negative or too large.
+    """
     extents = [shape] if isinstance(shape, (int, np.integer)) else list(shape)
     for mode, extent in enumerate(extents):
         if not isinstance(extent, (int, np.integer)):

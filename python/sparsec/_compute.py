@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any, Mapping
 
 import numpy as np
 
-from . import _sparsec
+from . import _lazy, _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
 from ._errors import failure
@@ -108,7 +109,7 @@ def evaluate_all(
 
 
 def explain(
-    expression: str,
+    expression: str | Any,
     operands: Mapping[str, Any] | None = None,
     /,
     *,
@@ -121,9 +122,12 @@ def explain(
 
     Parameters
     ----------
+    expression : str or lazy tensor
+        The program. An expression that `lazy` made has its operands.
     stage : str
         ``"explain"`` (the plan and what else there was), ``"concrete"``, ``"schedule"``,
         ``"loop"``, ``"c"``, ``"asm"`` and others; an unknown one is an error that lists all.
+        In a notebook the text is shown with its lines.
 
     The other parameters and errors are those of `evaluate`.
 
@@ -135,8 +139,20 @@ def explain(
     >>> "forall i: " in loops
     True
     """
+    if isinstance(expression, _lazy.Lazy):
+        program = _lazy.Program([expression])
+        expression = program.text
+        operands = {**dict(program.tensors), **(operands or {})}
+        extents = {**dict(program.extents), **(extents or {})}
     call = _call(operands, out_format, extents, named)
-    return str(_sparsec.explain(expression, *call, stage))
+    return Explained(_sparsec.explain(expression, *call, stage))
+
+
+class Explained(str):
+    """A text that a notebook shows as it is."""
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
 
 
 def einsum(*operands: Any, out_format: str | None = None, optimize: Any = None) -> Tensor:
@@ -178,11 +194,22 @@ def einsum(*operands: Any, out_format: str | None = None, optimize: Any = None) 
     4.0
     """
     equation, arrays = equation_of(operands)
+    if _lazy.is_lazy() or any(isinstance(x, _lazy.Lazy) for x in arrays):
+        return _lazy.product(_explicit(equation), arrays)  # type: ignore[return-value]
     stored = [_stored(x) for x in arrays]
     text = _sparsec.einsum_text(equation, [len(it.shape) for it in stored])
     named = [(f"operand{number}", it) for number, it in enumerate(stored)]
     formats = [] if out_format is None else [("out", out_format)]
     return Tensor._of(_sparsec.evaluate(text, named, formats, []))
+
+
+def _explicit(equation: str) -> str:
+    """An equation with its output: the letters that occur once, in alphabetical order."""
+    equation = equation.replace(" ", "")
+    if "->" in equation:
+        return equation
+    letters = equation.replace(",", "")
+    return equation + "->" + "".join(sorted(x for x in set(letters) if letters.count(x) == 1))
 
 
 def _call(

@@ -14,7 +14,8 @@ import numpy as np
 
 from . import _sparsec
 from ._errors import failure
-from ._indexing import windows_of
+from ._forms import ACOSH, ASINH, ATANH, LOGADDEXP
+from ._indexing import is_selection, windows_of
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -75,6 +76,21 @@ _UFUNCS: dict[str, str] = {
     "isnan": "isnan({0})",
     "isinf": "isinf({0})",
     "isfinite": "isfinite({0})",
+    "arccosh": ACOSH,
+    "arcsinh": ASINH,
+    "arctanh": ATANH,
+    "logaddexp": LOGADDEXP,
+    "logical_xor": "{0} != {1}",
+    "reciprocal": "1 / {0}",
+}
+#: Reductions of NumPy's functions of two arguments, as methods of tensors.
+_REDUCED = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
 }
 #: What keeps the entries of a tensor whatever the number is: the number is an operand, so that one
 #: kernel serves all. Others have a kernel for each number, since the fill depends on it.
@@ -96,6 +112,8 @@ _TYPES = {
     "complex64": "c64",
     "complex128": "c128",
 }
+#: Integers whose sums have another type.
+_NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _NUMBERS = (bool, int, float, complex, np.generic)
 
 
@@ -122,54 +140,77 @@ class Operators:
     __hash__ = None  # type: ignore[assignment]
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if ufunc is np.matmul and method == "__call__" and not options:
+        if method == "reduce" and ufunc.__name__ in _REDUCED and len(inputs) == 1:
+            return _reduced_by(_REDUCED[ufunc.__name__], *inputs, **options)
+        if method != "__call__" or options:
+            return NotImplemented
+        if ufunc is np.matmul:
             return _matmul(*inputs)
         form = _UFUNCS.get(ufunc.__name__)
-        if form is None or method != "__call__" or options:
-            return NotImplemented
-        return _apply(form, *inputs)
+        return NotImplemented if form is None else apply(form, *inputs)
+
+    def __array_function__(
+        self, function: Any, types: Any, arguments: Any, options: Any
+    ) -> Any:
+        from ._array_api.numpy import dispatch
+
+        return dispatch(function, arguments, options)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The package, whose functions are those of the array API standard.
+
+        Raises
+        ------
+        ValueError
+            For a version of the standard that is not implemented.
+        """
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"there is no version {api_version!r} here; the latest is 2024.12")
+        import sparsec
+
+        return sparsec
 
     def __add__(self, other: Any) -> Tensor:
-        return _apply("{0} + {1}", self, other)
+        return apply("{0} + {1}", self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return _apply("{0} + {1}", other, self)
+        return apply("{0} + {1}", other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return _apply("{0} - {1}", self, other)
+        return apply("{0} - {1}", self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return _apply("{0} - {1}", other, self)
+        return apply("{0} - {1}", other, self)
 
     def __mul__(self, other: Any) -> Tensor:
-        return _apply("{0} * {1}", self, other)
+        return apply("{0} * {1}", self, other)
 
     def __rmul__(self, other: Any) -> Tensor:
-        return _apply("{0} * {1}", other, self)
+        return apply("{0} * {1}", other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        return _apply("{0} / {1}", self, other)
+        return apply("{0} / {1}", self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return _apply("{0} / {1}", other, self)
+        return apply("{0} / {1}", other, self)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        return _apply("{0} // {1}", self, other)
+        return apply("{0} // {1}", self, other)
 
     def __rfloordiv__(self, other: Any) -> Tensor:
-        return _apply("{0} // {1}", other, self)
+        return apply("{0} // {1}", other, self)
 
     def __mod__(self, other: Any) -> Tensor:
-        return _apply("{0} % {1}", self, other)
+        return apply("{0} % {1}", self, other)
 
     def __rmod__(self, other: Any) -> Tensor:
-        return _apply("{0} % {1}", other, self)
+        return apply("{0} % {1}", other, self)
 
     def __pow__(self, other: Any) -> Tensor:
-        return _apply("pow({0}, {1})", self, other)
+        return apply("pow({0}, {1})", self, other)
 
     def __rpow__(self, other: Any) -> Tensor:
-        return _apply("pow({0}, {1})", other, self)
+        return apply("pow({0}, {1})", other, self)
 
     def __matmul__(self, other: Any) -> Tensor:
         return _matmul(self, other)
@@ -178,44 +219,56 @@ class Operators:
         return _matmul(other, self)
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _apply("{0} == {1}", self, other)
+        return apply("{0} == {1}", self, other)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _apply("{0} != {1}", self, other)
+        return apply("{0} != {1}", self, other)
 
     def __lt__(self, other: Any) -> Tensor:
-        return _apply("{0} < {1}", self, other)
+        return apply("{0} < {1}", self, other)
 
     def __le__(self, other: Any) -> Tensor:
-        return _apply("{0} <= {1}", self, other)
+        return apply("{0} <= {1}", self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return _apply("{0} > {1}", self, other)
+        return apply("{0} > {1}", self, other)
 
     def __ge__(self, other: Any) -> Tensor:
-        return _apply("{0} >= {1}", self, other)
+        return apply("{0} >= {1}", self, other)
 
     def __and__(self, other: Any) -> Tensor:
-        return _apply("({0} and {1})", self, other)
+        return apply("({0} and {1})", self, other)
 
     def __or__(self, other: Any) -> Tensor:
-        return _apply("({0} or {1})", self, other)
+        return apply("({0} or {1})", self, other)
+
+    def __xor__(self, other: Any) -> Tensor:
+        return _of_truth("{0} != {1}", self, other)
+
+    def __rand__(self, other: Any) -> Tensor:
+        return apply("({0} and {1})", other, self)
+
+    def __ror__(self, other: Any) -> Tensor:
+        return apply("({0} or {1})", other, self)
+
+    def __rxor__(self, other: Any) -> Tensor:
+        return _of_truth("{0} != {1}", other, self)
 
     def __invert__(self) -> Tensor:
-        return _apply("not {0}", self)
+        return apply("not {0}", self)
 
     def __neg__(self) -> Tensor:
-        return _apply("-{0}", self)
+        return apply("-{0}", self)
 
     def __pos__(self) -> Tensor:
         return self  # type: ignore[return-value]
 
     def __abs__(self) -> Tensor:
-        return _apply("abs({0})", self)
+        return apply("abs({0})", self)
 
     def conj(self) -> Tensor:
         """The complex conjugate; of real numbers, themselves."""
-        return _apply("conj({0})", self)
+        return apply("conj({0})", self)
 
     def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The sum over some modes, or all.
@@ -264,7 +317,7 @@ class Operators:
     def mean(self, axis: Any = None, keepdims: bool = False) -> Tensor:
         """The mean over some modes; of integers, as ``float64``. As `sum` otherwise."""
         n = 1
-        for mode in _modes(axis, self.ndim):
+        for mode in modes_of(axis, self.ndim):
             n *= self.shape[mode]
         wide = self if self.dtype.kind in "fc" else self.astype(np.float64)
         return wide.sum(axis, keepdims) / n
@@ -277,10 +330,14 @@ class Operators:
         return "{0}" if self.dtype.kind == "b" else "({0} != 0)"
 
     def _reduced(self, name: str, axis: Any, keepdims: bool, form: str) -> Tensor:
-        modes = _modes(axis, self.ndim)
+        from . import _lazy
+
+        if _lazy.is_lazy():
+            return getattr(_lazy.node(self), "_reduced")(name, axis, keepdims, form)  # type: ignore[no-any-return]
+        modes = modes_of(axis, self.ndim)
         text = _reduction(name, self.ndim, modes, bool(keepdims), form)
         extents = {f"k{mode}": 1 for mode in modes} if keepdims else {}
-        return _evaluated(text, [("a", self._stored)], list(extents.items()))
+        return evaluated(text, [("a", self._stored)], list(extents.items()))
 
     def _cast(self, dtype: np.dtype) -> Tensor:
         name = _TYPES.get(dtype.name)
@@ -291,7 +348,7 @@ class Operators:
                 "give bool, an integer, a float or a complex type",
             )
         form = "{0} != 0" if name == "bool" else f"{name}({{0}})"
-        return _apply(form, self)
+        return apply(form, self)
 
     @property
     def T(self) -> Tensor:
@@ -323,15 +380,36 @@ class Operators:
         return self._of(self._stored.permute(modes))
 
     def __getitem__(self, key: Any) -> Any:
-        windows, dropped = windows_of(key, self.shape)
-        if len(dropped) == self.ndim:
+        if is_selection(key):
+            from ._selection import selected
+
+            return selected(self, key)
+        windows, dropped, added = windows_of(key, self.shape)
+        if len(dropped) == self.ndim and not added:
             value = self._stored.get([start for start, _, _ in windows])
             return self.dtype.type(value)
         made = self._of(self._stored.slice(windows))
-        return made.sum(axis=tuple(dropped)).astype(self.dtype) if dropped else made
+        if dropped:
+            made = made.sum(axis=tuple(dropped)).astype(self.dtype)
+        if added:
+            from ._array_api.manipulation import expand_dims
+
+            made = expand_dims(made, axis=tuple(added))
+        return made
 
 
-def _modes(axis: Any, order: int) -> tuple[int, ...]:
+def modes_text(order: int) -> str:
+    """An index for each mode, as an access has them: ``(i0,i1)``."""
+    return access("", _letters(order))
+
+
+def cast_together(tensors: Sequence[Any]) -> list[Any]:
+    """Tensors in the type that NumPy computes their values in."""
+    dtype = np.result_type(*(tensor.dtype for tensor in tensors))
+    return [tensor.astype(dtype) for tensor in tensors]
+
+
+def modes_of(axis: Any, order: int) -> tuple[int, ...]:
     """The modes of an axis, or of several, in order."""
     if axis is None:
         return tuple(range(order))
@@ -349,23 +427,29 @@ def _modes(axis: Any, order: int) -> tuple[int, ...]:
     return tuple(sorted(modes))
 
 
+def _reduced_by(name: str, tensor: Any, axis: Any = 0, keepdims: bool = False) -> Any:
+    """A reduction as NumPy's ``ufunc.reduce`` is called: along the first mode by default."""
+    return getattr(tensor, name)(axis=axis, keepdims=keepdims)
+
+
 @lru_cache(maxsize=1024)
 def _reduction(name: str, order: int, modes: tuple[int, ...], keepdims: bool, form: str) -> str:
-    entry = form.format(_access("a", _letters(order)))
+    entry = form.format(access("a", _letters(order)))
     kept = [
         f"k{mode}" if mode in modes else f"i{mode}"
         for mode in range(order)
         if keepdims or mode not in modes
     ]
     over = ",".join(f"i{mode}" for mode in modes)
-    return f"{_access('out', kept)} = {f'{name}{{{over}}}({entry})' if modes else entry}"
+    return f"{access('out', kept)} = {f'{name}{{{over}}}({entry})' if modes else entry}"
 
 
 def _letters(order: int) -> list[str]:
     return [f"i{mode}" for mode in range(order)]
 
 
-def _access(name: str, indices: Sequence[str]) -> str:
+def access(name: str, indices: Sequence[str]) -> str:
+    """A tensor at some indices, as text."""
     return f"{name}({','.join(indices)})" if indices else name
 
 
@@ -374,31 +458,58 @@ def _elementwise(form: str, *orders: int | str) -> str:
     """A statement over operands of equal shapes; a text stands for itself."""
     order = max(order for order in orders if isinstance(order, int))
     arguments = [
-        argument if isinstance(argument, str) else _access(name, _letters(argument))
-        for name, argument in zip("ab", orders)
+        argument if isinstance(argument, str) else access(name, _letters(argument))
+        for name, argument in zip("abc", orders)
     ]
-    return f"{_access('out', _letters(order))} = {form.format(*arguments)}"
+    return f"{access('out', _letters(order))} = {form.format(*arguments)}"
+
+
+def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape of entries of all of these shapes, aligned at the last mode.
+
+    Raises
+    ------
+    InputError
+        For extents that differ (``E0203``).
+    """
+    extents = [1] * max(map(len, shapes), default=0)
+    for shape in shapes:
+        for mode, extent in enumerate(shape, start=len(extents) - len(shape)):
+            if extent != extents[mode] and 1 not in (extent, extents[mode]):
+                message = f"shapes {', '.join(map(str, shapes))} do not fit together"
+                raise failure("E0203", message, "modes are aligned at the last; 1 fits any extent")
+            extents[mode] = extent if extents[mode] == 1 else extents[mode]
+    return tuple(extents)
 
 
 @lru_cache(maxsize=1024)
-def _broadcast(form: str, first: tuple[int, ...], second: tuple[int, ...]) -> str:
-    """A statement over operands whose shapes are aligned at the last mode. A mode of extent 1
-    beside a longer one is summed over, which is its one entry."""
-    order = max(len(first), len(second))
-    extents = [
-        max(shape[mode - order] for shape in (first, second) if mode >= order - len(shape))
-        for mode in range(order)
-    ]
+def _broadcast(form: str, shapes: tuple[tuple[int, ...] | str, ...], types: tuple[str, ...]) -> str:
+    """A statement over operands whose shapes are aligned at the last mode; a text stands for
+    itself. A mode of extent 1 beside a longer one is summed over, which is its one entry, in
+    the type of the operand: sums of integers have 64 bits."""
+    given = [shape for shape in shapes if not isinstance(shape, str)]
+    order = max(map(len, given))
+    extents = [1] * order
+    for shape in given:
+        for mode, extent in zip(range(order - len(shape), order), shape):
+            # An extent of 0 is broadcast with 1, as any other.
+            extents[mode] = extent if extents[mode] == 1 else extents[mode]
     arguments = []
-    for name, shape in (("a", first), ("b", second)):
+    for name, shape, dtype in zip("abc", shapes, types):
+        if isinstance(shape, str):
+            arguments.append(shape)
+            continue
         letters, summed = [], []
         for mode, extent in zip(range(order - len(shape), order), shape):
             is_broadcast = extent == 1 and extents[mode] != 1
             letters.append(f"{name}{mode}" if is_broadcast else f"i{mode}")
             summed += [letters[-1]] if is_broadcast else []
-        access = _access(name, letters)
-        arguments.append(f"sum{{{','.join(summed)}}}({access})" if summed else access)
-    return f"{_access('out', _letters(order))} = {form.format(*arguments)}"
+        entry = access(name, letters)
+        if summed:
+            entry = f"sum{{{','.join(summed)}}}({entry})"
+            entry = f"{_TYPES[dtype]}({entry})" if dtype in _NARROW else entry
+        arguments.append(entry)
+    return f"{access('out', _letters(order))} = {form.format(*arguments)}"
 
 
 def _literal(value: Any) -> str | None:
@@ -424,38 +535,66 @@ def _number(value: Any, dtype: np.dtype) -> _sparsec.Stored:
     return _sparsec.Stored.dense(np.asarray(value, dtype=wanted), False, True)
 
 
-def _apply(form: str, *arguments: Any) -> Tensor:
-    """A function of one or two arguments, at least one of them a tensor."""
+def apply(form: str, *arguments: Any) -> Tensor:
+    """A function of up to three arguments. Numbers are taken with the type of a tensor among
+    them, as NumPy takes them."""
+    from . import _lazy
     from ._asarray import asarray
     from ._tensor import Tensor
 
+    if _lazy.is_lazy() or any(isinstance(x, _lazy.Lazy) for x in arguments):
+        return _lazy.applied(form, arguments)  # type: ignore[return-value]
     if len(arguments) == 1:
         (only,) = arguments
-        return _evaluated(_elementwise(form, only.ndim), [("a", only._stored)], [])
+        only = only if isinstance(only, Tensor) else asarray(only)
+        return evaluated(_elementwise(form, only.ndim), [("a", only._stored)], [])
     operands: list[tuple[str, _sparsec.Stored]] = []
-    orders: list[int | str] = []
-    tensor = next(x for x in arguments if isinstance(x, Tensor))
-    for name, x in zip("ab", arguments):
-        if isinstance(x, _NUMBERS):
+    shapes: list[tuple[int, ...] | str] = []
+    tensor = next((x for x in arguments if hasattr(x, "dtype") and not _is_number(x)), None)
+    for name, x in zip("abc", arguments):
+        if _is_number(x) and tensor is not None:
             text = None if form == _PRODUCT else _literal(x)
             if text is not None:
-                orders.append(text)
+                shapes.append(text)
                 continue
             stored = _number(x, tensor.dtype)
         else:
             stored = (x if isinstance(x, Tensor) else asarray(x))._stored
         operands.append((name, stored))
-        orders.append(len(stored.shape))
-    if len(operands) == 2:
-        first, second = operands[0][1].shape, operands[1][1].shape
-        if first != second and first and second:
-            return _evaluated(_broadcast(form, first, second), operands, [])
-    return _evaluated(_elementwise(form, *orders), operands, [])
+        shapes.append(stored.shape)
+    # Operands without modes stand beside any others.
+    given = {shape for shape in shapes if shape and not isinstance(shape, str)}
+    if len(given) > 1:
+        types = dict((name, stored.dtype) for name, stored in operands)
+        return evaluated(
+            _broadcast(form, tuple(shapes), tuple(types.get(name, "") for name in "abc")),
+            operands,
+            [],
+        )
+    orders = [shape if isinstance(shape, str) else len(shape) for shape in shapes]
+    return evaluated(_elementwise(form, *orders), operands, [])
 
 
-def _evaluated(
+def _of_truth(form: str, *arguments: Any) -> Tensor:
+    """A function of truth values, which integers have too, but with another meaning."""
+    for x in arguments:
+        if np.result_type(x.dtype if hasattr(x, "dtype") else x).kind != "b":
+            raise failure(
+                "E0208",
+                "`^` is a function of truth values",
+                "index notation has no operators on bits of integers: use `to_numpy()`",
+            )
+    return apply(form, *arguments)
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, _NUMBERS)
+
+
+def evaluated(
     text: str, operands: list[tuple[str, _sparsec.Stored]], extents: list[tuple[str, int]]
 ) -> Tensor:
+    """The result of a program over these operands, with extents of further indices."""
     from ._tensor import Tensor
 
     return Tensor._of(_sparsec.evaluate(text, operands, [], extents))
@@ -471,15 +610,17 @@ _PRODUCTS: dict[tuple[int, int], str] = {
 
 
 def _matmul(first: Any, second: Any) -> Tensor:
+    from . import _lazy
     from ._asarray import asarray
     from ._compute import einsum
 
     a, b = (x if isinstance(x, Operators) else asarray(x) for x in (first, second))
+    is_lazy = _lazy.is_lazy() or isinstance(a, _lazy.Lazy) or isinstance(b, _lazy.Lazy)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("`@` multiplies tensors with modes; multiply by a number with `*`")
     text = _PRODUCTS.get((a.ndim, b.ndim))
-    if text is not None:
-        return _evaluated(text, [("a", a._stored), ("b", b._stored)], [])
+    if text is not None and not is_lazy:
+        return evaluated(text, [("a", a._stored), ("b", b._stored)], [])
     left = "...ij" if a.ndim > 1 else "j"
     right = "...jk" if b.ndim > 1 else "j"
     output = "..." + ("i" if a.ndim > 1 else "") + ("k" if b.ndim > 1 else "")

@@ -145,6 +145,32 @@ class Tensor(Operators):
             return self
         return self._cast(wanted)
 
+    def check(self) -> Tensor:
+        """The tensor itself, after its arrays were checked.
+
+        Arrays of others are checked when they are first read, which is here at the latest.
+
+        Raises
+        ------
+        InputError
+            For coordinates that are out of range (``E0401``) and segments that do not ascend
+            (``E0404``).
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse, sparsec
+        >>> matrix = scipy.sparse.random_array((500, 500), density=0.1, format="csr")
+        >>> matrix.indices[-1] = 500
+        >>> A = sparsec.asarray(matrix)
+        >>> try:
+        ...     A.check()
+        ... except sparsec.InputError as error:
+        ...     print(error.code)
+        E0401
+        """
+        self._stored.check()
+        return self
+
     def copy(self) -> Tensor:
         """The tensor with arrays of its own, so that borrowed ones can be written again."""
         return Tensor._of(self._stored.copy())
@@ -202,6 +228,59 @@ class Tensor(Operators):
 
         return to_scipy(self, format, copy)
 
+    def to_sparse(self) -> Any:
+        """The tensor as a ``sparse.COO`` of PyData, with its fill. The arrays are the caller's.
+
+        Raises
+        ------
+        ImportError
+            If the package ``sparse`` is not installed.
+        """
+        from ._exchange import to_pydata
+
+        return to_pydata(self)
+
+    def to_torch(self, layout: str | None = None) -> Any:
+        """The tensor as one of PyTorch. The arrays are the caller's.
+
+        Parameters
+        ----------
+        layout : {"strided", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_coo"}, optional
+            By default the tensor's own if PyTorch has it, else ``sparse_coo``.
+
+        Raises
+        ------
+        InputError
+            For a sparse layout of a fill that is not zero, and for one that PyTorch does not have.
+        ImportError
+            If PyTorch is not installed.
+        """
+        from ._torch import to_torch
+
+        return to_torch(self, layout)
+
+    def __binsparse_descriptor__(self) -> dict[str, Any]:
+        """The descriptor of the tensor, as a Binsparse file has it."""
+        from ._exchange import descriptor
+
+        return descriptor(self)
+
+    def __binsparse__(self) -> dict[str, np.ndarray]:
+        """The arrays that the descriptor names.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]], format="csr")
+        >>> A.__binsparse_descriptor__()["binsparse"]["format"]
+        'CSR'
+        >>> A.__binsparse__()["pointers_to_1"]
+        array([0, 1, 2], dtype=int32)
+        """
+        from ._exchange import arrays_of
+
+        return arrays_of(self)
+
     def to_coo(self) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
         """The stored entries, in storage order: coordinates for each mode, and values.
 
@@ -252,9 +331,74 @@ class Tensor(Operators):
         array = self.to_numpy(copy)
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    @property
+    def device(self) -> str:
+        """Where the arrays are: ``"cpu"``."""
+        return "cpu"
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
+        """The tensor itself: there is one device."""
+        if device != "cpu":
+            raise ValueError(f"there is no device {device!r}; tensors are in the memory of the processor")
+        return self
+
+    def __index__(self) -> int:
+        if self.ndim or self.dtype.kind not in "iu":
+            raise TypeError("an index is an integer without modes")
+        return int(self.item())
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A dense tensor as a capsule of DLPack, read-only; the arrays of others are in `buffers`."""
+        return np.asarray(self).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The processor."""
+        return (1, 0)
+
     def __repr__(self) -> str:
         text = self._stored.text(_MOST_ENTRIES, _EDGE_ENTRIES)
         return f"<sparsec.Tensor {text}>"
+
+    def _repr_html_(self) -> str:
+        from ._html import html
+
+        return html(self)
+
+    def assign(self, key: Any, value: Any) -> Tensor:
+        """A copy with other entries in a part of it; the tensor itself never changes.
+
+        Parameters
+        ----------
+        key : index, or tuple of indices
+            Integers, slices, arrays of integers, or a mask of truth values.
+        value : number or array-like
+            What the part becomes, broadcast to its shape. Entries equal to the fill are not
+            stored.
+
+        Raises
+        ------
+        IndexError
+            For coordinates outside of the tensor.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> A = sparsec.asarray([[0, 2], [3, 0]], format="csr")
+        >>> A.assign((0, slice(None)), 7)
+        <sparsec.Tensor i64[2, 2], csr, 3 stored
+          (0, 0)  7
+          (0, 1)  7
+          (1, 0)  3>
+        >>> A.assign(A == 3, 4).to_numpy()
+        array([[0, 2],
+               [4, 0]])
+        """
+        from ._selection import assigned
+
+        return assigned(self, key, value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError("a tensor never changes; use `tensor = tensor.assign(key, value)`")
 
     def __reduce__(self) -> Any:
         stored = self._stored

@@ -20,6 +20,13 @@ FORMATS = ["csr", "csc", "coo", "dcsr", "dense", "bsr(2, 3)", "dia", "ell",
            "(i, j) -> (j : compressed, i : compressed)"]
 
 
+def random_csr(rng, shape, n_entries):
+    places = tuple(rng.integers(0, extent, n_entries) for extent in shape)
+    made = sp.coo_array((rng.random(n_entries) + 0.5, places), shape=shape).tocsr()
+    made.sum_duplicates()
+    return made
+
+
 def matrix(rng, shape=(6, 9), dtype="float64"):
     dense = rng.integers(1, 9, shape) * (rng.random(shape) < 0.4)
     return dense.astype(dtype)
@@ -66,6 +73,22 @@ def test_coordinates_are_borrowed_as_coo():
     assert np.shares_memory(tensor.buffers["vals"], given.data)
     assert np.shares_memory(tensor.buffers["crd1"], given.coords[1])
     np.testing.assert_array_equal(tensor.to_numpy(), given.toarray())
+
+
+@pytest.mark.parametrize("format", ["csc", "coo", "dcsc", "bsr(4, 4)"])
+def test_conversions_that_are_made_often(rng, format):
+    """Kernels of conversions are made when they pay, kept, and fit tensors of other shapes."""
+    shapes = [(300, 200), (5_000, 40), (40, 5_000)]
+    matrices = [
+        random_csr(rng, shape, 30_000 if number == 0 else 9_000)
+        for number, shape in enumerate(shapes)
+    ]
+    for number in range(60):
+        matrix = matrices[number % 10 % 3 if number > 50 else 0]
+        made = sparsec.asarray(matrix).convert(format)
+        assert len(made.levels) == (4 if "bsr" in format else 2)
+        back = made.to_scipy("csr")
+        assert (back != matrix).nnz == 0 and back.nnz == matrix.nnz
 
 
 @pytest.mark.parametrize("order", [1, 3, 4])

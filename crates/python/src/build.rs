@@ -7,6 +7,8 @@
 //! | [`dense`]              | an array of NumPy                                   | if asked to                |
 //! | [`packed`]             | coordinates and values in any order                 | all                       |
 
+use std::sync::Arc;
+
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,6 +17,7 @@ use sparsec::{
 };
 
 use crate::error::OrRaise;
+use crate::held::{Held, Order, Parts};
 use crate::lent::{self, Lending};
 
 /// The format with this text, for tensors of this order.
@@ -61,20 +64,22 @@ pub(crate) struct Attributes<'a, 'py> {
     pub(crate) copied: Option<bool>,
     /// The first array of the format, if the object does not have it.
     pub(crate) segments: Option<Vec<i64>>,
+    /// A function of the shape and the arrays that puts entries in order, where it is wanted.
+    pub(crate) order: Option<Py<PyAny>>,
 }
 
-/// A tensor of arrays that an object has.
+/// A tensor of arrays that an object has. If all are lent, they are checked when they are read.
 ///
 /// # Errors
 /// `ValueError` for an array that is not to be copied and cannot be lent.
 pub(crate) fn of_attributes(
     py: Python<'_>,
-    format: &Format,
+    format: Format,
     shape: Vec<u64>,
     attributes: Attributes<'_, '_>,
-) -> PyResult<Tensor> {
+) -> PyResult<Held> {
     let Attributes { names, copied, .. } = attributes;
-    let mut arrays: Vec<Array> = Vec::new();
+    let (mut arrays, mut given): (Vec<Array>, Vec<Py<PyAny>>) = (Vec::new(), Vec::new());
     arrays.extend(attributes.segments.map(Array::from_index_vec));
     for (place, name) in names.iter().enumerate() {
         let array = attribute(attributes.holder, name)?;
@@ -92,8 +97,22 @@ pub(crate) fn of_attributes(
             )));
         }
         arrays.push(made);
+        given.push(array.into_any().unbind());
     }
-    tensor(py, format, shape, None, arrays)
+    let values = arrays.last().expect("an object has an array of values");
+    let fill = fill(&format, None, values)?;
+    let order = attributes.order.map(|function| Order {
+        function,
+        shape: shape.clone(),
+        arrays: given,
+    });
+    let parts = Parts {
+        format: Arc::new(format),
+        extents: shape,
+        fill,
+        arrays,
+    };
+    Held::new(py, parts, order)
 }
 
 fn attribute<'py>(holder: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyUntypedArray>> {

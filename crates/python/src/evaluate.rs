@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use sparsec::notation::Einsum;
 use sparsec::{Binding, Diagnostic, Kernel, Notation, Program, Session, Source, Stage, code};
 
+use crate::element;
 use crate::error::OrRaise;
 use crate::session::{self, Key, State};
 use crate::stored::Stored;
@@ -37,9 +38,9 @@ impl Call<'_> {
     fn planned(&self, session: &Session) -> sparsec::Result<Kernel> {
         let mut program = Program::parse(&self.text)?;
         for (name, stored) in &self.operands {
-            let tensor = stored.get().tensor();
+            let tensor = stored.get().held();
             program = program
-                .format(name, session::arrangement(tensor))?
+                .format(name, session::arrangement(tensor.format()))?
                 .element(name, tensor.element())?
                 .fill(name, tensor.fill())?;
         }
@@ -65,9 +66,10 @@ impl Call<'_> {
         let state = State::get();
         let kernel = self.kernel(&state).or_raise(py)?;
         let operands = self.operands.iter();
-        let operands: Vec<_> = operands
-            .map(|(name, stored)| (name.as_str(), stored.get().tensor()))
+        let operands: PyResult<Vec<_>> = operands
+            .map(|(name, stored)| Ok((name.as_str(), stored.get().tensor(py)?)))
             .collect();
+        let operands = operands?;
         let n_entries = operands.iter().map(|(_, it)| it.n_stored()).sum();
         state.run_until(py, n_entries, move |cancel| {
             let mut binding = kernel.binding().until(cancel);
@@ -122,6 +124,28 @@ pub(crate) fn evaluate_all(
     let results = call.run(py, |binding| binding.evaluate_all())?;
     let stored = results.into_iter();
     Ok(stored.map(|(name, it)| (name, it.into())).collect())
+}
+
+/// The type of the result of the last statement, by NumPy's name.
+#[pyfunction]
+pub(crate) fn typed(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    extents: Vec<(String, u64)>,
+) -> PyResult<&'static str> {
+    let call = Call {
+        text,
+        operands,
+        formats: Vec::new(),
+        extents,
+    };
+    let kernel = call.kernel(&State::get()).or_raise(py)?;
+    let last = kernel
+        .results()
+        .last()
+        .and_then(|name| kernel.element(name));
+    Ok(element::numpy_name(last.expect("a program has a result")))
 }
 
 /// A stage between the program and its kernel, as text.

@@ -44,7 +44,7 @@ pub(crate) fn read(
 /// Writes a file, which appears whole or not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, stored: &Bound<'_, Stored>) -> PyResult<()> {
-    let tensor = stored.get().tensor();
+    let tensor = stored.get().tensor(py)?;
     State::get().run(py, || {
         // A plain `.tns` file would lose extents beyond its largest coordinates.
         let options = WriteOptions {

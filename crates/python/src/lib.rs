@@ -13,6 +13,7 @@
 //! | [`view`]     | arrays of tensors as arrays of NumPy                              |
 //! | [`stored`]   | the class `Stored`: a tensor                                      |
 //! | [`build`]    | its constructors                                                  |
+//! | [`held`]     | arrays that are checked when they are first read                  |
 //! | [`evaluate`] | programs to kernels, kept by text, formats and types              |
 //! | [`files`]    | reading and writing                                               |
 //! | [`session`]  | the session, its options, and the kernels that it keeps           |
@@ -27,6 +28,7 @@ mod element;
 mod error;
 mod evaluate;
 mod files;
+mod held;
 mod lent;
 mod session;
 mod stored;
@@ -35,7 +37,7 @@ mod view;
 #[pymodule]
 mod _sparsec {
     #[pymodule_export]
-    use super::evaluate::{einsum_text, evaluate, evaluate_all, explain};
+    use super::evaluate::{einsum_text, evaluate, evaluate_all, explain, typed};
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]

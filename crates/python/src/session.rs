@@ -22,11 +22,12 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use sparsec::parallel::{self, Pool};
 use sparsec::{
-    Backend, Cancel, Diagnostic, ElementType, Format, Kernel, Options, Scalar, Session, Tensor,
-    Widths, code,
+    Backend, Cancel, Diagnostic, ElementType, Format, Kernel, Options, Scalar, Session, Widths,
+    code,
 };
 
 use crate::error::OrRaise;
+use crate::held::Held;
 
 /// The most kernels, and the most kinds, that are kept; beyond, all are forgotten. A plan of a
 /// session is kept apart from these, so a forgotten kernel is planned again in some
@@ -64,14 +65,22 @@ pub(crate) struct State {
 static IS_CHILD: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static KINDS: Mutex<Kinds> = Mutex::new(Kinds {
-    known: None,
+    known: Vec::new(),
     next: 0,
 });
 
-/// The kinds of tensors, by their numbers.
+/// The kinds of tensors.
 struct Kinds {
-    known: Option<HashMap<(Format, ElementType, Scalar), u64>>,
+    /// A program has a dozen, and a tensor looks once.
+    known: Vec<Kind>,
     next: u64,
+}
+
+struct Kind {
+    format: Format,
+    element: ElementType,
+    fill: Scalar,
+    number: u64,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -79,23 +88,35 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The format of a tensor as kernels are planned for it: they take index arrays of any width.
-pub(crate) fn arrangement(tensor: &Tensor) -> Format {
-    tensor.format().clone().with_widths(Widths::default())
+pub(crate) fn arrangement(format: &Format) -> Format {
+    format.clone().with_widths(Widths::default())
 }
 
-/// The number of a tensor's kind. Tensors of equal numbers have equal formats but for widths,
-/// equal types and equal fills.
-pub(crate) fn kind(tensor: &Tensor) -> u64 {
-    let key = (arrangement(tensor), tensor.element(), tensor.fill());
-    let mut kinds = lock(&KINDS);
-    let next = kinds.next;
-    let known = kinds.known.get_or_insert_default();
-    if known.len() >= MOST {
-        known.clear();
+/// The number of a tensor's kind. Tensors of equal numbers have formats that arrange entries
+/// alike, whatever the widths of their arrays and the names of their modes, equal types and equal
+/// fills.
+pub(crate) fn kind(tensor: &Held) -> u64 {
+    let (element, fill) = (tensor.element(), tensor.fill());
+    let kinds = &mut *lock(&KINDS);
+    let known = kinds.known.iter().find(|known| {
+        (known.element, known.fill) == (element, fill)
+            && known.format.arranges_like(tensor.format())
+    });
+    if let Some(known) = known {
+        return known.number;
     }
-    let kind = *known.entry(key).or_insert(next);
-    kinds.next += u64::from(kind == next);
-    kind
+    if kinds.known.len() >= MOST {
+        kinds.known.clear();
+    }
+    let number = kinds.next;
+    kinds.next += 1;
+    kinds.known.push(Kind {
+        format: tensor.format().clone(),
+        element,
+        fill,
+        number,
+    });
+    number
 }
 
 /// Threads for a session; `None` if the process has as many in common, to which work goes

@@ -13,37 +13,49 @@ use sparsec::{Array, Format, PrintOptions, Tensor, Widths, Window};
 use crate::build::{self, Attributes, Packing};
 use crate::element;
 use crate::error::OrRaise;
+use crate::held::Held;
 use crate::session::{self, State};
 use crate::view;
 
-/// A tensor.
+/// A tensor, whose arrays are checked when they are first read.
 #[pyclass(frozen, module = "sparsec._sparsec")]
 pub(crate) struct Stored {
-    tensor: Tensor,
+    held: Held,
     /// The number of its format, type and fill.
     kind: OnceLock<u64>,
 }
 
 impl From<Tensor> for Stored {
     fn from(tensor: Tensor) -> Self {
+        Held::Checked(tensor).into()
+    }
+}
+
+impl From<Held> for Stored {
+    fn from(held: Held) -> Self {
         Self {
-            tensor,
+            held,
             kind: OnceLock::new(),
         }
     }
 }
 
 impl Stored {
-    pub(crate) fn tensor(&self) -> &Tensor {
-        &self.tensor
+    /// The tensor, with arrays that were checked.
+    pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<&Tensor> {
+        self.held.tensor(py)
+    }
+
+    pub(crate) fn held(&self) -> &Held {
+        &self.held
     }
 
     pub(crate) fn kind(&self) -> u64 {
-        *self.kind.get_or_init(|| session::kind(&self.tensor))
+        *self.kind.get_or_init(|| session::kind(&self.held))
     }
 
     fn format_named(&self, py: Python<'_>, text: &str) -> PyResult<Format> {
-        build::format(text, self.tensor.order()).or_raise(py)
+        build::format(text, self.held.extents().len()).or_raise(py)
     }
 }
 
@@ -53,7 +65,8 @@ type Named<'py> = (String, Bound<'py, PyAny>);
 #[pymethods]
 impl Stored {
     #[staticmethod]
-    #[pyo3(signature = (format, shape, holder, names, copied, segments))]
+    #[pyo3(signature = (format, shape, holder, names, copied, segments, order))]
+    #[expect(clippy::too_many_arguments, reason = "Python gives them by name")]
     fn of_attributes(
         py: Python<'_>,
         format: &str,
@@ -62,6 +75,7 @@ impl Stored {
         names: Vec<String>,
         copied: Option<bool>,
         segments: Option<Vec<i64>>,
+        order: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let format = build::format(format, shape.len()).or_raise(py)?;
         let attributes = Attributes {
@@ -69,8 +83,9 @@ impl Stored {
             names: &names,
             copied,
             segments,
+            order,
         };
-        build::of_attributes(py, &format, shape, attributes).map(Self::from)
+        build::of_attributes(py, format, shape, attributes).map(Self::from)
     }
 
     #[staticmethod]
@@ -112,46 +127,53 @@ impl Stored {
 
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.tensor.extents())
+        PyTuple::new(py, self.held.extents())
     }
 
     #[getter]
     fn dtype(&self) -> &'static str {
-        element::numpy_name(self.tensor.element())
+        element::numpy_name(self.held.element())
     }
 
     /// The format as text that reads back, with its widths and fill.
     #[getter]
     fn format(&self) -> String {
-        self.tensor.format().to_string()
+        self.held.format().to_string()
     }
 
     /// The name of the preset, where there is one, without the widths of index arrays.
     #[getter]
     fn short_format(&self) -> String {
-        let format = self.tensor.format().clone().without_fill();
+        let format = self.held.format().clone().without_fill();
         format.with_widths(Widths::default()).short_name()
     }
 
-    #[getter]
-    fn nnz(&self) -> usize {
-        self.tensor.n_filled()
+    /// A number that tensors have in common whose formats (but for widths), types and fills are
+    /// equal.
+    #[getter(kind)]
+    fn kind_number(&self) -> u64 {
+        self.kind()
     }
 
     #[getter]
-    fn nbytes(&self) -> usize {
-        self.tensor.bytes()
+    fn nnz(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.tensor(py)?.n_filled())
+    }
+
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.tensor(py)?.bytes())
     }
 
     #[getter]
     fn fill<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        element::to_python(py, self.tensor.fill())
+        element::to_python(py, self.held.fill())
     }
 
     /// The levels, outermost first, of all parts: `j : compressed`.
     #[getter]
     fn levels(&self) -> Vec<String> {
-        let parts = self.tensor.format().parts();
+        let parts = self.held.format().parts();
         let levels = parts.iter().flat_map(|part| {
             let levels = part.levels().iter();
             levels.map(|level| {
@@ -165,7 +187,7 @@ impl Stored {
     /// Read-only views of the arrays, in the order of the format, with their names.
     #[getter]
     fn buffers<'py>(this: Bound<'py, Self>) -> PyResult<Vec<Named<'py>>> {
-        let tensor = &this.get().tensor;
+        let tensor = this.get().tensor(this.py())?;
         let specs = tensor.format().arrays();
         let named = specs.iter().zip(tensor.arrays()).map(|(spec, array)| {
             let name = spec.role.in_descriptor().unwrap_or("vals".to_owned());
@@ -176,22 +198,23 @@ impl Stored {
     }
 
     /// A headline and the first entries.
-    fn text(&self, most_entries: usize, edge_entries: usize) -> String {
+    fn text(&self, py: Python<'_>, most_entries: usize, edge_entries: usize) -> PyResult<String> {
+        let tensor = self.tensor(py)?;
         let options = PrintOptions {
             most_entries,
             edge_entries,
             ..PrintOptions::default()
         };
-        let values = self.tensor.values_text(options);
-        match values.is_empty() {
-            true => self.tensor.headline(),
-            false => format!("{}\n{values}", self.tensor.headline()),
-        }
+        let values = tensor.values_text(options);
+        Ok(match values.is_empty() {
+            true => tensor.headline(),
+            false => format!("{}\n{values}", tensor.headline()),
+        })
     }
 
     /// The value at these coordinates.
     fn get<'py>(&self, py: Python<'py>, coords: Vec<u64>) -> PyResult<Bound<'py, PyAny>> {
-        let extents = self.tensor.extents();
+        let extents = self.held.extents();
         let is_inside = coords.len() == extents.len()
             && coords
                 .iter()
@@ -202,18 +225,19 @@ impl Stored {
                 "coordinates {coords:?} are outside of a tensor of extents {extents:?}"
             )));
         }
-        element::to_python(py, self.tensor.get(&coords))
+        element::to_python(py, self.tensor(py)?.get(&coords))
     }
 
     fn convert(&self, py: Python<'_>, format: &str) -> PyResult<Self> {
         let format = self.format_named(py, format)?;
-        let state = State::get();
-        let converted = state.run(py, || state.session.convert(&self.tensor, &format))?;
+        let (state, tensor) = (State::get(), self.tensor(py)?);
+        let converted = state.run(py, || state.session.convert(tensor, &format))?;
         Ok(converted.into())
     }
 
     fn permute(&self, py: Python<'_>, modes: Vec<usize>) -> PyResult<Self> {
-        let permuted = State::get().run(py, || self.tensor.permute(&modes))?;
+        let tensor = self.tensor(py)?;
+        let permuted = State::get().run(py, || tensor.permute(&modes))?;
         Ok(permuted.into())
     }
 
@@ -223,15 +247,21 @@ impl Stored {
             .into_iter()
             .map(|(start, end, stride)| Window::from(start..end).every(stride))
             .collect();
-        let sliced = State::get().run(py, || self.tensor.slice(&windows))?;
+        let tensor = self.tensor(py)?;
+        let sliced = State::get().run(py, || tensor.slice(&windows))?;
         Ok(sliced.into())
     }
 
+    /// Checks the arrays, if they were not.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        self.tensor(py).map(drop)
+    }
+
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        let tensor = self.tensor(py)?;
         let copy = State::get().run(py, || {
-            let (format, extents) = (self.tensor.format(), self.tensor.extents());
-            let arrays: sparsec::Result<Vec<Array>> = self
-                .tensor
+            let (format, extents) = (tensor.format(), tensor.extents());
+            let arrays: sparsec::Result<Vec<Array>> = tensor
                 .arrays()
                 .iter()
                 .map(|array| {
@@ -240,7 +270,7 @@ impl Stored {
                     Ok(array)
                 })
                 .collect();
-            let (element, fill) = (self.tensor.element(), self.tensor.fill());
+            let (element, fill) = (tensor.element(), tensor.fill());
             Tensor::new(format.clone(), extents.to_vec(), element, fill, arrays?)
         })?;
         Ok(copy.into())
@@ -256,7 +286,7 @@ impl Stored {
         let py = this.py();
         let stored = this.get();
         let format = stored.format_named(py, format)?;
-        let tensor = &stored.tensor;
+        let tensor = stored.tensor(py)?;
         if tensor.format().arranges_like(&format) {
             let arrays = tensor.arrays().iter();
             return arrays
@@ -284,11 +314,12 @@ impl Stored {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
-        let order = self.tensor.order();
+        let tensor = self.tensor(py)?;
+        let order = tensor.order();
         let (lists, values) = State::get().run(py, || {
-            let entries = match self.tensor.format().has_sparse() {
-                true => self.tensor.try_entries()?,
-                false => self.tensor.try_nonfill()?,
+            let entries = match tensor.format().has_sparse() {
+                true => tensor.try_entries()?,
+                false => tensor.try_nonfill()?,
             };
             let mut lists = vec![Vec::with_capacity(entries.len()); order];
             for (at, coord) in entries.coords.iter().enumerate() {

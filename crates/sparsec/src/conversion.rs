@@ -18,9 +18,11 @@ use sparsec_tensor::Format;
 use crate::compute::{ComputeStage, Computed};
 
 mod converter;
+mod converters;
 pub(crate) mod costs;
 
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
+pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
 
 /// The conversion of tensors of `element`s between formats of levels.

@@ -235,6 +235,7 @@ pub use sparsec_format::{
     Widths, presets, relation_presets,
 };
 pub use sparsec_format::{choice, level, statistics};
+pub use sparsec_gradient::{Places, gradient};
 pub use sparsec_index as index;
 pub use sparsec_index::UserFunction;
 pub use sparsec_io as io;

@@ -16,6 +16,7 @@ use sparsec_tensor::{PackOptions, Tensor};
 
 use crate::compile::operands;
 use crate::compiled::Compiled;
+use crate::conversion::Converters;
 use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::Plans;
@@ -102,6 +103,7 @@ struct Inner {
     options: Options,
     runtime: sparsec_runtime::Session,
     plans: Plans,
+    converters: Converters,
     /// The threads of this session, if they are its own.
     pool: Option<Pool>,
 }
@@ -161,6 +163,7 @@ impl Session {
             inner: Arc::new(Inner {
                 runtime: sparsec_runtime::Session::new(options.environment.clone()),
                 plans: Plans::default(),
+                converters: Converters::default(),
                 pool: (options.threads > 0).then(|| Pool::new(options.threads)),
                 options,
             }),
@@ -194,6 +197,10 @@ impl Session {
 
     pub(crate) fn plans(&self) -> &Plans {
         &self.inner.plans
+    }
+
+    pub(crate) fn converters(&self) -> &Converters {
+        &self.inner.converters
     }
 
     /// Runs `work`, and what it does in parallel, on the threads of this session.

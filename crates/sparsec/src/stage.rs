@@ -3,9 +3,11 @@
 use std::fmt::Write;
 
 use sparsec_base::{Diagnostic, Result, code, suggest};
+use sparsec_format::Format;
+use sparsec_gradient::{Places, gradient};
 use sparsec_graph::{Formats, IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{IndexVar, concretize, gather};
+use sparsec_index::{IndexVar, Program, TensorRole, concretize, gather};
 use sparsec_loop::passes;
 use sparsec_plan::default_result_format;
 use sparsec_schedule::ProgramSchedule;
@@ -21,6 +23,9 @@ pub enum Stage {
     Index,
     /// Concrete notation with every command applied.
     Concrete,
+    /// The program that computes the derivatives by an operand of this name: at the entries
+    /// that it stores, if its format is sparse.
+    Gradient(String),
     /// Naive concrete notation, blind to formats.
     Naive,
     /// The commands that planning chose.
@@ -78,6 +83,10 @@ impl Stage {
         (
             "index",
             "index notation, statements split where planning did",
+        ),
+        (
+            "gradient=TENSOR",
+            "the program that computes derivatives by an operand",
         ),
         ("naive", "concrete notation, blind to formats"),
         ("schedule", "the commands that planning chose"),
@@ -146,7 +155,10 @@ impl Stage {
             "header" => Self::Header,
             "clif" => Self::Clif,
             "asm" => Self::Assembly,
-            _ => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
+            _ => match name.strip_prefix("gradient=") {
+                Some(operand) => Self::Gradient(operand.to_owned()),
+                None => Self::LoopAfter(name.strip_prefix("loop-after=")?.to_owned()),
+            },
         })
     }
 }
@@ -178,6 +190,9 @@ impl Compiled {
         }
         if let Stage::Drawn(drawing) = stage {
             return Ok(self.draw(*drawing));
+        }
+        if let Stage::Gradient(operand) = stage {
+            return Ok(format!("{}\n", self.gradient(operand)?));
         }
         if *stage == Stage::Schedule && self.statements.len() > 1 {
             let plans = self.statements.iter().map(|it| &it.plan.schedule);
@@ -225,7 +240,12 @@ impl Compiled {
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
             Stage::CBody => sparsec_codegen_c::emit_loops(&statement.function),
-            Stage::C | Stage::Mlir | Stage::Linalg | Stage::Header | Stage::Drawn(_) => {
+            Stage::C
+            | Stage::Mlir
+            | Stage::Linalg
+            | Stage::Header
+            | Stage::Drawn(_)
+            | Stage::Gradient(_) => {
                 unreachable!("emitted for all statements at once")
             }
         })
@@ -233,6 +253,24 @@ impl Compiled {
 }
 
 impl Compiled {
+    /// The program that computes the derivatives of the last result by an operand: at the entries
+    /// that it stores, if its format is sparse.
+    ///
+    /// # Errors
+    /// As [`gradient`].
+    pub fn gradient(&self, operand: &str) -> Result<Program> {
+        let tensors = self.resolved.tensors.iter();
+        let mut formats = tensors.filter_map(|(_, data)| {
+            let is_meant = data.source_name() == operand && data.role == TensorRole::Input;
+            is_meant.then(|| self.format(&data.name)).flatten()
+        });
+        let places = match formats.next().is_some_and(Format::has_sparse) {
+            true => Places::Stored,
+            false => Places::All,
+        };
+        gradient(&self.resolved, operand, places)
+    }
+
     /// The C of all statements for people to read: kernels first, then the declarations
     /// that a file has in front of them.
     pub fn c_to_read(&self) -> String {

@@ -24,6 +24,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("notation", &["base", "index"]),
     ("schedule", &["base", "format", "index", "notation"]),
     ("graph", &["base", "format", "index"]),
+    ("gradient", &["base", "index"]),
     ("network", &["base"]),
     (
         "plan",
@@ -89,6 +90,7 @@ const LIBRARIES: &[&str] = &[
     "schedule",
     "graph",
     "plan",
+    "gradient",
     "network",
     "certificate",
     "convert",

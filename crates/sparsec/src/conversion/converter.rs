@@ -7,6 +7,7 @@
 //! finish            a checked tensor
 //! ```
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, PackOptions, Role, Tensor, TensorRef};
 
 use super::{
-    Optimisation, Types, Wanted, costs, derive, names, sides, synthesized, unequal_mirrored, wanted,
+    Optimisation, Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
 };
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
@@ -53,6 +54,8 @@ pub struct Converter {
     /// The fill of the tensors, where it is not 0.
     fill: Option<Scalar>,
     compiled: CompiledComputation,
+    /// The extents that the optimised computation depends on: whether tables of these are small.
+    asked: Vec<(Expression, bool)>,
 }
 
 impl Converter {
@@ -81,6 +84,13 @@ impl Converter {
     /// ```
     pub fn with(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
         Derived::of(like, destination, padding)?.compiled()
+    }
+
+    /// Whether the optimised computation is the one for a tensor of this pair: others give the
+    /// same arrays, with larger tables or more passes.
+    pub(super) fn suits(&self, tensor: &Tensor, pair: &Pair) -> bool {
+        let mut asked = self.asked.iter();
+        asked.all(|(extent, answer)| is_small(tensor, pair, extent) == *answer)
     }
 
     /// The same, with loops in shares of `grain` points, also for sessions of one thread; see
@@ -200,23 +210,29 @@ impl Converter {
     }
 }
 
-/// A conversion before it is compiled.
-struct Derived {
-    source: Format,
-    destination: Format,
+/// Which conversion: all that a [`Converter`] depends on but extents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    pub(super) source: Format,
+    pub(super) destination: Format,
+    /// Of index arrays.
+    types: Types,
+    element: ElementType,
     has_padding: bool,
     fill: Option<Scalar>,
-    computation: Computation,
 }
 
-impl Derived {
-    /// As [`Converter::with`].
-    fn of(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
+/// A conversion before it is compiled.
+pub(super) struct Derived {
+    pair: Pair,
+    computation: Computation,
+    /// The extents that were asked for, and whether tables of these are small.
+    asked: Vec<(Expression, bool)>,
+}
+
+impl Pair {
+    pub(super) fn of(like: &Tensor, destination: &Format, padding: Padding) -> Self {
         let source = like.format();
-        if source.order() != destination.order() {
-            // It says which orders they have.
-            synthesized(source, destination, like.element(), &Types::new())?;
-        }
         let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
             .map(|(name, array)| (name, array.element()))
             .collect();
@@ -239,37 +255,72 @@ impl Derived {
             let width = width.expect("both widths are chosen");
             types.insert(name, width.element());
         }
-        let wanted = wanted(source, like.element());
-        let wanted = Wanted {
-            types,
-            has_fill: like.fill() != like.element().zero(),
-            has_padding: wanted.has_padding && padding == Padding::LeftBehind,
-            ..wanted
-        };
-        let made = derive(source, destination, &wanted)?;
-        let sizes = sizes(source, destination, like.extents());
-        let most = TABLE.saturating_mul(like.most_entries());
-        let is_small = |extent: &Expression| {
-            let extent = size(extent, &|name| sizes.get(name).copied());
-            extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
-        };
-        let computation = made.optimised(Optimisation::All, &is_small)?;
-        Ok(Self {
-            has_padding: wanted.has_padding,
-            fill: wanted.has_fill.then(|| like.fill()),
+        let may_pad = wanted(source, like.element()).has_padding;
+        Self {
             source: source.clone(),
             destination: destination.clone(),
+            types,
+            element: like.element(),
+            has_padding: may_pad && padding == Padding::LeftBehind,
+            fill: (like.fill() != like.element().zero()).then(|| like.fill()),
+        }
+    }
+}
+
+/// Whether a table of keys is short beside the entries of a tensor.
+fn is_small(like: &Tensor, pair: &Pair, extent: &Expression) -> bool {
+    let sizes = sizes(&pair.source, &pair.destination, like.extents());
+    let most = TABLE.saturating_mul(like.most_entries());
+    let extent = size(extent, &|name| sizes.get(name).copied());
+    extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
+}
+
+impl Derived {
+    /// As [`Converter::with`].
+    fn of(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
+        let source = like.format();
+        if source.order() != destination.order() {
+            // It says which orders they have.
+            synthesized(source, destination, like.element(), &Types::new())?;
+        }
+        Self::new(like, Pair::of(like, destination, padding))
+    }
+
+    pub(super) fn new(like: &Tensor, pair: Pair) -> Result<Self> {
+        let wanted = Wanted {
+            types: pair.types.clone(),
+            has_fill: pair.fill.is_some(),
+            has_padding: pair.has_padding,
+            ..wanted(&pair.source, pair.element)
+        };
+        let made = derive(&pair.source, &pair.destination, &wanted)?;
+        let asked = RefCell::new(Vec::new());
+        let answered = |extent: &Expression| {
+            let answer = is_small(like, &pair, extent);
+            asked.borrow_mut().push((extent.clone(), answer));
+            answer
+        };
+        let computation = made.optimised(Optimisation::All, &answered)?;
+        Ok(Self {
             computation,
+            asked: asked.into_inner(),
+            pair,
         })
     }
 
-    fn compiled(self) -> Result<Converter> {
+    /// The computation, after all steps.
+    pub(super) fn computation(&self) -> &Computation {
+        &self.computation
+    }
+
+    pub(super) fn compiled(self) -> Result<Converter> {
         Ok(Converter {
-            source: Arc::new(self.source),
-            destination: Arc::new(self.destination),
-            has_padding: self.has_padding,
-            fill: self.fill,
+            source: Arc::new(self.pair.source),
+            destination: Arc::new(self.pair.destination),
+            has_padding: self.pair.has_padding,
+            fill: self.pair.fill,
             compiled: compile_computation(&self.computation)?,
+            asked: self.asked,
         })
     }
 }
@@ -372,36 +423,20 @@ impl Session {
     }
 
     /// A tensor in another format by a conversion that is derived, if there is one, and if its
-    /// kernel and making it take less time than packing, by the formulas of its cost.
+    /// kernel takes less time than packing, and making it less than packing has so far.
     pub(crate) fn derived(
         &self,
         tensor: &Tensor,
         destination: &Format,
         padding: Padding,
     ) -> Option<Result<Tensor>> {
-        let n_entries = tensor.most_entries() as f64;
-        let saved = costs::packing(n_entries) - costs::making(tensor.order());
-        if saved <= 0.0 || self.options().backend == Backend::Interpreter {
+        if self.options().backend == Backend::Interpreter
+            || tensor.order() != destination.order()
+            || tensor.most_entries() < FEWEST
+        {
             return None;
         }
-        let extents: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        let formats = [tensor.format(), destination];
-        let known = costs::Known::default().kernel(formats, &extents, n_entries);
-        if known.is_some_and(|kernel| kernel >= saved) {
-            return None;
-        }
-        let derived = Derived::of(tensor, destination, padding).ok()?;
-        if known.is_none() {
-            let cost = derived.computation.cost();
-            let kernel = cost.and_then(|cost| {
-                let of = |name: &str| costs::figure(formats, &extents, n_entries, name);
-                costs::nanoseconds(&cost.arrays, &cost.total(), &of)
-            });
-            if kernel.is_some_and(|kernel| kernel >= saved) {
-                return None;
-            }
-        }
-        let converter = derived.compiled().ok()?;
+        let converter = self.converters().find(tensor, destination, padding)?;
         match converter.run(self, tensor) {
             // Packing says which entry the destination cannot hold, and which array is too large.
             Err(error) if PACKED_INSTEAD.contains(&error.code()) => None,
@@ -446,6 +481,10 @@ const PACKED_INSTEAD: [Code; 3] = [
     code::KERNEL_OUT_OF_MEMORY,
     code::WIDTH_OVERFLOW,
 ];
+
+/// Tensors of fewer entries are packed before a kernel would be found and launched.
+/// Source: packing takes 40 ns an entry, and launching a kernel that is kept some 20 µs.
+const FEWEST: u64 = 512;
 
 /// How many times as long as the entries a table of keys may be.
 const TABLE: u64 = 4;

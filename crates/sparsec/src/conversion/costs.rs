@@ -107,12 +107,7 @@ impl Known {
     }
 
     /// How many nanoseconds the kernel of a conversion takes, if the table has the pair.
-    pub(crate) fn kernel(
-        &self,
-        formats: [&Format; 2],
-        extents: &[Option<u64>],
-        n_stored: f64,
-    ) -> Option<f64> {
+    fn kernel(&self, formats: [&Format; 2], extents: &[Option<u64>], n_stored: f64) -> Option<f64> {
         let formulas = self.formulas(formats)?;
         let of = |name: &str| figure(formats, extents, n_stored, name);
         nanoseconds(&formulas.0, &formulas.1, &of)
@@ -169,6 +164,11 @@ pub(crate) fn nanoseconds(
         ..
     } = work.figures(of, CACHE)?;
     Some(steps * STEP + streams * STREAMED + misses * MISSED + made * MADE)
+}
+
+/// The bytes of a pair's arrays and its work, if the table has them.
+pub(super) fn formulas(from: &Format, to: &Format) -> Option<(Expression, Work)> {
+    read(&pair(from, to))
 }
 
 /// The formulas of a pair in the table.

@@ -11,6 +11,7 @@ mod einsums;
 mod failures;
 mod fitting;
 mod functions;
+mod gradients;
 mod kernels;
 mod keys;
 mod memory;

@@ -1,0 +1,630 @@
+//! From the last result back to an operand.
+//!
+//! ```text
+//! t(i) = exp(A(i,j)) summed, y = t(i) * t(i)          forward statements that are needed
+//! d_t(i) = d_y * t(i) + t(i) * d_y                    one for each result between
+//! d_A(i,j) = d_t(i) * exp(A(i,j))                     the gradient
+//! ```
+//!
+//! The derivative by a tensor is one statement: a term for each access of the tensor. For each
+//! term, the statement with the access is written again, in variables of the new statement: those
+//! of the access become those of `d_A`, all others are new.
+//!
+//! Invariant: a term depends on each variable of `d_A` and on each variable that it is summed over,
+//! so that extents follow; where the derivative itself does not, [`Term::tied`] reads a tensor of
+//! the statement that does.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use sparsec_base::{Diagnostic, ElementType, Kind, Result, Scalar, code};
+use sparsec_index::build::Value;
+use sparsec_index::program::TensorRole;
+use sparsec_index::{
+    Access, Expr, IndexExpr, IndexVar, Operator, Program, ProgramBuilder, Statement, TensorVar,
+};
+
+use crate::Places;
+use crate::partial::{Values, partial};
+
+/// A gradient that is being built.
+pub(crate) struct Derivation<'a> {
+    program: &'a Program,
+    target: TensorVar,
+    places: Places,
+    built: ProgramBuilder,
+    /// The tensors of the program, in the new one.
+    tensors: BTreeMap<TensorVar, TensorVar>,
+    /// The derivatives by tensors of the program.
+    derivatives: BTreeMap<TensorVar, TensorVar>,
+    /// How many tensors hold extremes.
+    n_extremes: usize,
+}
+
+/// The variables of a statement that is written again.
+type Renamed = BTreeMap<IndexVar, IndexVar>;
+
+/// The way from a statement to one of its accesses.
+struct Path<'a> {
+    statement: &'a Statement,
+    /// How many accesses of the expression at hand are left of the one.
+    number: usize,
+    /// The variables of the statement's result, and those that are bound on the way.
+    scope: Vec<IndexVar>,
+}
+
+/// Names of variables, each once in a statement.
+#[derive(Default)]
+struct Names(BTreeSet<String>);
+
+impl Names {
+    /// The name itself, or with the first number that makes it new.
+    fn fresh(&mut self, name: &str) -> String {
+        let mut numbered = (1..).map(|number| format!("{name}{number}"));
+        let mut fresh = name.to_owned();
+        while !self.0.insert(fresh.clone()) {
+            fresh = numbered.next().expect("there are more numbers");
+        }
+        fresh
+    }
+}
+
+/// One access of a tensor in a statement, from the left to the right.
+struct Occurrence<'a> {
+    statement: &'a Statement,
+    /// How many accesses of the statement are left of it.
+    number: usize,
+    access: &'a Access,
+}
+
+impl<'a> Derivation<'a> {
+    /// The gradient, with the forward statements of some results; of all, if none are said.
+    pub(crate) fn of(
+        program: &'a Program,
+        target: TensorVar,
+        places: Places,
+        forward: Option<&BTreeSet<TensorVar>>,
+    ) -> Result<Program> {
+        let mut derivation = Self {
+            program,
+            target,
+            places,
+            built: ProgramBuilder::new(),
+            tensors: BTreeMap::new(),
+            derivatives: BTreeMap::new(),
+            n_extremes: 0,
+        };
+        derivation.check()?;
+        derivation.forward(forward)?;
+        derivation.backward()?;
+        derivation.built.finish()
+    }
+
+    fn refused(&self, span: sparsec_base::Span, message: String, help: &str) -> Diagnostic {
+        Diagnostic::new(code::DOES_NOT_APPLY, message)
+            .at(&self.program.source, span, "here")
+            .help(help.to_owned())
+    }
+
+    /// Refuses programs that have no derivative by the target.
+    fn check(&self) -> Result<()> {
+        let data = &self.program.tensors[self.target];
+        if data.element.kind() != Kind::Float {
+            let message = format!(
+                "`{}` is {}, which has no derivatives",
+                data.name, data.element
+            );
+            let help = "derivatives are by real numbers: `f32` or `f64`";
+            return Err(self.refused(data.span, message, help));
+        }
+        let reached = self.reached();
+        for statement in &self.program.statements {
+            let lhs = &self.program.tensors[statement.lhs.tensor];
+            if reached.contains(&statement.lhs.tensor) && statement.is_partial() {
+                let message = format!("a part of `{}` is assigned", lhs.name);
+                let help = "assign whole tensors";
+                return Err(self.refused(statement.span, message, help));
+            }
+        }
+        let last = self.program.statements.last();
+        let last = last.expect("a program has a statement");
+        if !reached.contains(&last.lhs.tensor) {
+            let name = &self.program.tensors[last.lhs.tensor].name;
+            let message = format!("`{name}` does not depend on `{}`", data.name);
+            let help = "name an operand that the last statement depends on";
+            return Err(self.refused(last.span, message, help));
+        }
+        Ok(())
+    }
+
+    /// The target, and all results that depend on it.
+    fn reached(&self) -> BTreeSet<TensorVar> {
+        let mut reached = BTreeSet::from([self.target]);
+        for statement in &self.program.statements {
+            let read = statement.rhs.accesses();
+            if read.iter().any(|access| reached.contains(&access.tensor)) {
+                reached.insert(statement.lhs.tensor);
+            }
+        }
+        reached
+    }
+
+    /// Declares all tensors, and writes the statements of results that are wanted.
+    fn forward(&mut self, wanted: Option<&BTreeSet<TensorVar>>) -> Result<()> {
+        let program = self.program;
+        let last = program.statements.last().map(|last| last.lhs.tensor);
+        let is_wanted = |tensor: TensorVar| match wanted {
+            Some(wanted) => wanted.contains(&tensor),
+            None => true,
+        };
+        for (tensor, data) in program.tensors.iter() {
+            let is_read = Some(tensor) != last || wanted.is_some_and(|it| it.contains(&tensor));
+            let made = match data.role {
+                TensorRole::Input => {
+                    let made = self.built.input(&data.name, data.element, &data.extents)?;
+                    self.built.set_fill(made, data.fill)?;
+                    made
+                }
+                _ if is_read && is_wanted(tensor) => self.built.result(&data.name, data.order())?,
+                _ => continue,
+            };
+            self.tensors.insert(tensor, made);
+        }
+        for statement in &program.statements {
+            let Some(&result) = self.tensors.get(&statement.lhs.tensor) else {
+                continue;
+            };
+            if program.tensors[statement.lhs.tensor].role == TensorRole::Input {
+                continue;
+            }
+            let mut names = Names::default();
+            let mut renamed = Renamed::new();
+            let vars = statement.lhs.vars();
+            for var in &vars {
+                renamed.insert(*var, self.var(&mut names, *var));
+            }
+            let element = program.tensors[statement.lhs.tensor].element;
+            self.built.set_element(result, element)?;
+            let value = self.value(&statement.rhs, &mut renamed, &mut names)?;
+            let vars: Vec<IndexVar> = vars.iter().map(|var| renamed[var]).collect();
+            self.built.assign(result, vars, value)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the derivatives by all results that depend on the target, and by the target.
+    fn backward(&mut self) -> Result<()> {
+        let program = self.program;
+        let reached = self.reached();
+        let last = program.statements.last();
+        let seed = last.expect("a program has a statement").lhs.tensor;
+        let data = &program.tensors[seed];
+        let name = self.name_of(seed);
+        let given = self.built.input(&name, data.element, &data.extents)?;
+        self.derivatives.insert(seed, given);
+        let results = program.statements.iter().rev().map(|it| it.lhs.tensor);
+        let wanted: Vec<TensorVar> = results
+            .filter(|tensor| *tensor != seed && reached.contains(tensor))
+            .chain([self.target])
+            .collect();
+        for tensor in wanted {
+            let occurrences = self.occurrences(tensor);
+            // A result that nothing reads has no derivative.
+            if occurrences.is_empty() {
+                continue;
+            }
+            let name = self.name_of(tensor);
+            let made = self.built.result(&name, program.tensors[tensor].order())?;
+            self.derivative(tensor, made, &occurrences)?;
+            self.derivatives.insert(tensor, made);
+        }
+        Ok(())
+    }
+
+    /// The name of the derivative by a tensor: `d_A`, with more `_` where the program has it.
+    fn name_of(&self, tensor: TensorVar) -> String {
+        let mut name = format!("d_{}", self.program.tensors[tensor].name);
+        while self.program.tensors.named(&name).is_some() {
+            name.insert(1, '_');
+        }
+        name
+    }
+
+    /// The accesses of a tensor in statements whose results have a derivative.
+    fn occurrences(&self, tensor: TensorVar) -> Vec<Occurrence<'a>> {
+        let statements = self.program.statements.iter();
+        let mut found = Vec::new();
+        for statement in statements.filter(|it| self.derivatives.contains_key(&it.lhs.tensor)) {
+            let accesses = statement.rhs.accesses().into_iter().enumerate();
+            let own = accesses.filter(|(_, access)| access.tensor == tensor);
+            found.extend(own.map(|(number, access)| Occurrence {
+                statement,
+                number,
+                access,
+            }));
+        }
+        found
+    }
+
+    /// The statement of the derivative by a tensor.
+    fn derivative(
+        &mut self,
+        tensor: TensorVar,
+        made: TensorVar,
+        occurrences: &[Occurrence<'a>],
+    ) -> Result<()> {
+        let data = &self.program.tensors[tensor];
+        let mut names = Names::default();
+        let first = occurrences[0].access;
+        let own: Vec<IndexVar> = (0..data.order())
+            .map(|mode| match first.var(mode) {
+                Some(var) => self.var(&mut names, var),
+                None => {
+                    let name = names.fresh(&format!("i{mode}"));
+                    self.built.var(&name)
+                }
+            })
+            .collect();
+        let mut sum: Option<Value> = None;
+        for occurrence in occurrences {
+            let Some(term) = self.term(occurrence, &own, &mut names)? else {
+                continue;
+            };
+            sum = Some(match sum {
+                None => term,
+                Some(sum) => self.built.apply(&Operator::Add, [sum, term])?,
+            });
+        }
+        let values = Values(&self.built);
+        let mut value = sum.unwrap_or_else(|| values.number(0.0));
+        let is_stored = tensor == self.target && self.places == Places::Stored;
+        let access = match self.tensors.get(&tensor) {
+            Some(&tensor) => Some(self.built.access(tensor, own.iter().copied())?),
+            None => None,
+        };
+        if let (true, Some(access)) = (is_stored, &access) {
+            let stored = values.one(&Operator::IsStored, access)?;
+            value = values.select(&stored, &value, &values.number(0.0))?;
+        } else if let Some(access) = &access
+            && own.iter().any(|var| !value.expr().vars().contains(var))
+        {
+            // The tensor itself says how far its modes run.
+            value = self.tied(value, access)?;
+        }
+        if value.element().kind() == Kind::Float && value.element() != data.element {
+            value = self.built.cast(data.element, value)?;
+        }
+        self.built.set_element(made, data.element)?;
+        self.built.assign(made, own, value)
+    }
+
+    /// A value that depends on all variables of an access, and on nothing of its value.
+    fn tied(&self, value: Value, access: &Value) -> Result<Value> {
+        let values = Values(&self.built);
+        let always = values.two(&Operator::Eq, access, access)?;
+        values.select(&always, &value, &value)
+    }
+
+    /// What one access adds to the derivative by its tensor.
+    fn term(
+        &mut self,
+        occurrence: &Occurrence<'a>,
+        own: &[IndexVar],
+        names: &mut Names,
+    ) -> Result<Option<Value>> {
+        let Occurrence {
+            statement, access, ..
+        } = occurrence;
+        let plain = access.plain_vars();
+        let plain = plain.filter(|vars| (1..vars.len()).all(|at| !vars[..at].contains(&vars[at])));
+        let mut renamed = Renamed::new();
+        if let Some(vars) = &plain {
+            renamed.extend(vars.iter().copied().zip(own.iter().copied()));
+        }
+        for var in statement.lhs.vars() {
+            self.rename(var, &mut renamed, names);
+        }
+        let seed = self.derivatives[&statement.lhs.tensor];
+        let places: Vec<IndexVar> = statement
+            .lhs
+            .vars()
+            .iter()
+            .map(|var| renamed[var])
+            .collect();
+        let seed = self.built.access(seed, places.iter().copied())?;
+        let mut path = Path {
+            number: occurrence.number,
+            scope: statement.lhs.vars(),
+            statement,
+        };
+        let derived = self.back(&statement.rhs, seed, &mut path, &mut renamed, names)?;
+        let Some(mut value) = derived else {
+            return Ok(None);
+        };
+        if plain.is_none() {
+            // Entries of which each is read at several coordinates, or only some are read.
+            let values = Values(&self.built);
+            for (index, var) in access.indices.iter().zip(own) {
+                let here = self.built.index(index.renamed(&|var| renamed[&var]))?;
+                let there = self.built.index(IndexExpr::from(*var))?;
+                let meets = values.two(&Operator::Eq, &there, &here)?;
+                value = values.select(&meets, &value, &values.number(0.0))?;
+            }
+        }
+        let over = path.scope.iter().map(|var| renamed[var]);
+        let over: Vec<IndexVar> = over.filter(|var| !own.contains(var)).collect();
+        for var in &over {
+            if !value.expr().vars().contains(var) {
+                value = self.depends(value, *var, &path, &renamed)?;
+            }
+        }
+        if over.is_empty() {
+            return Ok(Some(value));
+        }
+        self.built.reduce(&Operator::Add, over, value).map(Some)
+    }
+
+    /// A value that depends on a variable, by an access of the statement that says how far it runs.
+    fn depends(
+        &self,
+        value: Value,
+        var: IndexVar,
+        path: &Path<'_>,
+        renamed: &Renamed,
+    ) -> Result<Value> {
+        let accesses = path.statement.rhs.accesses().into_iter();
+        let mut fitting = accesses.filter(|access| {
+            let vars = access.plain_vars();
+            vars.is_some_and(|vars| {
+                vars.iter().any(|it| renamed.get(it) == Some(&var))
+                    && vars.iter().all(|it| path.scope.contains(it))
+            })
+        });
+        let Some(access) = fitting.next() else {
+            let message = "the derivative sums over a variable that nothing says the extent of";
+            let help = "give the sum a name, in a statement of its own";
+            return Err(self.refused(path.statement.span, message.to_owned(), help));
+        };
+        let Some(tensor) = self.tensors.get(&access.tensor) else {
+            unreachable!("what statements read is declared");
+        };
+        let vars = access.vars().into_iter().map(|var| renamed[&var]);
+        let access = self.built.access(*tensor, vars)?;
+        self.tied(value, &access)
+    }
+
+    /// The derivative by the access that a path leads to, where `d` is that by `expr`; `None` if it
+    /// is 0. Variables that are bound on the way are put into the scope.
+    fn back(
+        &mut self,
+        expr: &'a Expr,
+        d: Value,
+        path: &mut Path<'a>,
+        renamed: &mut Renamed,
+        names: &mut Names,
+    ) -> Result<Option<Value>> {
+        match expr {
+            Expr::Access(_) => Ok(Some(d)),
+            Expr::Literal(_) | Expr::Index(_) => Ok(None),
+            Expr::Cast(_, body) => {
+                let from = body.element(&self.program.tensors);
+                match from.kind() {
+                    Kind::Float => {
+                        let d = match from == d.element() {
+                            true => d,
+                            false => self.built.cast(from, d)?,
+                        };
+                        self.back(body, d, path, renamed, names)
+                    }
+                    _ => Ok(None),
+                }
+            }
+            Expr::Apply { op, args } => self.back_applied(op, args, d, path, renamed, names),
+            Expr::Reduce { op, vars, body } => {
+                for var in vars {
+                    self.rename(*var, renamed, names);
+                    path.scope.push(*var);
+                }
+                let d = match op {
+                    Operator::Add => d,
+                    Operator::Max | Operator::Min => {
+                        match self.shared(op, expr, body, d, renamed, names)? {
+                            Some(d) => d,
+                            None => return Ok(None),
+                        }
+                    }
+                    _ => {
+                        let name = op.reduction_name().unwrap_or_default();
+                        let message = format!("the reduction `{name}` has no derivative here");
+                        let help = "write it with `sum`, `max` or `min`: a product of positive \
+                                    numbers is `exp(sum{k}(log(x(k))))`";
+                        return Err(self.refused(path.statement.span, message, help));
+                    }
+                };
+                self.back(body, d, path, renamed, names)
+            }
+        }
+    }
+
+    /// As [`back`](Self::back), at an operator.
+    fn back_applied(
+        &mut self,
+        op: &Operator,
+        args: &'a [Expr],
+        d: Value,
+        path: &mut Path<'a>,
+        renamed: &mut Renamed,
+        names: &mut Names,
+    ) -> Result<Option<Value>> {
+        let mut number = 0;
+        while path.number >= args[number].accesses().len() {
+            path.number -= args[number].accesses().len();
+            number += 1;
+        }
+        let of = &args[number];
+        if of.element(&self.program.tensors).kind() == Kind::Complex {
+            let message = format!(
+                "`{}` of complex numbers has no derivative here",
+                op.symbol()
+            );
+            let help = "derive by real numbers";
+            return Err(self.refused(path.statement.span, message, help));
+        }
+        if is_flat(op) || d.element().kind() != Kind::Float {
+            return Ok(None);
+        }
+        let mut values = Vec::new();
+        for arg in args {
+            // Variables that the argument binds are bound once more beside its derivative.
+            let mut own = renamed.clone();
+            for var in arg.bound_vars() {
+                own.remove(&var);
+            }
+            values.push(self.value(arg, &mut own, names)?);
+        }
+        let d = partial(&Values(&self.built), op, &values, number, &d)?;
+        self.back(of, d, path, renamed, names)
+    }
+
+    /// The derivative by each entry of an extreme: equal shares for those that are it.
+    fn shared(
+        &mut self,
+        op: &Operator,
+        extreme: &Expr,
+        body: &Expr,
+        d: Value,
+        renamed: &Renamed,
+        names: &mut Names,
+    ) -> Result<Option<Value>> {
+        if d.element().kind() != Kind::Float {
+            return Ok(None);
+        }
+        let bound = extreme.bound_vars();
+        let free: Vec<IndexVar> = extreme
+            .vars()
+            .into_iter()
+            .filter(|it| !bound.contains(it))
+            .collect();
+        self.n_extremes += 1;
+        let number = self.n_extremes;
+        let [most, ties] = [op.symbol(), "ties"].map(|name| format!("{name}_{number}"));
+        let [most, ties] = [most, ties].map(|name| self.built.result(&name, free.len()));
+        let (most, ties) = (most?, ties?);
+        // max_1(i) = max{j}(e)
+        let mut own = Names::default();
+        let mut renamed_here = Renamed::new();
+        for var in &free {
+            let new = self.var(&mut own, *var);
+            renamed_here.insert(*var, new);
+        }
+        let vars: Vec<IndexVar> = free.iter().map(|var| renamed_here[var]).collect();
+        let value = self.value(extreme, &mut renamed_here.clone(), &mut own)?;
+        self.built.assign(most, vars.iter().copied(), value)?;
+        // ties_1(i) = sum{j}(select(e == max_1(i), 1, 0))
+        let over = match extreme {
+            Expr::Reduce { vars, .. } => vars.clone(),
+            _ => unreachable!("an extreme is a reduction"),
+        };
+        for var in &over {
+            let new = self.var(&mut own, *var);
+            renamed_here.insert(*var, new);
+        }
+        let at = self.built.access(most, vars.iter().copied())?;
+        let entry = self.value(body, &mut renamed_here.clone(), &mut own)?;
+        let values = Values(&self.built);
+        let element = entry.element();
+        let (one, zero) = (self.of_type(element, 1.0), self.of_type(element, 0.0));
+        let counted = values.select(&values.two(&Operator::Eq, &entry, &at)?, &one, &zero)?;
+        let over: Vec<IndexVar> = over.iter().map(|var| renamed_here[var]).collect();
+        let count = self.built.reduce(&Operator::Add, over, counted)?;
+        self.built.assign(ties, vars, count)?;
+        // select(e == max_1(i), d / ties_1(i), 0)
+        let places = || free.iter().map(|var| renamed[var]);
+        let most = self.built.access(most, places())?;
+        let ties = self.built.access(ties, places())?;
+        let mut here = renamed.clone();
+        for var in body.bound_vars() {
+            here.remove(&var);
+        }
+        let entry = self.value(body, &mut here, names)?;
+        let values = Values(&self.built);
+        let share = values.two(&Operator::Div, &d, &ties)?;
+        let meets = values.two(&Operator::Eq, &entry, &most)?;
+        values.select(&meets, &share, &values.number(0.0)).map(Some)
+    }
+
+    fn of_type(&self, element: ElementType, value: f64) -> Value {
+        let value = Scalar::F64(value);
+        self.built.number(value.cast(element).unwrap_or(value))
+    }
+
+    /// An expression of the program, in the variables of the statement that is being written. Those
+    /// that it binds get names of their own.
+    fn value(&mut self, expr: &Expr, renamed: &mut Renamed, names: &mut Names) -> Result<Value> {
+        match expr {
+            Expr::Literal(value) => Ok(self.built.number(*value)),
+            Expr::Access(access) => {
+                let Some(&tensor) = self.tensors.get(&access.tensor) else {
+                    unreachable!("what statements read is declared");
+                };
+                let indices = access.indices.iter();
+                let indices = indices.map(|index| index.renamed(&|var| renamed[&var]));
+                self.built.access(tensor, indices)
+            }
+            Expr::Index(index) => self.built.index(index.renamed(&|var| renamed[&var])),
+            Expr::Cast(element, body) => {
+                let body = self.value(body, renamed, names)?;
+                match body.element() == *element {
+                    true => Ok(body),
+                    false => self.built.cast(*element, body),
+                }
+            }
+            Expr::Apply { op, args } => {
+                let mut values = Vec::new();
+                for arg in args {
+                    values.push(self.value(arg, renamed, names)?);
+                }
+                self.built.apply(op, values)
+            }
+            Expr::Reduce { op, vars, body } => {
+                let mut new = Vec::new();
+                for var in vars {
+                    let made = self.var(names, *var);
+                    renamed.insert(*var, made);
+                    new.push(made);
+                }
+                let body = self.value(body, renamed, names)?;
+                self.built.reduce(op, new, body)
+            }
+        }
+    }
+
+    /// Gives a variable of the program one of the statement, if it has none.
+    fn rename(&mut self, var: IndexVar, renamed: &mut Renamed, names: &mut Names) {
+        if let Entry::Vacant(entry) = renamed.entry(var) {
+            entry.insert(self.var(names, var));
+        }
+    }
+
+    /// A variable like one of the program, with a name that the statement does not have.
+    fn var(&mut self, names: &mut Names, like: IndexVar) -> IndexVar {
+        let data = &self.program.vars[like];
+        let name = names.fresh(&data.name);
+        self.built.var(&name)
+    }
+}
+
+/// Whether an operator has derivative 0 wherever it has one.
+fn is_flat(op: &Operator) -> bool {
+    use Operator as Op;
+    let steps = [
+        Op::FloorDiv,
+        Op::Imag,
+        Op::Floor,
+        Op::Ceil,
+        Op::Round,
+        Op::Trunc,
+        Op::Sign,
+    ];
+    steps.contains(op) || op.is_predicate() || op.is_logical()
+}

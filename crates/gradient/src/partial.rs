@@ -1,0 +1,163 @@
+//! Partial derivatives of operators.
+//!
+//! Each is the derivative of the result, times that of the operator by one argument. A function
+//! with steps (`floor`, `sign`, comparisons) has derivative 0 where it has one. Where both arguments
+//! of `max` are equal, each gets half, and at a kink (`abs` and `relu` at 0) it is 0.
+
+use std::f64::consts::{LN_2, LN_10};
+
+use sparsec_base::{Result, Scalar};
+use sparsec_index::build::Value;
+use sparsec_index::{Operator, ProgramBuilder};
+
+use Operator as Op;
+
+/// Values of a program that is being built.
+pub(crate) struct Values<'a>(pub(crate) &'a ProgramBuilder);
+
+impl Values<'_> {
+    pub(crate) fn number(&self, value: f64) -> Value {
+        self.0.number(Scalar::F64(value))
+    }
+
+    pub(crate) fn one(&self, op: &Operator, a: &Value) -> Result<Value> {
+        self.0.apply(op, [a.clone()])
+    }
+
+    pub(crate) fn two(&self, op: &Operator, a: &Value, b: &Value) -> Result<Value> {
+        self.0.apply(op, [a.clone(), b.clone()])
+    }
+
+    pub(crate) fn select(&self, condition: &Value, a: &Value, b: &Value) -> Result<Value> {
+        let args = [condition.clone(), a.clone(), b.clone()];
+        self.0.apply(&Op::Select, args)
+    }
+
+    fn square(&self, a: &Value) -> Result<Value> {
+        self.two(&Op::Mul, a, a)
+    }
+
+    /// `1 + s * a * a`
+    fn one_and_square(&self, op: &Operator, a: &Value) -> Result<Value> {
+        self.two(op, &self.number(1.0), &self.square(a)?)
+    }
+}
+
+/// The derivative by argument `number` of an operator, where `d` is that by its result.
+///
+/// # Errors
+/// Those of types that operators do not take.
+///
+/// # Panics
+/// For an operator whose derivative is 0 wherever it has one.
+pub(crate) fn partial(
+    values: &Values<'_>,
+    op: &Operator,
+    args: &[Value],
+    number: usize,
+    d: &Value,
+) -> Result<Value> {
+    let v = values;
+    let a = &args[0];
+    let b = args.get(1);
+    let both = || b.expect("an operator of two arguments has a second");
+    let first = number == 0;
+    match op {
+        Op::Add => Ok(d.clone()),
+        Op::Sub if first => Ok(d.clone()),
+        Op::Sub | Op::Neg => v.one(&Op::Neg, d),
+        Op::Mul => v.two(&Op::Mul, d, &args[1 - number]),
+        Op::Div if first => v.two(&Op::Div, d, both()),
+        Op::Div => {
+            let quotient = v.two(&Op::Div, &v.two(&Op::Mul, d, a)?, &v.square(both())?)?;
+            v.one(&Op::Neg, &quotient)
+        }
+        Op::Mod if first => Ok(d.clone()),
+        Op::Mod => {
+            let times = v.two(&Op::FloorDiv, a, both())?;
+            v.one(&Op::Neg, &v.two(&Op::Mul, d, &times)?)
+        }
+        Op::Abs => v.two(&Op::Mul, d, &v.one(&Op::Sign, a)?),
+        Op::Conj | Op::Real => Ok(d.clone()),
+        Op::Sqrt => {
+            let twice = v.two(&Op::Mul, &v.number(2.0), &v.one(&Op::Sqrt, a)?)?;
+            v.two(&Op::Div, d, &twice)
+        }
+        Op::Exp => v.two(&Op::Mul, d, &v.one(&Op::Exp, a)?),
+        Op::Expm1 => v.two(&Op::Mul, d, &v.one(&Op::Exp, a)?),
+        Op::Exp2 => {
+            let scaled = v.two(&Op::Mul, d, &v.one(&Op::Exp2, a)?)?;
+            v.two(&Op::Mul, &scaled, &v.number(LN_2))
+        }
+        Op::Log => v.two(&Op::Div, d, a),
+        Op::Log2 => v.two(&Op::Div, d, &v.two(&Op::Mul, a, &v.number(LN_2))?),
+        Op::Log10 => v.two(&Op::Div, d, &v.two(&Op::Mul, a, &v.number(LN_10))?),
+        Op::Log1p => v.two(&Op::Div, d, &v.two(&Op::Add, &v.number(1.0), a)?),
+        Op::Pow if first => {
+            let less = v.two(&Op::Sub, both(), &v.number(1.0))?;
+            let slope = v.two(&Op::Mul, both(), &v.two(&Op::Pow, a, &less)?)?;
+            v.two(&Op::Mul, d, &slope)
+        }
+        Op::Pow => {
+            let power = v.two(&Op::Pow, a, both())?;
+            v.two(&Op::Mul, d, &v.two(&Op::Mul, &power, &v.one(&Op::Log, a)?)?)
+        }
+        Op::Sin => v.two(&Op::Mul, d, &v.one(&Op::Cos, a)?),
+        Op::Cos => v.one(&Op::Neg, &v.two(&Op::Mul, d, &v.one(&Op::Sin, a)?)?),
+        Op::Tan => v.two(
+            &Op::Mul,
+            d,
+            &v.one_and_square(&Op::Add, &v.one(&Op::Tan, a)?)?,
+        ),
+        Op::Asin => {
+            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a)?)?;
+            v.two(&Op::Div, d, &root)
+        }
+        Op::Acos => {
+            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a)?)?;
+            v.one(&Op::Neg, &v.two(&Op::Div, d, &root)?)
+        }
+        Op::Atan => v.two(&Op::Div, d, &v.one_and_square(&Op::Add, a)?),
+        Op::Sinh => v.two(&Op::Mul, d, &v.one(&Op::Cosh, a)?),
+        Op::Cosh => v.two(&Op::Mul, d, &v.one(&Op::Sinh, a)?),
+        Op::Tanh => v.two(
+            &Op::Mul,
+            d,
+            &v.one_and_square(&Op::Sub, &v.one(&Op::Tanh, a)?)?,
+        ),
+        Op::Cbrt => {
+            let square = v.square(&v.one(&Op::Cbrt, a)?)?;
+            v.two(&Op::Div, d, &v.two(&Op::Mul, &v.number(3.0), &square)?)
+        }
+        Op::Hypot => {
+            let length = v.two(&Op::Hypot, a, both())?;
+            v.two(&Op::Div, &v.two(&Op::Mul, d, &args[number])?, &length)
+        }
+        Op::Atan2 => {
+            let squares = v.two(&Op::Add, &v.square(a)?, &v.square(both())?)?;
+            let share = v.two(&Op::Div, &v.two(&Op::Mul, d, &args[1 - number])?, &squares)?;
+            match first {
+                true => Ok(share),
+                false => v.one(&Op::Neg, &share),
+            }
+        }
+        Op::Min | Op::Max => {
+            let (own, other) = (&args[number], &args[1 - number]);
+            let wins = match op {
+                Op::Max => v.two(&Op::Gt, own, other)?,
+                _ => v.two(&Op::Lt, own, other)?,
+            };
+            let half = v.two(&Op::Mul, d, &v.number(0.5))?;
+            let meets = v.two(&Op::Eq, own, other)?;
+            let shared = v.select(&meets, &half, &v.number(0.0))?;
+            v.select(&wins, d, &shared)
+        }
+        Op::Relu => {
+            let positive = v.two(&Op::Gt, a, &v.number(0.0))?;
+            v.select(&positive, d, &v.number(0.0))
+        }
+        Op::Select if number == 1 => v.select(a, d, &v.number(0.0)),
+        Op::Select => v.select(a, &v.number(0.0), d),
+        _ => unreachable!("operators of steps have derivative 0"),
+    }
+}

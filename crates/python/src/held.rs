@@ -1,0 +1,192 @@
+//! Tensors whose arrays are checked when they are first read.
+//!
+//! ```text
+//! asarray(matrix) ──► Given: frozen arrays, in O(1) ──first read──► Tensor: checked, in O(nnz)
+//!                                                     └─ not in order ──► sorted copy by SciPy
+//! ```
+//!
+//! Kernels follow positions and coordinates without checks, so they run on a [`Tensor`] alone,
+//! which exists with checked arrays only. Arrays that NumPy lends are frozen from the moment
+//! that they are given, so the check may wait: they are the same when it comes. It runs once,
+//! without the interpreter's lock, and its error is kept as well.
+//!
+//! Only borrowed arrays wait. A copy takes O(nnz) anyway, and small arrays take no time: they
+//! are checked at once, so that mistakes show where they are made.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::sync::OnceLockExt;
+use sparsec::{Array, Diagnostic, ElementType, Format, Scalar, Tensor, code};
+
+use crate::error::OrRaise;
+use crate::stored::Stored;
+
+/// Bytes of arrays from which on the check waits. Checking so many takes some microseconds.
+const WAITS: usize = 1 << 16;
+
+/// The arrays of a tensor and what is said of them.
+pub(crate) struct Parts {
+    pub(crate) format: Arc<Format>,
+    pub(crate) extents: Vec<u64>,
+    pub(crate) fill: Scalar,
+    pub(crate) arrays: Vec<Array>,
+}
+
+impl Parts {
+    fn checked(self) -> sparsec::Result<Tensor> {
+        let element = self.fill.element();
+        Tensor::new(self.format, self.extents, element, self.fill, self.arrays)
+    }
+
+    fn may_wait(&self) -> bool {
+        let arrays = self.arrays.iter();
+        let bytes: usize = arrays.map(|it| it.len() * it.element().size()).sum();
+        let mut arrays = self.arrays.iter();
+        bytes >= WAITS && arrays.all(|array| array.is_foreign() || array.is_empty())
+    }
+}
+
+/// What puts arrays in order that are not: a function of Python, and the arrays that it takes.
+pub(crate) struct Order {
+    pub(crate) function: Py<PyAny>,
+    pub(crate) shape: Vec<u64>,
+    pub(crate) arrays: Vec<Py<PyAny>>,
+}
+
+impl Order {
+    fn put(&self, py: Python<'_>) -> PyResult<Py<Stored>> {
+        let arrays: Vec<_> = self.arrays.iter().map(|array| array.bind(py)).collect();
+        let made = self.function.bind(py).call1((self.shape.clone(), arrays))?;
+        Ok(made.cast_into::<Stored>()?.unbind())
+    }
+}
+
+/// A tensor, checked or given.
+pub(crate) enum Held {
+    Checked(Tensor),
+    Given(Box<Given>),
+}
+
+/// Arrays that are checked when they are read.
+pub(crate) struct Given {
+    format: Arc<Format>,
+    extents: Vec<u64>,
+    fill: Scalar,
+    arrays: Mutex<Option<Vec<Array>>>,
+    order: Option<Order>,
+    checked: OnceLock<sparsec::Result<Tensor>>,
+    sorted: OnceLock<Py<Stored>>,
+}
+
+impl Held {
+    /// Arrays with what is said of them. Entries out of order, or two at one place, are sorted
+    /// by `order` if it is there.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::new`], if the check does not wait.
+    pub(crate) fn new(py: Python<'_>, parts: Parts, order: Option<Order>) -> PyResult<Self> {
+        if !parts.may_wait() {
+            let checked = py.detach(|| parts.checked());
+            return match (checked, order) {
+                (Err(error), Some(order)) if is_out_of_order(&error) => {
+                    let sorted = order.put(py)?;
+                    let tensor = sorted.get().tensor(py)?.try_clone().or_raise(py)?;
+                    Ok(Self::Checked(tensor))
+                }
+                (checked, _) => checked.or_raise(py).map(Self::Checked),
+            };
+        }
+        Ok(Self::Given(Box::new(Given {
+            format: parts.format,
+            extents: parts.extents,
+            fill: parts.fill,
+            arrays: Mutex::new(Some(parts.arrays)),
+            order,
+            checked: OnceLock::new(),
+            sorted: OnceLock::new(),
+        })))
+    }
+
+    pub(crate) fn format(&self) -> &Format {
+        match self {
+            Self::Checked(tensor) => tensor.format(),
+            Self::Given(given) => &given.format,
+        }
+    }
+
+    pub(crate) fn extents(&self) -> &[u64] {
+        match self {
+            Self::Checked(tensor) => tensor.extents(),
+            Self::Given(given) => &given.extents,
+        }
+    }
+
+    pub(crate) fn fill(&self) -> Scalar {
+        match self {
+            Self::Checked(tensor) => tensor.fill(),
+            Self::Given(given) => given.fill,
+        }
+    }
+
+    pub(crate) fn element(&self) -> ElementType {
+        self.fill().element()
+    }
+
+    /// The tensor, whose arrays are checked if they were not.
+    ///
+    /// # Errors
+    /// Those of [`Tensor::new`], in this call and all later ones.
+    pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<&Tensor> {
+        match self {
+            Self::Checked(tensor) => Ok(tensor),
+            Self::Given(given) => given.tensor(py),
+        }
+    }
+}
+
+impl Given {
+    fn tensor(&self, py: Python<'_>) -> PyResult<&Tensor> {
+        let checked = match self.checked.get() {
+            Some(checked) => checked,
+            // Another thread may hold the cell, and wait for the interpreter's lock.
+            None => self
+                .checked
+                .get_or_init_py_attached(py, || py.detach(|| self.check())),
+        };
+        match (checked, &self.order) {
+            (Ok(tensor), _) => Ok(tensor),
+            (Err(error), Some(order)) if is_out_of_order(error) => {
+                let sorted = match self.sorted.get() {
+                    Some(sorted) => sorted,
+                    None => {
+                        let made = order.put(py)?;
+                        self.sorted.get_or_init_py_attached(py, || made)
+                    }
+                };
+                sorted.get().tensor(py)
+            }
+            (Err(error), _) => Err(error.clone()).or_raise(py),
+        }
+    }
+
+    fn check(&self) -> sparsec::Result<Tensor> {
+        let arrays = self
+            .arrays
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let parts = Parts {
+            format: Arc::clone(&self.format),
+            extents: self.extents.clone(),
+            fill: self.fill,
+            arrays: arrays.expect("arrays are checked once"),
+        };
+        parts.checked()
+    }
+}
+
+/// Whether an error says that entries are out of order, or that two are at one place.
+fn is_out_of_order(error: &Diagnostic) -> bool {
+    [code::BAD_COORDINATES, code::DUPLICATE_ENTRY].contains(&error.code())
+}
