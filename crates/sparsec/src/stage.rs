@@ -79,7 +79,7 @@ pub enum Drawing {
 
 impl Stage {
     /// Every stage with what it shows, as `--emit` takes it.
-    pub const NAMES: [(&'static str, &'static str); 23] = [
+    pub const NAMES: [(&'static str, &'static str); 24] = [
         (
             "index",
             "index notation, statements split where planning did",
