@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use sparsec_format::{Format, Level};
+use sparsec_index::concrete::Nested;
 use sparsec_index::expr::points;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorVar};
-
-use crate::operand::Nested;
 
 /// Whether an operator can accumulate into entries of a result in this format, in any
 /// order: entries that are not stored hold the operator's identity. The loops over `open`
@@ -77,6 +76,7 @@ fn wraps(concrete: &Concrete, nested: Nested<'_, '_>) -> bool {
         lhs,
         reduce: Some(op),
         rhs,
+        ..
     } = nested
     else {
         return false;

@@ -18,11 +18,11 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
 use crate::collects::collects;
-use crate::operand::{Formats, Nested, Operands, for_each_nested};
+use crate::operand::{Formats, Operands};
 use crate::path::edges;
 use crate::scheduled;
 use crate::space::{Scope, Space, space};

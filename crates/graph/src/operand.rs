@@ -10,8 +10,8 @@ use rpds::VectorSync;
 use sparsec_base::arena::Id;
 use sparsec_base::{Arena, define_id};
 use sparsec_format::{Format, Level};
-use sparsec_index::concrete::{Clause, Stmt};
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorVar};
+use sparsec_index::concrete::{Clause, for_each_nested};
+use sparsec_index::{Access, Concrete, IndexVar, TensorVar};
 
 define_id!(
     /// A distinct access of a statement.
@@ -334,51 +334,4 @@ fn walks(access: &Access, format: &Format, loops: &[IndexVar]) -> BTreeMap<Index
         outer.extend(index.vars());
     }
     found
-}
-
-/// One assignment with the loops around it.
-#[derive(Clone, Copy, Debug)]
-pub struct Nested<'a, 'l> {
-    /// The variables of the loops around it, outermost first.
-    pub loops: &'l [IndexVar],
-    /// What is assigned.
-    pub lhs: &'a Access,
-    /// How the value is combined with what is there.
-    pub reduce: Option<&'a Operator>,
-    /// The value.
-    pub rhs: &'a Expr,
-}
-
-/// Calls `visit` on every assignment of `stmt`, consumers before producers.
-pub fn for_each_nested<'a>(stmt: &'a Stmt, visit: &mut dyn FnMut(Nested<'a, '_>)) {
-    visit_nested(stmt, &mut Vec::new(), visit);
-}
-
-fn visit_nested<'a>(
-    stmt: &'a Stmt,
-    loops: &mut Vec<IndexVar>,
-    visit: &mut dyn FnMut(Nested<'a, '_>),
-) {
-    match stmt {
-        Stmt::Assign { lhs, reduce, rhs } => visit(Nested {
-            loops,
-            lhs,
-            reduce: reduce.as_ref(),
-            rhs,
-        }),
-        Stmt::Forall { var, body } => {
-            loops.push(*var);
-            visit_nested(body, loops, visit);
-            loops.pop();
-        }
-        Stmt::Where { consumer, producer } => {
-            visit_nested(consumer, loops, visit);
-            visit_nested(producer, loops, visit);
-        }
-        Stmt::Sequence(stmts) => {
-            for stmt in stmts {
-                visit_nested(stmt, loops, visit);
-            }
-        }
-    }
 }

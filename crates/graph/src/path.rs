@@ -18,9 +18,10 @@
 use std::fmt::Write;
 
 use sparsec_format::{Format, Level};
+use sparsec_index::concrete::for_each_nested;
 use sparsec_index::{Access, Concrete, IndexVar};
 
-use crate::operand::{Formats, for_each_nested};
+use crate::operand::Formats;
 
 /// One requirement: the loop over `before` is outside that over `after`.
 #[derive(Clone, Debug, PartialEq)]

@@ -26,11 +26,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use sparsec_base::Source;
 
 mod clause;
+mod nested;
 mod print;
 mod provenance;
 mod words;
 
 pub use clause::{Clause, Placed, Skew};
+pub use nested::{Nested, for_each_nested};
 pub use provenance::Steps;
 pub use words::{AssembleStrategy, BoundKind, MergeStrategy};
 

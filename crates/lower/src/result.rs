@@ -15,8 +15,7 @@
 use std::rc::Rc;
 
 use sparsec_graph::has_padding;
-use sparsec_graph::operand::for_each_nested;
-use sparsec_index::concrete::{Steps, Stmt};
+use sparsec_index::concrete::{Steps, Stmt, for_each_nested};
 use sparsec_index::{Access, IndexVar};
 use sparsec_loop::{Builder, Expr};
 

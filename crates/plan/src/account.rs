@@ -16,7 +16,7 @@
 
 use std::fmt;
 
-use sparsec_graph::operand::for_each_nested;
+use sparsec_index::concrete::for_each_nested;
 use sparsec_index::{Concrete, TensorRole};
 use sparsec_schedule::{Command, Schedule};
 

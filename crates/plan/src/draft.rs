@@ -12,9 +12,8 @@ pub(crate) use nests::nests;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
-use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, IndexVar, TensorData, TensorRole, TensorVar};
 use sparsec_schedule::{Command, Name, Schedule};
 

@@ -27,8 +27,7 @@ pub(crate) mod workspace;
 
 use sparsec_format::{Coordinate, Format, Level, LevelKind};
 use sparsec_graph::Formats;
-use sparsec_graph::operand::{Nested, for_each_nested};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
 use sparsec_index::{
     Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar,
 };

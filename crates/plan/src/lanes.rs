@@ -13,8 +13,7 @@
 //! Lanes round otherwise than the source does, so there are none with `--strict`.
 
 use sparsec_base::mark::{Races, Unit};
-use sparsec_graph::operand::for_each_nested;
-use sparsec_index::concrete::Clause;
+use sparsec_index::concrete::{Clause, for_each_nested};
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};

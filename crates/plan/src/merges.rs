@@ -46,9 +46,9 @@
 //! rows of 10 or 30              0.47  1.3   half of the columns         0.86  1.4
 //! ```
 
-use sparsec_graph::operand::{Nested, for_each_nested, level_at};
+use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Operands, Scope, space};
-use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Nested, Stmt, for_each_nested};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, WorkspaceKind};
 use sparsec_schedule::Command;
 

@@ -27,8 +27,7 @@
 use sparsec_base::mark::{Races, Unit};
 use sparsec_format::LevelKind;
 use sparsec_graph::lowerable;
-use sparsec_graph::operand::{Nested, for_each_nested};
-use sparsec_index::concrete::{Clause, MergeStrategy, Stmt};
+use sparsec_index::concrete::{Clause, MergeStrategy, Nested, Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole};
 use sparsec_schedule::{Command, Schedule};
 

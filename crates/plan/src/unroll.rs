@@ -11,10 +11,9 @@
 //! which processors foresee where segments are as long as the ones before, and nowhere
 //! else: in rows of any length they cost more than the counting ([`Facts::evenness`]).
 
-use sparsec_graph::operand::for_each_nested;
 use sparsec_graph::{Operands, Scope};
 use sparsec_index::TensorRole;
-use sparsec_index::concrete::{Clause, Stmt};
+use sparsec_index::concrete::{Clause, Stmt, for_each_nested};
 
 use crate::estimate::{Estimate, is_known};
 use crate::prefetch::walked_alone;

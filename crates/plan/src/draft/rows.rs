@@ -19,8 +19,8 @@
 //!   precompute(A(i,r) * B(j,r), {r}, w)                 of dense rows, for each entry of (i, j)
 //! ```
 
-use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, WorkspaceKind};
+use sparsec_index::concrete::{Nested, for_each_nested};
+use sparsec_index::{Access, Expr, IndexVar, TensorRole, WorkspaceKind};
 use sparsec_schedule::product;
 
 use super::{Draft, walked};
@@ -30,36 +30,36 @@ impl Draft<'_> {
     /// others, or of the product of all operands that the loop around it does not change.
     pub(crate) fn with_row_kept(&self) -> Vec<Self> {
         let mut drafts = Vec::new();
-        for_each_assigned(&self.concrete.stmt, &mut Vec::new(), 0, &mut |assigned| {
-            drafts.extend(self.keeping_row_of(assigned));
+        for_each_nested(&self.concrete.stmt, &mut |nested| {
+            drafts.extend(self.keeping_row_of(nested));
         });
         drafts
     }
 
     /// The drafts with one more row of an assignment in a workspace.
-    fn keeping_row_of(&self, assigned: &Assigned<'_, '_>) -> Vec<Self> {
+    fn keeping_row_of(&self, nested: Nested<'_, '_>) -> Vec<Self> {
         let mut drafts = Vec::new();
-        for pair in assigned.loops.windows(2) {
+        for pair in nested.loops.windows(2) {
             let (outer, inner) = (pair[0], pair[1]);
-            let place = |var: IndexVar| assigned.loops.iter().position(|known| *known == var);
+            let place = |var: IndexVar| nested.loops.iter().position(|known| *known == var);
             let ends = |access: &Access| {
                 let last = access.vars().into_iter().max_by_key(|var| place(*var));
                 last == Some(inner) && !access.uses(outer)
             };
             let mut merged: Vec<&Access> = Vec::new();
-            for access in assigned.rhs.accesses() {
+            for access in nested.rhs.accesses() {
                 if self.is_merged(access, inner) && !merged.contains(&access) {
                     merged.push(access);
                 }
             }
             if merged.len() > 1 {
                 let rows = merged.iter().filter(|row| ends(row));
-                let alone = rows.filter(|row| !assigned.has_own(&[row]));
+                let alone = rows.filter(|row| !has_own(nested, &[row]));
                 let kept = alone.map(|row| Expr::Access((*row).clone()));
                 let marked = Some(WorkspaceKind::Marked);
                 drafts.extend(kept.filter_map(|row| self.keeping(&row, inner, marked)));
             }
-            let product = self.product_of(assigned, &ends);
+            let product = self.product_of(nested, &ends);
             drafts.extend(product.and_then(|product| {
                 let accesses = product.accesses();
                 let is_sparse = accesses.iter().any(|access| merged.contains(access));
@@ -85,13 +85,9 @@ impl Draft<'_> {
     }
 
     /// The product of all factors that are such rows, if these are some of several.
-    fn product_of(
-        &self,
-        assigned: &Assigned<'_, '_>,
-        is_row: &dyn Fn(&Access) -> bool,
-    ) -> Option<Expr> {
-        let (op, factors) = product(&self.concrete, assigned.reduce?, assigned.rhs)?;
-        let element = assigned.rhs.element(&self.concrete.tensors);
+    fn product_of(&self, nested: Nested<'_, '_>, is_row: &dyn Fn(&Access) -> bool) -> Option<Expr> {
+        let (op, factors) = product(&self.concrete, nested.reduce?, nested.rhs)?;
+        let element = nested.rhs.element(&self.concrete.tensors);
         let rounds = element.is_float() || element.is_complex();
         if rounds && self.facts.strict {
             return None;
@@ -101,7 +97,7 @@ impl Draft<'_> {
             _ => None,
         });
         let rows: Vec<&Access> = rows.collect();
-        if rows.len() < 2 || rows.len() == factors.len() || assigned.has_own(&rows) {
+        if rows.len() < 2 || rows.len() == factors.len() || has_own(nested, &rows) {
             return None;
         }
         let rows = rows.into_iter().cloned().map(Expr::Access);
@@ -125,59 +121,15 @@ impl Draft<'_> {
     }
 }
 
-/// An assignment with the loops around it.
-struct Assigned<'a, 'l> {
-    loops: &'l [IndexVar],
-    /// How many of them are around the `where` that computes its left side.
-    n_outside: usize,
-    lhs: &'a Access,
-    reduce: Option<&'a Operator>,
-    rhs: &'a Expr,
-}
-
-impl Assigned<'_, '_> {
-    /// Whether these rows have a variable that is summed and that no other operand has: it would
-    /// be summed before these are multiplied.
-    fn has_own(&self, rows: &[&Access]) -> bool {
-        let accesses = self.rhs.accesses();
-        let is_own = |var: IndexVar| {
-            let mut others = accesses.iter().filter(|other| !rows.contains(other));
-            let is_kept = self.lhs.uses(var) || self.loops[..self.n_outside].contains(&var);
-            !is_kept && !others.any(|other| other.uses(var))
-        };
-        let mut vars = rows.iter().flat_map(|row| row.vars());
-        vars.any(is_own)
-    }
-}
-
-/// Visits every assignment, consumers before producers.
-fn for_each_assigned<'a>(
-    stmt: &'a Stmt,
-    loops: &mut Vec<IndexVar>,
-    n_outside: usize,
-    visit: &mut dyn FnMut(&Assigned<'a, '_>),
-) {
-    match stmt {
-        Stmt::Assign { lhs, reduce, rhs } => visit(&Assigned {
-            loops,
-            n_outside,
-            lhs,
-            reduce: reduce.as_ref(),
-            rhs,
-        }),
-        Stmt::Forall { var, body } => {
-            loops.push(*var);
-            for_each_assigned(body, loops, n_outside, visit);
-            loops.pop();
-        }
-        Stmt::Where { consumer, producer } => {
-            for_each_assigned(consumer, loops, n_outside, visit);
-            for_each_assigned(producer, loops, loops.len(), visit);
-        }
-        Stmt::Sequence(stmts) => {
-            for stmt in stmts {
-                for_each_assigned(stmt, loops, n_outside, visit);
-            }
-        }
-    }
+/// Whether rows have a variable that is summed and that no other operand has: it would be
+/// summed before these are multiplied.
+fn has_own(nested: Nested<'_, '_>, rows: &[&Access]) -> bool {
+    let accesses = nested.rhs.accesses();
+    let is_own = |var: IndexVar| {
+        let mut others = accesses.iter().filter(|other| !rows.contains(other));
+        let is_kept = nested.lhs.uses(var) || nested.loops[..nested.n_outside].contains(&var);
+        !is_kept && !others.any(|other| other.uses(var))
+    };
+    let mut vars = rows.iter().flat_map(|row| row.vars());
+    vars.any(is_own)
 }

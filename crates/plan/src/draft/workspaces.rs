@@ -4,9 +4,8 @@
 use sparsec_base::Result;
 use sparsec_format::Format;
 use sparsec_graph::lowerable::is_irregular;
-use sparsec_graph::operand::Nested;
 use sparsec_graph::{collects, workspace_kind};
-use sparsec_index::concrete::Stmt;
+use sparsec_index::concrete::{Nested, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, TensorVar, WorkspaceKind};
 use sparsec_schedule::{Command, factors};
 
@@ -67,6 +66,7 @@ impl Draft<'_> {
         let (lhs, reduce, rhs) = (&lhs.clone(), &reduce.clone(), &rhs.clone());
         let nested = Nested {
             loops: &loops,
+            n_outside: 0,
             lhs,
             reduce: Some(reduce),
             rhs,

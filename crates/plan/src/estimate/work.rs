@@ -20,9 +20,9 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use sparsec_format::Level;
-use sparsec_graph::operand::{for_each_nested, level_at};
+use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
-use sparsec_index::concrete::{MergeStrategy, Stmt};
+use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
 
 use super::Estimate;

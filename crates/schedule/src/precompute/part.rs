@@ -1,6 +1,7 @@
 //! `precompute` of a part of a right side, whatever becomes of it.
 
 use sparsec_base::{ElementType, Result};
+use sparsec_index::concrete::for_each_nested;
 use sparsec_index::{Expr, IndexVar, Operator, Stmt};
 
 use super::Rewrite;
@@ -18,11 +19,11 @@ impl Rewrite<'_> {
         }
         let (loops, inner) = stmt.nest();
         let mut found = None;
-        for_each_with_loops(inner, &mut Vec::new(), &mut |below, rhs| {
+        for_each_nested(inner, &mut |nested| {
             if found.is_none()
-                && let Some(part) = self.find(rhs)
+                && let Some(part) = self.find(nested.rhs)
             {
-                found = Some((part.clone(), below.to_vec()));
+                found = Some((part.clone(), nested.loops.to_vec()));
             }
         });
         let (part, below) = found?;
@@ -153,32 +154,6 @@ impl Rewrite<'_> {
             Expr::Apply { args, .. } => args.iter().find_map(|arg| self.find(arg)),
             Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.find(body),
             _ => None,
-        }
-    }
-}
-
-/// Calls `visit` with the right side of every assignment and the loops around it, consumers
-/// first.
-fn for_each_with_loops<'s>(
-    stmt: &'s Stmt,
-    loops: &mut Vec<IndexVar>,
-    visit: &mut dyn FnMut(&[IndexVar], &'s Expr),
-) {
-    match stmt {
-        Stmt::Assign { rhs, .. } => visit(loops, rhs),
-        Stmt::Forall { var, body } => {
-            loops.push(*var);
-            for_each_with_loops(body, loops, visit);
-            loops.pop();
-        }
-        Stmt::Where { consumer, producer } => {
-            for_each_with_loops(consumer, loops, visit);
-            for_each_with_loops(producer, loops, visit);
-        }
-        Stmt::Sequence(parts) => {
-            for part in parts {
-                for_each_with_loops(part, loops, visit);
-            }
         }
     }
 }
