@@ -28,10 +28,11 @@ impl Contraction<'_> {
     /// little of the run.
     pub(super) fn count_degrees(&mut self) {
         let degrees = self.naive.facts().networks.degrees;
+        // Where every place is stored, degrees are extents.
         let sparse = self
             .network
             .tensors()
-            .filter(|(_, tensor)| tensor.entries.is_some());
+            .filter(|(_, tensor)| tensor.entries.is_some() && tensor.n_stored() < tensor.size());
         let sparse: Vec<(TensorId, String, f64)> = sparse
             .map(|(id, tensor)| (id, tensor.name.clone(), tensor.n_stored()))
             .collect();
