@@ -8,13 +8,19 @@ function                    does
 `evaluate`                  computes a program of index notation
 `evaluate_all`              the same, with the results of all statements
 `einsum`                    computes a product written with a letter for each mode
+`lazy`, `compute`           computes a whole expression by one program
+`jit`                       compiles a function of tensors
+`function`                  translates a scalar function of the user
+`gradient`                  derives a program by an operand; `sparsec.torch` for PyTorch
 `explain`                   shows a stage between the program and its kernel
+`cp_als`, `tucker_hooi`     decompose a tensor
 `read`, `write`             files: ``.mtx``, ``.tns``, ``.npz``, ``.h5`` and others
 `configure`                 chooses the number of threads and the engine
 ==========================  ==========================================================
 
-Operators of `Tensor` (``+ - * / // % ** @``, comparisons) and its methods (``sum``, ``max``,
-``permute_dims``, ...) are written with `evaluate`.
+Operators of `Tensor` (``+ - * / // % ** @``, comparisons), its methods (``sum``, ``max``,
+``permute_dims``, ...) and the functions of the array API standard (`exp`, `concat`, `matmul`, ...)
+are written with `evaluate`, or move entries.
 
 Examples
 --------
@@ -34,12 +40,13 @@ from ._array_api.manipulation import *
 from ._array_api.reductions import *
 from ._array_api.searching import *
 from ._asarray import asarray, from_buffers, from_coo
-from ._compute import einsum, evaluate, evaluate_all, explain
+from ._compute import einsum, evaluate, evaluate_all, explain, gradient
 from ._config import configuration, configure
-from ._jit import function, jit
-from ._lazy import Lazy, compute, lazy
+from ._decompose import cp_als, tucker_hooi
 from ._errors import DtypeError, Error, FileError, InputError, OutOfMemoryError
 from ._files import read, write
+from ._jit import function, jit
+from ._lazy import Lazy, compute, lazy
 from ._tensor import Tensor
 
 for _class in (DtypeError, Error, FileError, InputError, OutOfMemoryError, Tensor):
@@ -47,21 +54,8 @@ for _class in (DtypeError, Error, FileError, InputError, OutOfMemoryError, Tenso
 del _class
 
 __all__ = [
-    "DtypeError",
-    "Error",
-    "FileError",
-    "InputError",
-    "OutOfMemoryError",
-    "Tensor",
-    "asarray",
-    "configuration",
-    "configure",
-    "einsum",
-    "evaluate",
-    "evaluate_all",
-    "explain",
-    "from_buffers",
-    "from_coo",
-    "read",
-    "write",
+    *["DtypeError", "Error", "FileError", "InputError", "Lazy", "OutOfMemoryError", "Tensor"],
+    *["asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate"],
+    *["evaluate_all", "explain", "from_buffers", "from_coo", "function", "gradient", "jit"],
+    *["lazy", "read", "tucker_hooi", "write"],
 ]

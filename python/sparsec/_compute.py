@@ -148,6 +148,49 @@ def explain(
     return Explained(_sparsec.explain(expression, *call, stage))
 
 
+def gradient(
+    expression: str,
+    of: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    **named: Any,
+) -> str:
+    """The program that computes the derivatives of another by an operand.
+
+    It reads ``d_y``, the derivatives of some number by the entries of the last result ``y``,
+    and computes ``d_A`` for an operand ``A``: where it stores entries, if its format is sparse.
+
+    Parameters
+    ----------
+    expression : str
+        The program, as for `evaluate`.
+    of : str
+        The name of the operand, of a float type.
+    operands, **named
+        The operands, whose formats and types are looked at.
+
+    Raises
+    ------
+    InputError
+        For what has no derivative (``E0005``), with the place.
+
+    Notes
+    -----
+    Source: Griewank and Walther, "Evaluating Derivatives", SIAM 2008, chapter 3,
+    https://doi.org/10.1137/1.9780898717761.
+
+    Examples
+    --------
+    >>> import numpy as np, sparsec
+    >>> A = sparsec.asarray(np.eye(3), format="csr")
+    >>> print(sparsec.gradient("y(i) = A(i,j) * x(j)", "x", A=A, x=np.ones(3)))
+    d_x(j) = sum{i}(d_y(i) * A(i,j))
+    >>> print(sparsec.gradient("y(i) = A(i,j) * x(j)", "A", A=A, x=np.ones(3)))
+    d_A(i,j) = select(isstored(A(i,j)), d_y(i) * x(j), 0.0)
+    """
+    return str(explain(expression, operands, stage=f"gradient={of}", **named)).strip()
+
+
 class Explained(str):
     """A text that a notebook shows as it is."""
 

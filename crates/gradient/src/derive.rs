@@ -10,63 +10,46 @@
 //! term, the statement with the access is written again, in variables of the new statement: those
 //! of the access become those of `d_A`, all others are new.
 //!
+//! [`back`](super::back) goes through expressions, and [`write`](super::write) writes them again.
+//!
 //! Invariant: a term depends on each variable of `d_A` and on each variable that it is summed over,
 //! so that extents follow; where the derivative itself does not, [`Term::tied`] reads a tensor of
 //! the statement that does.
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
-use sparsec_base::{Diagnostic, ElementType, Kind, Result, Scalar, code};
+use sparsec_base::{Diagnostic, Kind, Result, code};
 use sparsec_index::build::Value;
 use sparsec_index::program::TensorRole;
 use sparsec_index::{
-    Access, Expr, IndexExpr, IndexVar, Operator, Program, ProgramBuilder, Statement, TensorVar,
+    Access, IndexExpr, IndexVar, Operator, Program, ProgramBuilder, Statement, TensorVar,
 };
 
 use crate::Places;
-use crate::partial::{Values, partial};
+use crate::partial::Values;
+use crate::write::{Names, Renamed};
 
 /// A gradient that is being built.
 pub(crate) struct Derivation<'a> {
-    program: &'a Program,
+    pub(crate) program: &'a Program,
     target: TensorVar,
     places: Places,
-    built: ProgramBuilder,
+    pub(crate) built: ProgramBuilder,
     /// The tensors of the program, in the new one.
-    tensors: BTreeMap<TensorVar, TensorVar>,
+    pub(crate) tensors: BTreeMap<TensorVar, TensorVar>,
     /// The derivatives by tensors of the program.
     derivatives: BTreeMap<TensorVar, TensorVar>,
     /// How many tensors hold extremes.
-    n_extremes: usize,
+    pub(crate) n_extremes: usize,
 }
-
-/// The variables of a statement that is written again.
-type Renamed = BTreeMap<IndexVar, IndexVar>;
 
 /// The way from a statement to one of its accesses.
-struct Path<'a> {
-    statement: &'a Statement,
+pub(crate) struct Path<'a> {
+    pub(crate) statement: &'a Statement,
     /// How many accesses of the expression at hand are left of the one.
-    number: usize,
+    pub(crate) number: usize,
     /// The variables of the statement's result, and those that are bound on the way.
-    scope: Vec<IndexVar>,
-}
-
-/// Names of variables, each once in a statement.
-#[derive(Default)]
-struct Names(BTreeSet<String>);
-
-impl Names {
-    /// The name itself, or with the first number that makes it new.
-    fn fresh(&mut self, name: &str) -> String {
-        let mut numbered = (1..).map(|number| format!("{name}{number}"));
-        let mut fresh = name.to_owned();
-        while !self.0.insert(fresh.clone()) {
-            fresh = numbered.next().expect("there are more numbers");
-        }
-        fresh
-    }
+    pub(crate) scope: Vec<IndexVar>,
 }
 
 /// One access of a tensor in a statement, from the left to the right.
@@ -100,7 +83,12 @@ impl<'a> Derivation<'a> {
         derivation.built.finish()
     }
 
-    fn refused(&self, span: sparsec_base::Span, message: String, help: &str) -> Diagnostic {
+    pub(crate) fn refused(
+        &self,
+        span: sparsec_base::Span,
+        message: String,
+        help: &str,
+    ) -> Diagnostic {
         Diagnostic::new(code::DOES_NOT_APPLY, message)
             .at(&self.program.source, span, "here")
             .help(help.to_owned())
@@ -392,239 +380,4 @@ impl<'a> Derivation<'a> {
         let access = self.built.access(*tensor, vars)?;
         self.tied(value, &access)
     }
-
-    /// The derivative by the access that a path leads to, where `d` is that by `expr`; `None` if it
-    /// is 0. Variables that are bound on the way are put into the scope.
-    fn back(
-        &mut self,
-        expr: &'a Expr,
-        d: Value,
-        path: &mut Path<'a>,
-        renamed: &mut Renamed,
-        names: &mut Names,
-    ) -> Result<Option<Value>> {
-        match expr {
-            Expr::Access(_) => Ok(Some(d)),
-            Expr::Literal(_) | Expr::Index(_) => Ok(None),
-            Expr::Cast(_, body) => {
-                let from = body.element(&self.program.tensors);
-                match from.kind() {
-                    Kind::Float => {
-                        let d = match from == d.element() {
-                            true => d,
-                            false => self.built.cast(from, d)?,
-                        };
-                        self.back(body, d, path, renamed, names)
-                    }
-                    _ => Ok(None),
-                }
-            }
-            Expr::Apply { op, args } => self.back_applied(op, args, d, path, renamed, names),
-            Expr::Reduce { op, vars, body } => {
-                for var in vars {
-                    self.rename(*var, renamed, names);
-                    path.scope.push(*var);
-                }
-                let d = match op {
-                    Operator::Add => d,
-                    Operator::Max | Operator::Min => {
-                        match self.shared(op, expr, body, d, renamed, names)? {
-                            Some(d) => d,
-                            None => return Ok(None),
-                        }
-                    }
-                    _ => {
-                        let name = op.reduction_name().unwrap_or_default();
-                        let message = format!("the reduction `{name}` has no derivative here");
-                        let help = "write it with `sum`, `max` or `min`: a product of positive \
-                                    numbers is `exp(sum{k}(log(x(k))))`";
-                        return Err(self.refused(path.statement.span, message, help));
-                    }
-                };
-                self.back(body, d, path, renamed, names)
-            }
-        }
-    }
-
-    /// As [`back`](Self::back), at an operator.
-    fn back_applied(
-        &mut self,
-        op: &Operator,
-        args: &'a [Expr],
-        d: Value,
-        path: &mut Path<'a>,
-        renamed: &mut Renamed,
-        names: &mut Names,
-    ) -> Result<Option<Value>> {
-        let mut number = 0;
-        while path.number >= args[number].accesses().len() {
-            path.number -= args[number].accesses().len();
-            number += 1;
-        }
-        let of = &args[number];
-        if of.element(&self.program.tensors).kind() == Kind::Complex {
-            let message = format!(
-                "`{}` of complex numbers has no derivative here",
-                op.symbol()
-            );
-            let help = "derive by real numbers";
-            return Err(self.refused(path.statement.span, message, help));
-        }
-        if is_flat(op) || d.element().kind() != Kind::Float {
-            return Ok(None);
-        }
-        let mut values = Vec::new();
-        for arg in args {
-            // Variables that the argument binds are bound once more beside its derivative.
-            let mut own = renamed.clone();
-            for var in arg.bound_vars() {
-                own.remove(&var);
-            }
-            values.push(self.value(arg, &mut own, names)?);
-        }
-        let d = partial(&Values(&self.built), op, &values, number, &d)?;
-        self.back(of, d, path, renamed, names)
-    }
-
-    /// The derivative by each entry of an extreme: equal shares for those that are it.
-    fn shared(
-        &mut self,
-        op: &Operator,
-        extreme: &Expr,
-        body: &Expr,
-        d: Value,
-        renamed: &Renamed,
-        names: &mut Names,
-    ) -> Result<Option<Value>> {
-        if d.element().kind() != Kind::Float {
-            return Ok(None);
-        }
-        let bound = extreme.bound_vars();
-        let free: Vec<IndexVar> = extreme
-            .vars()
-            .into_iter()
-            .filter(|it| !bound.contains(it))
-            .collect();
-        self.n_extremes += 1;
-        let number = self.n_extremes;
-        let [most, ties] = [op.symbol(), "ties"].map(|name| format!("{name}_{number}"));
-        let [most, ties] = [most, ties].map(|name| self.built.result(&name, free.len()));
-        let (most, ties) = (most?, ties?);
-        // max_1(i) = max{j}(e)
-        let mut own = Names::default();
-        let mut renamed_here = Renamed::new();
-        for var in &free {
-            let new = self.var(&mut own, *var);
-            renamed_here.insert(*var, new);
-        }
-        let vars: Vec<IndexVar> = free.iter().map(|var| renamed_here[var]).collect();
-        let value = self.value(extreme, &mut renamed_here.clone(), &mut own)?;
-        self.built.assign(most, vars.iter().copied(), value)?;
-        // ties_1(i) = sum{j}(select(e == max_1(i), 1, 0))
-        let over = match extreme {
-            Expr::Reduce { vars, .. } => vars.clone(),
-            _ => unreachable!("an extreme is a reduction"),
-        };
-        for var in &over {
-            let new = self.var(&mut own, *var);
-            renamed_here.insert(*var, new);
-        }
-        let at = self.built.access(most, vars.iter().copied())?;
-        let entry = self.value(body, &mut renamed_here.clone(), &mut own)?;
-        let values = Values(&self.built);
-        let element = entry.element();
-        let (one, zero) = (self.of_type(element, 1.0), self.of_type(element, 0.0));
-        let counted = values.select(&values.two(&Operator::Eq, &entry, &at)?, &one, &zero)?;
-        let over: Vec<IndexVar> = over.iter().map(|var| renamed_here[var]).collect();
-        let count = self.built.reduce(&Operator::Add, over, counted)?;
-        self.built.assign(ties, vars, count)?;
-        // select(e == max_1(i), d / ties_1(i), 0)
-        let places = || free.iter().map(|var| renamed[var]);
-        let most = self.built.access(most, places())?;
-        let ties = self.built.access(ties, places())?;
-        let mut here = renamed.clone();
-        for var in body.bound_vars() {
-            here.remove(&var);
-        }
-        let entry = self.value(body, &mut here, names)?;
-        let values = Values(&self.built);
-        let share = values.two(&Operator::Div, &d, &ties)?;
-        let meets = values.two(&Operator::Eq, &entry, &most)?;
-        values.select(&meets, &share, &values.number(0.0)).map(Some)
-    }
-
-    fn of_type(&self, element: ElementType, value: f64) -> Value {
-        let value = Scalar::F64(value);
-        self.built.number(value.cast(element).unwrap_or(value))
-    }
-
-    /// An expression of the program, in the variables of the statement that is being written. Those
-    /// that it binds get names of their own.
-    fn value(&mut self, expr: &Expr, renamed: &mut Renamed, names: &mut Names) -> Result<Value> {
-        match expr {
-            Expr::Literal(value) => Ok(self.built.number(*value)),
-            Expr::Access(access) => {
-                let Some(&tensor) = self.tensors.get(&access.tensor) else {
-                    unreachable!("what statements read is declared");
-                };
-                let indices = access.indices.iter();
-                let indices = indices.map(|index| index.renamed(&|var| renamed[&var]));
-                self.built.access(tensor, indices)
-            }
-            Expr::Index(index) => self.built.index(index.renamed(&|var| renamed[&var])),
-            Expr::Cast(element, body) => {
-                let body = self.value(body, renamed, names)?;
-                match body.element() == *element {
-                    true => Ok(body),
-                    false => self.built.cast(*element, body),
-                }
-            }
-            Expr::Apply { op, args } => {
-                let mut values = Vec::new();
-                for arg in args {
-                    values.push(self.value(arg, renamed, names)?);
-                }
-                self.built.apply(op, values)
-            }
-            Expr::Reduce { op, vars, body } => {
-                let mut new = Vec::new();
-                for var in vars {
-                    let made = self.var(names, *var);
-                    renamed.insert(*var, made);
-                    new.push(made);
-                }
-                let body = self.value(body, renamed, names)?;
-                self.built.reduce(op, new, body)
-            }
-        }
-    }
-
-    /// Gives a variable of the program one of the statement, if it has none.
-    fn rename(&mut self, var: IndexVar, renamed: &mut Renamed, names: &mut Names) {
-        if let Entry::Vacant(entry) = renamed.entry(var) {
-            entry.insert(self.var(names, var));
-        }
-    }
-
-    /// A variable like one of the program, with a name that the statement does not have.
-    fn var(&mut self, names: &mut Names, like: IndexVar) -> IndexVar {
-        let data = &self.program.vars[like];
-        let name = names.fresh(&data.name);
-        self.built.var(&name)
-    }
-}
-
-/// Whether an operator has derivative 0 wherever it has one.
-fn is_flat(op: &Operator) -> bool {
-    use Operator as Op;
-    let steps = [
-        Op::FloorDiv,
-        Op::Imag,
-        Op::Floor,
-        Op::Ceil,
-        Op::Round,
-        Op::Trunc,
-        Op::Sign,
-    ];
-    steps.contains(op) || op.is_predicate() || op.is_logical()
 }

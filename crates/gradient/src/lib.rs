@@ -30,8 +30,10 @@
 //! Source: Griewank and Walther, "Evaluating Derivatives", 2nd edition, SIAM 2008, chapter 3
 //! (the reverse mode), <https://doi.org/10.1137/1.9780898717761>.
 
+mod back;
 mod derive;
 mod partial;
+mod write;
 
 use std::collections::BTreeSet;
 

@@ -1,0 +1,47 @@
+"""The example scripts run, and print what they say."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sparsec
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "python"
+#: What each needs beside NumPy, and a word that it prints.
+SCRIPTS = {
+    "graphs": (None, "triangles"),
+    "solvers": ("scipy", "conjugate gradients"),
+    "decompositions": (None, "Tucker"),
+    "chemistry": (None, "exchange energy"),
+    "graph_network": ("torch", "told apart"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_examples(name, capsys):
+    needed, word = SCRIPTS[name]
+    if needed is not None:
+        pytest.importorskip(needed, reason=f"{needed} is not installed")
+    script = runpy.run_path(str(EXAMPLES / f"{name}.py"))
+    script["main"]()
+    assert word in capsys.readouterr().out
+
+
+def test_figures_of_graphs(rng):
+    script = runpy.run_path(str(EXAMPLES / "graphs.py"))
+    dense = np.triu(rng.random((30, 30)) < 0.2, 1)
+    dense = (dense | dense.T).astype(np.int64)
+    A = sparsec.asarray(dense, format="csr")
+    assert script["triangles"](A) == np.trace(dense @ dense @ dense) // 6
+    ranks = script["page_rank"](A)
+    shares = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
+    np.testing.assert_allclose(ranks, 0.85 * shares.T @ ranks + 0.15 / 30, atol=1e-8)
+    assert script["distances"](A, 0)[np.flatnonzero(dense[0])].tolist() == [1] * dense[0].sum()
+
+
+def test_all_examples_are_tested():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SCRIPTS)
