@@ -12,6 +12,7 @@ use sparsec_loop::{Access, BinaryOp, Block, Buffer, Expr, Failure, Function, Mar
 use crate::abi;
 use crate::growth::Growth;
 use crate::helper::Helpers;
+use crate::loops::is_tile;
 use crate::name::Names;
 use crate::nest;
 use crate::precedence::{Piece, Precedence};
@@ -39,6 +40,8 @@ pub(crate) struct Writer<'f> {
     pub(crate) nests: Vec<String>,
     /// Whether the body of the loop around sorts.
     pub(crate) is_sorting: bool,
+    /// Whether several loops of the block at hand store along arrays, a few entries each.
+    pub(crate) is_tile: bool,
     /// Results that the chunk being written grows in its turn.
     pub(crate) grown_in_turn: Vec<Buffer>,
     lines: Vec<String>,
@@ -74,6 +77,7 @@ impl<'f> Writer<'f> {
             chunks: Vec::new(),
             nests: Vec::new(),
             is_sorting: false,
+            is_tile: false,
             grown_in_turn: Vec::new(),
             lines: Vec::new(),
             indent: 1,
@@ -155,6 +159,7 @@ impl<'f> Writer<'f> {
     }
 
     pub(crate) fn block(&mut self, block: &Block) {
+        let outside = std::mem::replace(&mut self.is_tile, is_tile(block));
         let mut rest = block.as_slice();
         while let Some(stmt) = rest.first() {
             let run = growth_run(rest);
@@ -173,6 +178,7 @@ impl<'f> Writer<'f> {
             }
             rest = &rest[run.len().max(1)..];
         }
+        self.is_tile = outside;
     }
 
     fn stmt(&mut self, stmt: &Stmt) {
