@@ -128,10 +128,6 @@ impl Draft<'_> {
         let rounds = element.is_float() || element.is_complex();
         let bound = self.concrete.bound_in(outer);
         let divided = factors(&self.concrete, reduce, rhs, &bound).filter(|factors| {
-            let is_finite = |factor: &Expr| {
-                let fill = factor.fill(&self.concrete.tensors, &self.concrete.vars);
-                fill.is_some_and(|fill| fill.to_c128().is_finite())
-            };
             let reads_workspace = |factor: &Expr| {
                 let mut accesses = factor.accesses().into_iter();
                 accesses.any(|it| self.concrete.tensors[it.tensor].role == TensorRole::Workspace)
@@ -141,7 +137,7 @@ impl Draft<'_> {
                 accesses.all(|it| self.format(it.tensor).is_some_and(Format::is_all_dense))
             };
             let mut outside = factors.outside.iter();
-            outside.all(|it| (!rounds || is_finite(it)) && !reads_workspace(it))
+            outside.all(|it| (!rounds || self.has_finite_fill(it)) && !reads_workspace(it))
                 && !(rounds && self.facts.strict)
                 && factors.inside.iter().all(is_dense)
         });
@@ -149,6 +145,47 @@ impl Draft<'_> {
             Some(factors) => factors.product(&factors.inside),
             None => rhs.clone(),
         }
+    }
+
+    /// The draft with a dense result multiplied by factors that its sum does not depend on once
+    /// that is done, in place of at each entry: `y(j) = M(j) * w(j)` behind
+    /// `w(j) += A(i,j) * x(i)`.
+    pub(crate) fn with_factors_apart(&self) -> Option<Self> {
+        let (loops, Stmt::Assign { lhs, reduce, rhs }) = self.concrete.stmt.nest() else {
+            return None;
+        };
+        let is_reduced = |var: &IndexVar| !lhs.uses(*var);
+        let first = loops.iter().position(is_reduced)?;
+        let (outer, inside) = loops.split_at(first);
+        let modes: Vec<IndexVar> = inside
+            .iter()
+            .copied()
+            .filter(|it| !is_reduced(it))
+            .collect();
+        if modes.is_empty() || self.concrete.clauses().len() > 0 {
+            return None;
+        }
+        let element = rhs.element(&self.concrete.tensors);
+        if (element.is_float() || element.is_complex()) && self.facts.strict {
+            return None;
+        }
+        let bound: Vec<IndexVar> = outer.iter().chain(&modes).copied().collect();
+        let divided = factors(&self.concrete, reduce.as_ref()?, rhs, &bound)?;
+        let mut outside = divided.outside.iter();
+        let is_entry = |factor: &Expr| !factor.vars().is_empty();
+        if !outside.clone().all(|it| self.has_finite_fill(it)) || !outside.any(is_entry) {
+            return None;
+        }
+        let expr = divided.product(&divided.inside);
+        let mut draft = self.clone();
+        let kind = Some(WorkspaceKind::Bitmap);
+        draft.precompute(&expr, &modes, "w", kind).ok()?;
+        Some(draft)
+    }
+
+    fn has_finite_fill(&self, factor: &Expr) -> bool {
+        let fill = factor.fill(&self.concrete.tensors, &self.concrete.vars);
+        fill.is_some_and(|fill| fill.to_c128().is_finite())
     }
 
     /// What is asked of a workspace over `modes` that collects `rhs` in `loops`.

@@ -19,7 +19,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use sparsec_format::Level;
+use sparsec_format::{Capabilities, Level};
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
@@ -183,15 +183,22 @@ impl Loops<'_> {
         };
         let looked_up = lead.located.iter().map(|operand| {
             let access = operands.access(*operand);
-            let format = estimate.formats.of(access.tensor);
-            match format
-                .levels()
-                .iter()
-                .any(|level| level.kind.capabilities().probing_insert)
-            {
-                true => machine.probe,
-                false => machine.step,
+            let levels = estimate.formats.of(access.tensor).levels();
+            let is_any = |is: fn(&Capabilities) -> bool| {
+                let mut levels = levels.iter();
+                levels.any(|level| is(&level.kind.capabilities()))
+            };
+            if is_any(|it| it.probing_insert) {
+                return machine.probe;
             }
+            // A bit is tested, which is foreseen if it is mostly the same.
+            let places = estimate.points(&access.vars());
+            let share = (estimate.n_stored(access) / places).min(1.0);
+            let wrong = match is_any(|it| it.random_insert && it.locate) {
+                true => share.min(1.0 - share) * machine.wrong_guess,
+                false => 0.0,
+            };
+            machine.step + wrong
         });
         let entry = match is_in_tile {
             true => 0.0,

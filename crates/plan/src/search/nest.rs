@@ -263,7 +263,9 @@ impl<'a> Search<'a> {
         let mut best = self.completed(draft.clone())?;
         // Where commands say what workspaces there are, these are all.
         while self.asked.amid.is_empty() {
-            let kept = draft.with_row_kept().into_iter().filter_map(|kept| {
+            let mut kept = draft.with_row_kept();
+            kept.extend(draft.with_factors_apart());
+            let kept = kept.into_iter().filter_map(|kept| {
                 self.effort.spend_on(&kept.concrete);
                 let completed = self.completed(kept.clone()).ok()?;
                 completed
