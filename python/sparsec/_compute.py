@@ -11,6 +11,7 @@ from . import _lazy, _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
 from ._errors import failure
+from ._operators import LAZY
 from ._tensor import Tensor
 
 
@@ -237,7 +238,7 @@ def einsum(*operands: Any, out_format: str | None = None, optimize: Any = None) 
     4.0
     """
     equation, arrays = equation_of(operands)
-    if _lazy.is_lazy() or any(isinstance(x, _lazy.Lazy) for x in arrays):
+    if LAZY.get() or any(isinstance(x, _lazy.Lazy) for x in arrays):
         return _lazy.product(_explicit(equation), arrays)  # type: ignore[return-value]
     stored = [_stored(x) for x in arrays]
     text = _sparsec.einsum_text(equation, [len(it.shape) for it in stored])

@@ -14,7 +14,6 @@ the planner sees all of it: it fuses loops, chooses orders, and keeps no more th
 from __future__ import annotations
 
 import re
-from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Callable, Iterable, Sequence
 
@@ -23,20 +22,12 @@ import numpy as np
 from . import _sparsec
 from ._errors import failure
 from ._indexing import is_selection, windows_of
-from ._operators import Operators, _literal, access, broadcast_shape, modes_of
+from ._operators import LAZY, Operators, _literal, access, broadcast_shape, modes_of
 from ._tensor import Tensor
 
 #: Operators that a statement has before a node becomes a statement of its own: a statement has
 #: at most 500, and writing one takes three frames of the interpreter's stack for each.
 _LONGEST = 100
-
-_IS_LAZY: ContextVar[bool] = ContextVar("sparsec_lazy", default=False)
-
-
-def is_lazy() -> bool:
-    """Whether operators of tensors make nodes here."""
-    return _IS_LAZY.get()
-
 
 class Lazy(Operators):
     """A tensor that is not computed yet.
@@ -46,6 +37,8 @@ class Lazy(Operators):
     """
 
     __slots__ = ("_children", "_dtype", "_n_operators", "_write", "shape")
+
+    _is_lazy = True
 
     def __init__(
         self,
@@ -375,7 +368,7 @@ class lazy:
         return object.__new__(cls) if x is None else node(x)
 
     def __enter__(self) -> None:
-        self._token = _IS_LAZY.set(True)
+        self._token = LAZY.set(True)
 
     def __exit__(
         self,
@@ -383,7 +376,7 @@ class lazy:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _IS_LAZY.reset(self._token)
+        LAZY.reset(self._token)
 
 
 def compute(*expressions: Any, out_format: str | None = None) -> Any:

@@ -7,8 +7,9 @@ and number of modes, so an operator costs about as much as `evaluate`.
 from __future__ import annotations
 
 import cmath
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
@@ -115,12 +116,17 @@ _TYPES = {
 #: Integers whose sums have another type.
 _NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _NUMBERS = (bool, int, float, complex, np.generic)
+#: Whether operators of tensors make expressions here.
+LAZY: ContextVar[bool] = ContextVar("sparsec_lazy", default=False)
 
 
 class Operators:
     """What a tensor computes."""
 
     __slots__ = ()
+
+    #: Whether it is an expression that is not computed yet.
+    _is_lazy = False
 
     if TYPE_CHECKING:
         # What `Tensor` has.
@@ -330,9 +336,9 @@ class Operators:
         return "{0}" if self.dtype.kind == "b" else "({0} != 0)"
 
     def _reduced(self, name: str, axis: Any, keepdims: bool, form: str) -> Tensor:
-        from . import _lazy
+        if LAZY.get():
+            from . import _lazy
 
-        if _lazy.is_lazy():
             return getattr(_lazy.node(self), "_reduced")(name, axis, keepdims, form)  # type: ignore[no-any-return]
         modes = modes_of(axis, self.ndim)
         text = _reduction(name, self.ndim, modes, bool(keepdims), form)
@@ -538,15 +544,12 @@ def _number(value: Any, dtype: np.dtype) -> _sparsec.Stored:
 def apply(form: str, *arguments: Any) -> Tensor:
     """A function of up to three arguments. Numbers are taken with the type of a tensor among
     them, as NumPy takes them."""
-    from . import _lazy
-    from ._asarray import asarray
-    from ._tensor import Tensor
+    if LAZY.get() or any(getattr(x, "_is_lazy", False) for x in arguments):
+        from . import _lazy
 
-    if _lazy.is_lazy() or any(isinstance(x, _lazy.Lazy) for x in arguments):
         return _lazy.applied(form, arguments)  # type: ignore[return-value]
     if len(arguments) == 1:
-        (only,) = arguments
-        only = only if isinstance(only, Tensor) else asarray(only)
+        only = _tensor(arguments[0])
         return evaluated(_elementwise(form, only.ndim), [("a", only._stored)], [])
     operands: list[tuple[str, _sparsec.Stored]] = []
     shapes: list[tuple[int, ...] | str] = []
@@ -559,7 +562,7 @@ def apply(form: str, *arguments: Any) -> Tensor:
                 continue
             stored = _number(x, tensor.dtype)
         else:
-            stored = (x if isinstance(x, Tensor) else asarray(x))._stored
+            stored = _tensor(x)._stored
         operands.append((name, stored))
         shapes.append(stored.shape)
     # Operands without modes stand beside any others.
@@ -587,6 +590,15 @@ def _of_truth(form: str, *arguments: Any) -> Tensor:
     return apply(form, *arguments)
 
 
+def _tensor(x: Any) -> Tensor:
+    """A tensor, or what `asarray` makes of anything else."""
+    if isinstance(x, Operators):
+        return x  # type: ignore[return-value]
+    from ._asarray import asarray
+
+    return asarray(x)
+
+
 def _is_number(x: Any) -> bool:
     return isinstance(x, _NUMBERS)
 
@@ -595,9 +607,11 @@ def evaluated(
     text: str, operands: list[tuple[str, _sparsec.Stored]], extents: list[tuple[str, int]]
 ) -> Tensor:
     """The result of a program over these operands, with extents of further indices."""
-    from ._tensor import Tensor
+    return _made(_sparsec.evaluate(text, operands, [], extents))
 
-    return Tensor._of(_sparsec.evaluate(text, operands, [], extents))
+
+#: What makes a tensor of a stored one: `Tensor._of`, which that module puts here.
+_made: Callable[[_sparsec.Stored], Tensor]
 
 
 #: Products of vectors and matrices, by the numbers of modes.
@@ -610,17 +624,14 @@ _PRODUCTS: dict[tuple[int, int], str] = {
 
 
 def _matmul(first: Any, second: Any) -> Tensor:
-    from . import _lazy
-    from ._asarray import asarray
-    from ._compute import einsum
-
-    a, b = (x if isinstance(x, Operators) else asarray(x) for x in (first, second))
-    is_lazy = _lazy.is_lazy() or isinstance(a, _lazy.Lazy) or isinstance(b, _lazy.Lazy)
+    a, b = _tensor(first), _tensor(second)
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("`@` multiplies tensors with modes; multiply by a number with `*`")
     text = _PRODUCTS.get((a.ndim, b.ndim))
-    if text is not None and not is_lazy:
+    if text is not None and not (a._is_lazy or b._is_lazy or LAZY.get()):
         return evaluated(text, [("a", a._stored), ("b", b._stored)], [])
+    from ._compute import einsum
+
     left = "...ij" if a.ndim > 1 else "j"
     right = "...jk" if b.ndim > 1 else "j"
     output = "..." + ("i" if a.ndim > 1 else "") + ("k" if b.ndim > 1 else "")

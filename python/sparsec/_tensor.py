@@ -7,7 +7,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _sparsec
+from . import _operators, _sparsec
 from ._errors import failure
 from ._operators import Operators
 
@@ -404,6 +404,9 @@ class Tensor(Operators):
         stored = self._stored
         arrays = [array for _, array in stored.buffers]
         return _rebuilt, (stored.format, stored.shape, arrays, stored.fill, self.dtype)
+
+
+_operators._made = Tensor._of
 
 
 def _rebuilt(

@@ -96,7 +96,16 @@ impl<'a> Derivation<'a> {
             for var in arg.bound_vars() {
                 own.remove(&var);
             }
-            values.push(self.value(arg, &mut own, names)?);
+            // Not all derivatives read all arguments: what this one does not read may be the
+            // result of a statement that is left out.
+            let is_written = arg
+                .accesses()
+                .iter()
+                .all(|it| self.tensors.contains_key(&it.tensor));
+            values.push(match is_written {
+                true => Some(self.value(arg, &mut own, names)?),
+                false => None,
+            });
         }
         let d = partial(&Values(&self.built), op, &values, number, &d)?;
         self.back(of, d, path, renamed, names)

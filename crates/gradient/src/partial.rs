@@ -53,96 +53,102 @@ impl Values<'_> {
 pub(crate) fn partial(
     values: &Values<'_>,
     op: &Operator,
-    args: &[Value],
+    args: &[Option<Value>],
     number: usize,
     d: &Value,
 ) -> Result<Value> {
     let v = values;
-    let a = &args[0];
-    let b = args.get(1);
-    let both = || b.expect("an operator of two arguments has a second");
+    let arg = |number: usize| {
+        let value = args[number].as_ref();
+        value.expect("the statements that derivatives read are written")
+    };
+    let (a, both) = (|| arg(0), || arg(1));
     let first = number == 0;
     match op {
         Op::Add => Ok(d.clone()),
         Op::Sub if first => Ok(d.clone()),
         Op::Sub | Op::Neg => v.one(&Op::Neg, d),
-        Op::Mul => v.two(&Op::Mul, d, &args[1 - number]),
+        Op::Mul => v.two(&Op::Mul, d, arg(1 - number)),
         Op::Div if first => v.two(&Op::Div, d, both()),
         Op::Div => {
-            let quotient = v.two(&Op::Div, &v.two(&Op::Mul, d, a)?, &v.square(both())?)?;
+            let quotient = v.two(&Op::Div, &v.two(&Op::Mul, d, a())?, &v.square(both())?)?;
             v.one(&Op::Neg, &quotient)
         }
         Op::Mod if first => Ok(d.clone()),
         Op::Mod => {
-            let times = v.two(&Op::FloorDiv, a, both())?;
+            let times = v.two(&Op::FloorDiv, a(), both())?;
             v.one(&Op::Neg, &v.two(&Op::Mul, d, &times)?)
         }
-        Op::Abs => v.two(&Op::Mul, d, &v.one(&Op::Sign, a)?),
+        Op::Abs => v.two(&Op::Mul, d, &v.one(&Op::Sign, a())?),
         Op::Conj | Op::Real => Ok(d.clone()),
         Op::Sqrt => {
-            let twice = v.two(&Op::Mul, &v.number(2.0), &v.one(&Op::Sqrt, a)?)?;
+            let twice = v.two(&Op::Mul, &v.number(2.0), &v.one(&Op::Sqrt, a())?)?;
             v.two(&Op::Div, d, &twice)
         }
-        Op::Exp => v.two(&Op::Mul, d, &v.one(&Op::Exp, a)?),
-        Op::Expm1 => v.two(&Op::Mul, d, &v.one(&Op::Exp, a)?),
+        Op::Exp => v.two(&Op::Mul, d, &v.one(&Op::Exp, a())?),
+        Op::Expm1 => v.two(&Op::Mul, d, &v.one(&Op::Exp, a())?),
         Op::Exp2 => {
-            let scaled = v.two(&Op::Mul, d, &v.one(&Op::Exp2, a)?)?;
+            let scaled = v.two(&Op::Mul, d, &v.one(&Op::Exp2, a())?)?;
             v.two(&Op::Mul, &scaled, &v.number(LN_2))
         }
-        Op::Log => v.two(&Op::Div, d, a),
-        Op::Log2 => v.two(&Op::Div, d, &v.two(&Op::Mul, a, &v.number(LN_2))?),
-        Op::Log10 => v.two(&Op::Div, d, &v.two(&Op::Mul, a, &v.number(LN_10))?),
-        Op::Log1p => v.two(&Op::Div, d, &v.two(&Op::Add, &v.number(1.0), a)?),
+        Op::Log => v.two(&Op::Div, d, a()),
+        Op::Log2 => v.two(&Op::Div, d, &v.two(&Op::Mul, a(), &v.number(LN_2))?),
+        Op::Log10 => v.two(&Op::Div, d, &v.two(&Op::Mul, a(), &v.number(LN_10))?),
+        Op::Log1p => v.two(&Op::Div, d, &v.two(&Op::Add, &v.number(1.0), a())?),
         Op::Pow if first => {
             let less = v.two(&Op::Sub, both(), &v.number(1.0))?;
-            let slope = v.two(&Op::Mul, both(), &v.two(&Op::Pow, a, &less)?)?;
+            let slope = v.two(&Op::Mul, both(), &v.two(&Op::Pow, a(), &less)?)?;
             v.two(&Op::Mul, d, &slope)
         }
         Op::Pow => {
-            let power = v.two(&Op::Pow, a, both())?;
-            v.two(&Op::Mul, d, &v.two(&Op::Mul, &power, &v.one(&Op::Log, a)?)?)
+            let power = v.two(&Op::Pow, a(), both())?;
+            v.two(
+                &Op::Mul,
+                d,
+                &v.two(&Op::Mul, &power, &v.one(&Op::Log, a())?)?,
+            )
         }
-        Op::Sin => v.two(&Op::Mul, d, &v.one(&Op::Cos, a)?),
-        Op::Cos => v.one(&Op::Neg, &v.two(&Op::Mul, d, &v.one(&Op::Sin, a)?)?),
+        Op::Sin => v.two(&Op::Mul, d, &v.one(&Op::Cos, a())?),
+        Op::Cos => v.one(&Op::Neg, &v.two(&Op::Mul, d, &v.one(&Op::Sin, a())?)?),
         Op::Tan => v.two(
             &Op::Mul,
             d,
-            &v.one_and_square(&Op::Add, &v.one(&Op::Tan, a)?)?,
+            &v.one_and_square(&Op::Add, &v.one(&Op::Tan, a())?)?,
         ),
         Op::Asin => {
-            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a)?)?;
+            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a())?)?;
             v.two(&Op::Div, d, &root)
         }
         Op::Acos => {
-            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a)?)?;
+            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Sub, a())?)?;
             v.one(&Op::Neg, &v.two(&Op::Div, d, &root)?)
         }
-        Op::Atan => v.two(&Op::Div, d, &v.one_and_square(&Op::Add, a)?),
-        Op::Sinh => v.two(&Op::Mul, d, &v.one(&Op::Cosh, a)?),
-        Op::Cosh => v.two(&Op::Mul, d, &v.one(&Op::Sinh, a)?),
+        Op::Atan => v.two(&Op::Div, d, &v.one_and_square(&Op::Add, a())?),
+        Op::Sinh => v.two(&Op::Mul, d, &v.one(&Op::Cosh, a())?),
+        Op::Cosh => v.two(&Op::Mul, d, &v.one(&Op::Sinh, a())?),
         Op::Tanh => v.two(
             &Op::Mul,
             d,
-            &v.one_and_square(&Op::Sub, &v.one(&Op::Tanh, a)?)?,
+            &v.one_and_square(&Op::Sub, &v.one(&Op::Tanh, a())?)?,
         ),
         Op::Cbrt => {
-            let square = v.square(&v.one(&Op::Cbrt, a)?)?;
+            let square = v.square(&v.one(&Op::Cbrt, a())?)?;
             v.two(&Op::Div, d, &v.two(&Op::Mul, &v.number(3.0), &square)?)
         }
         Op::Hypot => {
-            let length = v.two(&Op::Hypot, a, both())?;
-            v.two(&Op::Div, &v.two(&Op::Mul, d, &args[number])?, &length)
+            let length = v.two(&Op::Hypot, a(), both())?;
+            v.two(&Op::Div, &v.two(&Op::Mul, d, arg(number))?, &length)
         }
         Op::Atan2 => {
-            let squares = v.two(&Op::Add, &v.square(a)?, &v.square(both())?)?;
-            let share = v.two(&Op::Div, &v.two(&Op::Mul, d, &args[1 - number])?, &squares)?;
+            let squares = v.two(&Op::Add, &v.square(a())?, &v.square(both())?)?;
+            let share = v.two(&Op::Div, &v.two(&Op::Mul, d, arg(1 - number))?, &squares)?;
             match first {
                 true => Ok(share),
                 false => v.one(&Op::Neg, &share),
             }
         }
         Op::Min | Op::Max => {
-            let (own, other) = (&args[number], &args[1 - number]);
+            let (own, other) = (arg(number), arg(1 - number));
             let wins = match op {
                 Op::Max => v.two(&Op::Gt, own, other)?,
                 _ => v.two(&Op::Lt, own, other)?,
@@ -153,11 +159,11 @@ pub(crate) fn partial(
             v.select(&wins, d, &shared)
         }
         Op::Relu => {
-            let positive = v.two(&Op::Gt, a, &v.number(0.0))?;
+            let positive = v.two(&Op::Gt, a(), &v.number(0.0))?;
             v.select(&positive, d, &v.number(0.0))
         }
-        Op::Select if number == 1 => v.select(a, d, &v.number(0.0)),
-        Op::Select => v.select(a, &v.number(0.0), d),
+        Op::Select if number == 1 => v.select(a(), d, &v.number(0.0)),
+        Op::Select => v.select(a(), &v.number(0.0), d),
         _ => unreachable!("operators of steps have derivative 0"),
     }
 }
