@@ -6,7 +6,7 @@
 //!
 //! A program is a list of steps, each of which uses values of the steps before. Numbers are small
 //! integers, also as floating-point numbers, so results are exact in every order of additions, and
-//! programs on other engines print the same. Every step is one that MLIR 19 lowers.
+//! programs on other engines print the same entries. Every step is one that MLIR 19 lowers.
 //!
 //! The operands of one operation are all stored by rows, or all by columns. MLIR 19 converts the
 //! others: to levels of the same kinds, which store other entries if a dense level is below a
@@ -379,6 +379,20 @@ impl Writer {
         self.numbers.push(value);
     }
 
+    /// Prints all entries of a matrix. Zeros that are stored differ between engines.
+    fn show(&mut self, a: &str, encoding: &str) {
+        let (dense, all) = (matrix(""), format!("vector<{EXTENT}x{EXTENT}xf64>"));
+        let mut value = a.to_owned();
+        if !encoding.is_empty() {
+            let from = matrix(encoding);
+            value = self.op(&format!("sparse_tensor.convert {a} : {from} to {dense}"));
+        }
+        let v = self.op(&format!(
+            "vector.transfer_read {value}[%c0, %c0], %f0 : {dense}, {all}"
+        ));
+        self.line(&format!("vector.print {v} : {all}"));
+    }
+
     fn print(&mut self) {
         match self.below(3) {
             0 => {
@@ -388,7 +402,7 @@ impl Writer {
             1 => {
                 let sparse = self.sparse.clone();
                 let (a, encoding) = self.pick(&sparse);
-                self.line(&format!("sparse_tensor.print {a} : {}", matrix(encoding)));
+                self.show(&a, encoding);
             }
             _ => {
                 let integer = self.integer();
@@ -409,14 +423,10 @@ impl Writer {
         }
         let sparse = self.sparse.clone();
         for (a, encoding) in sparse.iter().rev().take(2) {
-            self.line(&format!("sparse_tensor.print {a} : {}", matrix(encoding)));
+            self.show(a, encoding);
         }
         if let Some(a) = self.dense.last().cloned() {
-            let (ty, all) = (matrix(""), format!("vector<{EXTENT}x{EXTENT}xf64>"));
-            let v = self.op(&format!(
-                "vector.transfer_read {a}[%c0, %c0], %f0 : {ty}, {all}"
-            ));
-            self.line(&format!("vector.print {v} : {all}"));
+            self.show(&a, "");
         }
         if let Some(number) = self.numbers.last().cloned() {
             self.line(&format!("vector.print {number} : f64"));
