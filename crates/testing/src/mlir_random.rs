@@ -384,8 +384,15 @@ impl Writer {
         let (dense, all) = (matrix(""), format!("vector<{EXTENT}x{EXTENT}xf64>"));
         let mut value = a.to_owned();
         if !encoding.is_empty() {
+            // Conversions to dense tensors leave entries without values in MLIR 19.
             let from = matrix(encoding);
-            value = self.op(&format!("sparse_tensor.convert {a} : {from} to {dense}"));
+            let zero = self.op(&format!("arith.constant dense<0.0> : {dense}"));
+            value = self.op(&format!(
+                "linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, \
+                 affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} \
+                 ins({a} : {from}) outs({zero} : {dense}) {{\n    ^bb0(%x: f64, %z: f64):\n      \
+                 %q = arith.addf %z, %x : f64\n      linalg.yield %q : f64\n    }} -> {dense}"
+            ));
         }
         let v = self.op(&format!(
             "vector.transfer_read {value}[%c0, %c0], %f0 : {dense}, {all}"
