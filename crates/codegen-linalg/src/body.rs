@@ -13,7 +13,7 @@
 //!
 //! A region is left out if the operator is zero there, whatever the stored operand is.
 
-use sparsec_base::{ElementType, Kind, Result, Scalar};
+use sparsec_base::{ElementType, Kind, Result, Scalar, Span};
 use sparsec_index::{Access, Expr, IndexVar, Operator};
 
 use crate::Writer;
@@ -39,6 +39,8 @@ pub(crate) struct Body<'w, 'a> {
     pub(crate) names: Vec<String>,
     pub(crate) output: String,
     loops: Vec<IndexVar>,
+    /// The place of the statement.
+    span: Span,
     /// Whether loops are over stored entries.
     has_sparse: bool,
     pub(crate) lines: String,
@@ -51,6 +53,7 @@ impl<'w, 'a> Body<'w, 'a> {
         inputs: &[&Access],
         loops: &[IndexVar],
         has_sparse: bool,
+        span: Span,
     ) -> Self {
         Self {
             names: inputs.iter().map(|_| writer.value()).collect(),
@@ -60,6 +63,7 @@ impl<'w, 'a> Body<'w, 'a> {
             lines: String::new(),
             indent: 6,
             has_sparse,
+            span,
             writer,
         }
     }
@@ -76,7 +80,7 @@ impl<'w, 'a> Body<'w, 'a> {
 
     fn refused(&self, what: &str, of: &Expr) -> sparsec_base::Diagnostic {
         let span = of.accesses().first().map(|access| access.span);
-        self.writer.refused(what, span.unwrap_or_default())
+        self.writer.refused(what, span.unwrap_or(self.span))
     }
 
     /// # Errors
@@ -93,6 +97,10 @@ impl<'w, 'a> Body<'w, 'a> {
                     may_lack: self.writer.types.is_sparse(access.tensor),
                     constant: None,
                 })
+            }
+            // MLIR 19 reads sparse operands at other coordinates beside `linalg.index`.
+            Expr::Index(_) if self.has_sparse => {
+                Err(self.refused("an index as a number beside sparse operands", expr))
             }
             Expr::Index(index) => {
                 let place = index

@@ -42,7 +42,7 @@ impl Writer<'_> {
 
         let element = self.program.tensors[result].element;
         let has_sparse = inputs.iter().any(|it| self.types.is_sparse(it.tensor));
-        let mut body = Body::new(self, &inputs, &loops, has_sparse);
+        let mut body = Body::new(self, &inputs, &loops, has_sparse, span);
         let value = body.expr(rhs)?;
         if value.element != element {
             let message = format!(

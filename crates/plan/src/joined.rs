@@ -91,7 +91,11 @@ fn has_values(expr: &Expr, program: &Program) -> bool {
     let is_total = |element: ElementType| matches!(element.kind(), Kind::Float | Kind::Complex);
     match expr {
         Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => true,
-        Expr::Cast(element, body) => is_total(*element) && has_values(body, program),
+        // Integers wrap, and floating-point numbers that no integer holds have no value.
+        Expr::Cast(element, body) => {
+            let from = body.element(&program.tensors);
+            (is_total(*element) || !is_total(from)) && has_values(body, program)
+        }
         Expr::Reduce { op, body, .. } => always(op) && has_values(body, program),
         Expr::Apply { op, args } => {
             let mut elements = args.iter().map(|arg| arg.element(&program.tensors));

@@ -23,11 +23,12 @@ use sparsec_format::Format;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
-use sparsec_tensor::{Array, Tensor, TensorAlias, level_extents};
+use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
 use self::settle::Settled;
 use crate::checked;
 use crate::compiled::{Compiled, CompiledStatement};
+use crate::conversion::Padding;
 use crate::extents::Extents;
 use crate::kept::Kept;
 use crate::memory;
@@ -458,4 +459,23 @@ fn result_of(function: &Function) -> &Argument {
         .iter()
         .find(|argument| argument.role == Role::Out)
         .expect("every kernel has a result")
+}
+
+impl Session {
+    /// A tensor in another format. Stored entries stay stored, zeros and padding too: an implicit
+    /// entry annihilates, and a stored zero does not.
+    ///
+    /// # Errors
+    /// As [`convert`](Self::convert).
+    pub(crate) fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
+        if let Some(converted) = self.derived(from, format, Padding::Kept) {
+            return converted;
+        }
+        let options = PackOptions {
+            fill: Some(from.fill()),
+            memory: self.options().memory,
+            ..PackOptions::default()
+        };
+        Tensor::pack_entries(format, from.try_entries()?, options)
+    }
 }

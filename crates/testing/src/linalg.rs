@@ -97,9 +97,8 @@ impl Main<'_> {
     /// A constant tensor as the argument of this type.
     fn operand(&mut self, argument: Value, tensor: &Tensor) -> Check<String> {
         let ty = self.module.ty(argument).clone();
-        let element = tensor.element();
         let mut entries = String::new();
-        written(tensor, element, &mut Vec::new(), &mut entries)?;
+        written(tensor, &mut Vec::new(), &mut entries)?;
         let extents: String = tensor.extents().iter().map(|n| format!("{n}x")).collect();
         let number = self.text(ty.element());
         let dense = format!("tensor<{extents}{number}>");
@@ -184,12 +183,7 @@ impl Main<'_> {
 }
 
 /// The entries of a tensor in nested brackets.
-fn written(
-    tensor: &Tensor,
-    element: ElementType,
-    at: &mut Vec<u64>,
-    out: &mut String,
-) -> Check<()> {
+fn written(tensor: &Tensor, at: &mut Vec<u64>, out: &mut String) -> Check<()> {
     let Some(extent) = tensor.extents().get(at.len()) else {
         out.push_str(&number(tensor.get(at))?);
         return Ok(());
@@ -203,7 +197,7 @@ fn written(
             out.push_str(", ");
         }
         at.push(n);
-        written(tensor, element, at, out)?;
+        written(tensor, at, out)?;
         at.pop();
     }
     out.push(']');

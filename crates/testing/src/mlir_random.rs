@@ -6,7 +6,11 @@
 //!
 //! A program is a list of steps, each of which uses values of the steps before. Numbers are small
 //! integers, also as floating-point numbers, so results are exact in every order of additions, and
-//! programs on other engines print the same. Every step is one that MLIR 19 lowers.
+//! programs on other engines print the same entries. Every step is one that MLIR 19 lowers.
+//!
+//! The operands of one operation are all stored by rows, or all by columns. MLIR 19 converts the
+//! others: to levels of the same kinds, which store other entries if a dense level is below a
+//! compressed one, and later operations may miss an operand that was converted.
 
 use std::fmt::Write as _;
 
@@ -37,6 +41,10 @@ const STEPS: usize = 14;
 pub fn program(seed: u64) -> String {
     let mut writer = Writer {
         random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1,
+        operands: match seed % 3 {
+            0 => &["CSC", "DCSC"],
+            _ => &["CSR", "DCSR", "COO"],
+        },
         lines: String::new(),
         n_values: 0,
         numbers: Vec::new(),
@@ -64,6 +72,8 @@ pub fn program(seed: u64) -> String {
 
 struct Writer {
     random: u64,
+    /// The encodings of operands of structured operations.
+    operands: &'static [&'static str],
     lines: String,
     n_values: usize,
     /// Values of type `f64`, `i64`, vectors, and matrices without and with an encoding.
@@ -104,6 +114,21 @@ impl Writer {
                 let (name, encoding) = self.pick(&sparse);
                 (name, matrix(encoding))
             }
+        }
+    }
+
+    /// An operand of a structured operation.
+    fn operand(&mut self) -> (String, String) {
+        let known = self.operands;
+        let sparse = self.sparse.iter().filter(|(_, it)| known.contains(it));
+        let sparse: Vec<(String, &str)> = sparse.cloned().collect();
+        let dense = self.dense.clone();
+        match self.below(4) {
+            1.. if !sparse.is_empty() => {
+                let (name, encoding) = self.pick(&sparse);
+                (name, matrix(encoding))
+            }
+            _ => (self.pick(&dense), matrix("")),
         }
     }
 
@@ -204,10 +229,13 @@ impl Writer {
     }
 
     /// An output for a matrix, and its type.
-    fn output(&mut self) -> (String, String, Option<&'static str>) {
+    fn output(&mut self, inputs: &[&str]) -> (String, String, Option<&'static str>) {
+        // Of dense operands MLIR stores results that are not zero, or all.
+        let is_dense = inputs.iter().all(|ty| !ty.contains('#'));
         let encoding = match self.below(4) {
+            _ if is_dense => None,
             0 => None,
-            _ => Some(self.pick(&["CSR", "CSC", "DCSR"])),
+            _ => Some(self.pick(&self.operands[..2])),
         };
         let ty = matrix(encoding.unwrap_or_default());
         let empty = self.op(&format!("tensor.empty() : {ty}"));
@@ -229,13 +257,11 @@ impl Writer {
 
     /// A matrix of two, entry by entry.
     fn elementwise(&mut self) {
-        let ((a, of_a), (b, of_b)) = (self.matrix(), self.matrix());
-        let (output, ty, encoding) = self.output();
-        let second = self.pick(&["", "(i, j) -> (j, i)"]);
-        let second = if second.is_empty() {
-            "(i, j) -> (i, j)"
-        } else {
-            second
+        let ((a, of_a), (b, of_b)) = (self.operand(), self.operand());
+        let (output, ty, encoding) = self.output(&[&of_a, &of_b]);
+        let second = match of_b.contains('#') {
+            true => "(i, j) -> (i, j)",
+            false => self.pick(&["(i, j) -> (i, j)", "(i, j) -> (j, i)"]),
         };
         let (first, then) = (
             self.pick(&["addf", "subf", "mulf"]),
@@ -256,8 +282,8 @@ impl Writer {
 
     /// A matrix whose entries operators of the program compute.
     fn regions(&mut self) {
-        let ((a, of_a), (b, of_b)) = (self.matrix(), self.matrix());
-        let (output, ty, encoding) = self.output();
+        let ((a, of_a), (b, of_b)) = (self.operand(), self.operand());
+        let (output, ty, encoding) = self.output(&[&of_a, &of_b]);
         let overlap = self.pick(&["maximumf %s, %t", "subf %t, %s", "mulf %s, %s"]);
         let left = self.pick(&["{}", "identity"]);
         let right = self.pick(&[
@@ -301,8 +327,8 @@ impl Writer {
     }
 
     fn product(&mut self) {
-        let ((a, of_a), (b, of_b)) = (self.matrix(), self.matrix());
-        let (output, ty, encoding) = self.output();
+        let ((a, of_a), (b, of_b)) = (self.operand(), self.operand());
+        let (output, ty, encoding) = self.output(&[&of_a, &of_b]);
         let value = self.op(&format!(
             "linalg.matmul ins({a}, {b} : {of_a}, {of_b}) outs({output} : {ty}) -> {ty}"
         ));
@@ -311,7 +337,7 @@ impl Writer {
 
     /// The product of a matrix and a vector.
     fn rows(&mut self) {
-        let (a, of_a) = self.matrix();
+        let (a, of_a) = self.operand();
         let vectors = self.vectors.clone();
         let x = self.pick(&vectors);
         let empty = self.op(&format!("tensor.empty() : {VECTOR}"));
@@ -353,6 +379,27 @@ impl Writer {
         self.numbers.push(value);
     }
 
+    /// Prints all entries of a matrix. Zeros that are stored differ between engines.
+    fn show(&mut self, a: &str, encoding: &str) {
+        let (dense, all) = (matrix(""), format!("vector<{EXTENT}x{EXTENT}xf64>"));
+        let mut value = a.to_owned();
+        if !encoding.is_empty() {
+            // Conversions to dense tensors leave entries without values in MLIR 19.
+            let from = matrix(encoding);
+            let zero = self.op(&format!("arith.constant dense<0.0> : {dense}"));
+            value = self.op(&format!(
+                "linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, \
+                 affine_map<(i, j) -> (i, j)>], iterator_types = [\"parallel\", \"parallel\"]}} \
+                 ins({a} : {from}) outs({zero} : {dense}) {{\n    ^bb0(%x: f64, %z: f64):\n      \
+                 %q = arith.addf %z, %x : f64\n      linalg.yield %q : f64\n    }} -> {dense}"
+            ));
+        }
+        let v = self.op(&format!(
+            "vector.transfer_read {value}[%c0, %c0], %f0 : {dense}, {all}"
+        ));
+        self.line(&format!("vector.print {v} : {all}"));
+    }
+
     fn print(&mut self) {
         match self.below(3) {
             0 => {
@@ -362,7 +409,7 @@ impl Writer {
             1 => {
                 let sparse = self.sparse.clone();
                 let (a, encoding) = self.pick(&sparse);
-                self.line(&format!("sparse_tensor.print {a} : {}", matrix(encoding)));
+                self.show(&a, encoding);
             }
             _ => {
                 let integer = self.integer();
@@ -383,14 +430,10 @@ impl Writer {
         }
         let sparse = self.sparse.clone();
         for (a, encoding) in sparse.iter().rev().take(2) {
-            self.line(&format!("sparse_tensor.print {a} : {}", matrix(encoding)));
+            self.show(a, encoding);
         }
         if let Some(a) = self.dense.last().cloned() {
-            let (ty, all) = (matrix(""), format!("vector<{EXTENT}x{EXTENT}xf64>"));
-            let v = self.op(&format!(
-                "vector.transfer_read {a}[%c0, %c0], %f0 : {ty}, {all}"
-            ));
-            self.line(&format!("vector.print {v} : {all}"));
+            self.show(&a, "");
         }
         if let Some(number) = self.numbers.last().cloned() {
             self.line(&format!("vector.print {number} : f64"));

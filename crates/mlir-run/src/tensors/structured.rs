@@ -24,15 +24,29 @@ pub(crate) enum Operand {
     Later(Rc<Later>),
 }
 
-/// A result that waits for the one operation that reads it, with the operands of its kernel.
+/// A result that waits for the one operation that reads it.
 #[derive(Debug)]
 pub(crate) struct Later {
-    op: Op,
-    kernel: Kernel,
-    inputs: Vec<Rc<Tensor>>,
+    work: Work,
     extents: Vec<u64>,
     /// The place of its release.
     pub(crate) released: Cell<Option<Span>>,
+}
+
+/// The kernel of an operation with its inputs.
+#[derive(Debug)]
+struct Work {
+    op: Op,
+    kernel: Kernel,
+    inputs: Vec<Input>,
+    /// The kernel with those of the results that wait, and its inputs.
+    whole: (Kernel, Vec<Rc<Tensor>>),
+}
+
+#[derive(Clone, Debug)]
+enum Input {
+    Here(Rc<Tensor>),
+    Later(Rc<Later>),
 }
 
 impl Operand {
@@ -78,20 +92,18 @@ impl<'a> Machine<'a> {
             .collect::<Result<_>>()?;
         let tensors = match kernel::of_structured(&structured, &known, &loops)? {
             Some(kernel) => {
-                let (whole, inputs) = self.joined(frame, op, &kernel, &mut operands)?;
-                if let Some(result) = self.waits(op, &whole) {
+                let work = self.work(frame, op, kernel, &operands)?;
+                if let Some(result) = self.waits(op, &work.whole.0) {
                     let output = operands.pop().and_then(|output| output.extents());
                     let later = Later {
-                        op: op.id(),
-                        kernel: whole,
-                        inputs,
+                        work,
                         extents: output.unwrap_or_default(),
                         released: Cell::new(None),
                     };
                     set(frame, result, Datum::Later(Rc::new(later)));
                     return Ok(true);
                 }
-                self.computed(frame, op, (&kernel, &mut operands), (&whole, &inputs))?
+                self.done(&work)?
             }
             None => {
                 self.compute_all(&mut operands)?;
@@ -181,70 +193,64 @@ impl<'a> Machine<'a> {
         kernel.may_wait().then_some(result)
     }
 
-    /// The kernel of an operation and of those that wait for it, with its inputs. Operands that
-    /// do not fit into one program are computed.
-    fn joined(
+    /// The kernel of an operation with its inputs. Those that wait are a part of it, if their
+    /// programs and that of the operation fit together.
+    fn work(
         &mut self,
         frame: &Frame,
         op: Operation<'a>,
-        kernel: &Kernel,
-        operands: &mut [Operand],
-    ) -> Result<(Kernel, Vec<Rc<Tensor>>)> {
-        let mut whole = kernel.clone();
-        let mut inputs: Vec<Option<Rc<Tensor>>> = Vec::new();
-        let mut waiting: Vec<(usize, Rc<Later>)> = Vec::new();
-        for (n, source) in kernel.inputs.iter().enumerate() {
+        kernel: Kernel,
+        operands: &[Operand],
+    ) -> Result<Work> {
+        let mut inputs = Vec::new();
+        for source in &kernel.inputs {
             inputs.push(match source {
                 Source::Operand(number, _) => match &operands[*number] {
-                    Operand::Later(later) => {
-                        waiting.push((n, later.clone()));
-                        None
-                    }
-                    operand => Some(tensor_of(operand)?),
+                    Operand::Later(later) => Input::Later(later.clone()),
+                    Operand::Tensor(handle) => Input::Here(handle.tensor()?),
+                    Operand::Number(number) => Input::Here(Rc::new(Tensor::scalar(*number))),
                 },
                 Source::Captured(value) => {
                     let number = self.number(frame, op, *value)?;
-                    Some(Rc::new(Tensor::scalar(number)))
+                    Input::Here(Rc::new(Tensor::scalar(number)))
                 }
             });
         }
-        while let Some((n, later)) = waiting.pop() {
-            let mut same: Vec<(usize, usize)> = Vec::new();
-            for (own, input) in inputs.iter().enumerate() {
-                let Some(input) = input else { continue };
-                let mut others = later.inputs.iter().enumerate();
-                let other = others.find(|(number, other)| {
-                    Rc::ptr_eq(input, other) && same.iter().all(|(taken, _)| taken != number)
-                });
-                same.extend(other.map(|(number, _)| (number, own)));
-            }
-            match whole.after(&later.kernel, n, &same) {
-                Ok(Some((both, left))) => {
-                    // The numbers of operands that still wait are those of the program of both.
-                    let n_first = later.inputs.len();
-                    for (waits, _) in &mut waiting {
-                        let place = left.iter().position(|own| own == waits);
-                        *waits = n_first + place.unwrap_or(0);
-                    }
-                    let first = later.inputs.iter().cloned().map(Some);
-                    inputs = first
-                        .chain(left.iter().map(|own| inputs[*own].clone()))
-                        .collect();
+        let (mut whole, mut left) = (kernel.clone(), inputs.clone());
+        let is_later = |input: &Input| matches!(input, Input::Later(_));
+        while let Some(n) = left.iter().position(is_later) {
+            let Input::Later(later) = &left[n] else {
+                return Err(self.not_run(op));
+            };
+            let later = later.clone();
+            let (producer, first) = &later.work.whole;
+            match whole.after(producer, n, &shared(first, &left)) {
+                Ok(Some((both, own))) => {
+                    let first = first.iter().cloned().map(Input::Here);
+                    let rest = own.iter().map(|own| left[*own].clone());
+                    left = first.chain(rest).collect();
                     whole = both;
                 }
-                _ => inputs[n] = Some(self.now(&later)?),
+                _ => left[n] = Input::Here(self.now(&later)?),
             }
         }
-        let inputs: Option<Vec<Rc<Tensor>>> = inputs.into_iter().collect();
-        Ok((whole, inputs.ok_or_else(|| self.not_run(op))?))
+        let left = left.into_iter().filter_map(|input| match input {
+            Input::Here(tensor) => Some(tensor),
+            Input::Later(_) => None,
+        });
+        Ok(Work {
+            op: op.id(),
+            kernel,
+            inputs,
+            whole: (whole, left.collect()),
+        })
     }
 
     /// The tensor of a result that waits.
     fn now(&mut self, later: &Later) -> Result<Rc<Tensor>> {
-        let op = self.module.op(later.op);
-        let mut found = self
-            .results(op, &later.kernel, &later.inputs)
-            .map_err(|fault| self.placed(op, fault))?;
+        let op = self.module.op(later.work.op);
+        let found = self.done(&later.work);
+        let mut found = found.map_err(|fault| self.placed(op, fault))?;
         match found.pop() {
             Some(tensor) => Ok(Rc::new(tensor)),
             None => Err(self.not_run(op)),
@@ -264,21 +270,21 @@ impl<'a> Machine<'a> {
 
     /// The results of an operation, by one program with those that wait for it. If that fails, one
     /// after another: the fault of an operation has its place.
-    fn computed(
-        &mut self,
-        frame: &Frame,
-        op: Operation<'a>,
-        (kernel, operands): (&Kernel, &mut [Operand]),
-        (whole, inputs): (&Kernel, &[Rc<Tensor>]),
-    ) -> Result<Vec<Tensor>> {
-        match self.results(op, whole, inputs) {
-            Err(_) if whole.n_inner > 0 => {
-                self.compute_all(operands)?;
-                let (kernel, inputs) = self.joined(frame, op, kernel, operands)?;
-                self.results(op, &kernel, &inputs)
-            }
-            found => found,
+    fn done(&mut self, work: &Work) -> Result<Vec<Tensor>> {
+        let op = self.module.op(work.op);
+        let (whole, inputs) = &work.whole;
+        let found = self.results(op, whole, inputs);
+        if found.is_ok() || whole.n_inner == 0 {
+            return found;
         }
+        let mut inputs = Vec::new();
+        for input in &work.inputs {
+            inputs.push(match input {
+                Input::Here(tensor) => tensor.clone(),
+                Input::Later(later) => self.now(later)?,
+            });
+        }
+        self.results(op, &work.kernel, &inputs)
     }
 
     fn results(
@@ -385,13 +391,18 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The tensor of an operand that does not wait.
-fn tensor_of(operand: &Operand) -> Result<Rc<Tensor>> {
-    match operand {
-        Operand::Tensor(handle) => handle.tensor(),
-        Operand::Number(number) => Ok(Rc::new(Tensor::scalar(*number))),
-        Operand::Later(later) => unreachable!("{:?} waits", later.op),
+/// The inputs of a producer and of its reader that are the same tensor, each once.
+fn shared(first: &[Rc<Tensor>], next: &[Input]) -> Vec<(usize, usize)> {
+    let mut same: Vec<(usize, usize)> = Vec::new();
+    for (own, input) in next.iter().enumerate() {
+        let Input::Here(input) = input else { continue };
+        let mut others = first.iter().enumerate();
+        let other = others.find(|(number, other)| {
+            Rc::ptr_eq(input, other) && same.iter().all(|(taken, _)| taken != number)
+        });
+        same.extend(other.map(|(number, _)| (number, own)));
     }
+    same
 }
 
 /// The most points that are visited one by one.

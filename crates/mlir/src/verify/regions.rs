@@ -4,6 +4,7 @@ use sparsec_base::{Result, code};
 
 use crate::definition::Trait;
 use crate::module::{Operation, Region};
+use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
@@ -138,9 +139,9 @@ impl Check<'_> {
         let arguments = &self.module.block(block).arguments;
         if arguments.len() != types.len() {
             let message = format!(
-                "{what} of `{}` has {} arguments, not {}",
+                "{what} of `{}` has {}, not {}",
                 op.name(),
-                arguments.len(),
+                counted(arguments.len(), "argument"),
                 types.len()
             );
             return Err(self

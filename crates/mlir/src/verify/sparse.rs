@@ -5,6 +5,7 @@ use sparsec_base::{Result, code};
 use crate::attribute::Attribute;
 use crate::encoding::Encoding;
 use crate::module::{Operation, Origin, Value};
+use crate::parse::counted;
 use crate::types::{TensorType, Type};
 
 use super::Check;
@@ -169,7 +170,7 @@ impl Check<'_> {
             .unwrap_or(u64::MAX);
         if inputs.len() < 2 {
             return bad(
-                format!("{} tensors to concatenate", inputs.len()),
+                format!("{} to concatenate", counted(inputs.len(), "tensor")),
                 "give two tensors or more".to_owned(),
             );
         }
@@ -320,7 +321,11 @@ impl Check<'_> {
                 .of_op(
                     op,
                     code::BAD_COUNT,
-                    format!("{} coordinates are translated to {}", found.0, found.1),
+                    format!(
+                        "a translation of {} to {}",
+                        counted(found.0, "coordinate"),
+                        found.1
+                    ),
                 )
                 .help(format!(
                     "this encoding has {modes} modes and {levels} levels"

@@ -16,7 +16,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
 use sparsec_computation::Computation;
 use sparsec_format::Holds;
 use sparsec_relation::Expression;
-use sparsec_tensor::{Array, Format, PackOptions, Role, Tensor, TensorRef};
+use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use super::{
     Optimisation, Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
@@ -348,9 +348,7 @@ impl<'a> PreparedConversion<'a> {
     pub fn computation(&mut self) -> &mut Prepared<'a> {
         &mut self.prepared
     }
-}
 
-impl PreparedConversion<'_> {
     /// Runs the kernel.
     ///
     /// # Errors
@@ -403,23 +401,6 @@ impl Session {
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
         let derived = self.derived(tensor, destination, Padding::LeftBehind);
         derived.unwrap_or_else(|| tensor.convert_within(destination, self.options().memory))
-    }
-
-    /// A tensor in another format. Stored entries stay stored, zeros and padding too: an implicit
-    /// entry annihilates, and a stored zero does not.
-    ///
-    /// # Errors
-    /// As [`convert`](Self::convert).
-    pub(crate) fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
-        if let Some(converted) = self.derived(from, format, Padding::Kept) {
-            return converted;
-        }
-        let options = PackOptions {
-            fill: Some(from.fill()),
-            memory: self.options().memory,
-            ..PackOptions::default()
-        };
-        Tensor::pack_entries(format, from.try_entries()?, options)
     }
 
     /// A tensor in another format by a conversion that is derived, if there is one, and if its
