@@ -121,13 +121,16 @@ impl Setting<'_> {
     /// The pairs that are measured on a matrix.
     fn pairs(&self, matrix: &Matrix) -> Vec<(&'static str, &'static str)> {
         let is_matrix = matrix.sorted.order() == 2;
-        if !self.wants_all(&matrix.name) {
-            let is_of_matrices = |(_, to): &(&str, &str)| *to != "mcoo";
-            let pairs = PAIRS.into_iter();
-            return pairs
-                .filter(|pair| is_of_matrices(pair) == is_matrix)
-                .collect();
-        }
+        let is_usual = |pair: &(&str, &str)| {
+            let is_of_matrices = pair.1 != "mcoo";
+            PAIRS.contains(pair) && is_of_matrices == is_matrix
+        };
+        let is_named = |(from, to): &(&str, &str)| {
+            let pair = format!("{from}:{to}");
+            let names = [format!("{pair}/{}", matrix.name), pair];
+            names.iter().any(|name| self.only.contains(&name.as_str()))
+        };
+        let wants_all = self.wants_all(&matrix.name);
         let all: &[&str] = match is_matrix {
             true => &FORMATS,
             false => &FORMATS_OF_TENSORS,
@@ -135,7 +138,10 @@ impl Setting<'_> {
         let pairs = all
             .iter()
             .flat_map(|from| all.iter().map(|to| (*from, *to)));
-        pairs.filter(|(from, to)| from != to).collect()
+        let pairs = pairs.filter(|(from, to)| from != to);
+        pairs
+            .filter(|pair| wants_all || is_usual(pair) || is_named(pair))
+            .collect()
     }
 
     fn wants(&self, from: &str, to: &str, matrix: &str) -> bool {

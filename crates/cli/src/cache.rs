@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use sparsec::Result;
+use sparsec::parallel::Bytes;
 use sparsec::runtime::{Cache, Environment};
 
 use crate::arguments::CacheCommand;
@@ -25,8 +26,8 @@ pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
                     format!(
                         "{}, {} of {} in {path}\n",
                         counted(stat.kernels, "kernel"),
-                        bytes(stat.bytes),
-                        bytes(stat.bound)
+                        Bytes(stat.bytes.into()),
+                        Bytes(stat.bound.into())
                     )
                 },
                 || {
@@ -47,7 +48,7 @@ pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
                     format!(
                         "removed {}, {}\n",
                         counted(stat.kernels, "kernel"),
-                        bytes(stat.bytes)
+                        Bytes(stat.bytes.into())
                     )
                 },
                 || json!({ "path": path, "kernels": stat.kernels, "bytes": stat.bytes }),
@@ -55,35 +56,4 @@ pub(crate) fn cache(screen: &mut Screen, what: CacheCommand) -> Result<u8> {
         }
     }
     Ok(0)
-}
-
-/// A number of bytes with a unit: `1.5 MB`.
-pub(crate) fn bytes(n: u64) -> String {
-    let units = ["kB", "MB", "GB", "TB"];
-    let mut value = n as f64;
-    if n < 1000 {
-        return counted(n, "byte");
-    }
-    for unit in units {
-        value /= 1000.0;
-        if value < 999.95 {
-            return format!("{value:.1} {unit}");
-        }
-    }
-    format!("{value:.1} TB")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_have_units() {
-        let check = |n, expect| assert_eq!(bytes(n), expect);
-        check(1, "1 byte");
-        check(999, "999 bytes");
-        check(1_500, "1.5 kB");
-        check(999_960, "1.0 MB");
-        check(2_000_000_000_000_000, "2000.0 TB");
-    }
 }

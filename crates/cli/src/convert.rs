@@ -93,11 +93,11 @@ pub(crate) fn convert(
             ..PackOptions::default()
         };
         let packed = Tensor::pack_entries(format, entries, options).map(Stored::Levels);
-        let place = || arguments.from.as_ref().map(|_| call.value_span("from", 0));
-        packed.map_err(|error| match place() {
-            Some(place) => call.about_file(place, error),
-            None => error,
-        })
+        let place = || match arguments.from {
+            Some(_) => call.value_span("from", 0),
+            None => from_place,
+        };
+        packed.map_err(|error| call.about_file(place(), error))
     };
     let (mut tensor, given) = match (file.content, given) {
         (io::Content::Tensor(tensor), given) => (Stored::Levels(tensor), given),

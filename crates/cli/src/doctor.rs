@@ -3,13 +3,13 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use sparsec::parallel::Bytes;
 use sparsec::runtime::Environment;
 use sparsec::{
     Backend, Diagnostic, Format, Inputs, Options, Request, Result, Session, Source, Tensor,
     parallel,
 };
 
-use crate::cache::bytes;
 use crate::screen::Screen;
 use crate::table::{counted, duration, table};
 
@@ -125,7 +125,7 @@ fn cache(session: &Session) -> Finding {
             let mut text = format!(
                 "{path}, {}, {}",
                 counted(stat.kernels, "kernel"),
-                bytes(stat.bytes)
+                Bytes(stat.bytes.into())
             );
             if let Some(trouble) = cache.trouble() {
                 text.push_str(&format!(

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sparsec::io::{self, Content, FileTensor, ReadOptions};
 use sparsec::notation::Index;
+use sparsec::parallel::Bytes;
 use sparsec::{
     Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, RelationTensor,
     Result, Source, Tensor, code, generate_with, generated_entries,
@@ -268,7 +269,7 @@ fn too_large(call: &Call, needed: &Needed<'_>, room: Room, error: Diagnostic) ->
     let error = call.about_file(needed.pair.value_span, error);
     match (error.code() == code::TENSOR_TOO_LARGE, room.left()) {
         (true, MemoryLimit::Bytes(left)) => error
-            .note(format!("`--memory` leaves {left} bytes for it"))
+            .note(format!("`--memory` leaves {} for it", Bytes(left.into())))
             .help(needed.way_out(room.left())),
         // The system has no more, or the tensor is far larger than its entries.
         (true, left) if error.message().starts_with("out of memory") => {

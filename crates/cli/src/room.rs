@@ -6,6 +6,7 @@
 //!
 //! Without a bound it is what the system has left at each step.
 
+use sparsec::parallel::Bytes;
 use sparsec::{
     Diagnostic, ElementType, Format, Inputs, MemoryLimit, Result, Tensor, code, grows, least_bytes,
     smaller_format,
@@ -151,7 +152,7 @@ impl Room {
         }
         if !self.gives(all) {
             let error = self.refused(call, largest);
-            return Err(error.note(format!("all operands together take {all} bytes")));
+            return Err(error.note(format!("all operands together take {}", Bytes(all))));
         }
         let mut request = problem.request.clone();
         let known = needed
@@ -216,15 +217,10 @@ impl Room {
 
     /// The diagnostic for an operand of `bytes` bytes; `bound` is "at least " for a bound.
     fn too_large(self, call: &Call, pair: &Pair, bound: &str, bytes: u128) -> Diagnostic {
-        let bytes = match bytes {
-            u128::MAX => "more bytes than can be counted".to_owned(),
-            bytes => format!("{bound}{bytes} bytes"),
-        };
-        let message = format!(
-            "`{}` would take {bytes}, and {} are left",
-            pair.name,
-            self.limit.bytes()
-        );
+        let bound = if bytes == u128::MAX { "" } else { bound };
+        let [bytes, left] = Bytes(bytes).beside(Bytes(self.limit.bytes().into()));
+        let name = &pair.name;
+        let message = format!("`{name}` would take {bound}{bytes}, and {left} are left");
         Diagnostic::new(code::TOO_LARGE_FOR_MEMORY, message).also(
             call.source(),
             pair.value_span,

@@ -30,11 +30,14 @@
 //! |------------------------------------------|-------------------------------------------|
 //! | `function`, on a box, with values in one | rely on both, and on how values follow    |
 //! | `assume` of integers without extents     | rely on it                                |
-//! | `injective`, `forall`, and all else      | do not                                    |
+//! | `forall`, that arrays list keys in order | rely on it ([`ListOrder`])                |
+//! | `injective`, other `forall`, and all else | do not                                   |
 
 use std::collections::BTreeSet;
 
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Function, Set};
+use sparsec_relation::{
+    Conjunction, Constraint, Declarations, Expression, Function, ListOrder, Quantifier, Set,
+};
 
 use crate::computation::{Computation, Role, Statement, StatementId};
 use crate::value::Update;
@@ -201,6 +204,13 @@ impl Computation {
         for space in self.spaces.iter().filter(|space| is_computed(&space.name)) {
             kept.forget_quantifiers(&space.name);
         }
+        for quantifier in self.declarations.quantifiers() {
+            if !kept.quantifiers().contains(quantifier) && self.checked_order(quantifier).is_some()
+            {
+                let premises = quantifier.premises().clone();
+                kept.forall(premises, quantifier.conclusions().to_vec());
+            }
+        }
         // What is said of given data is checked before the first stage, and cannot
         // speak of what is computed.
         let is_established = |function: &Function| match is_computed(&function.name) {
@@ -219,6 +229,19 @@ impl Computation {
             !constraint.expressions().any(calls) || is_given()
         });
         kept
+    }
+
+    /// The order of a list that a quantifier states, if its keys are arrays with entries for all of
+    /// the list, so that one pass over them checks it.
+    pub fn checked_order(&self, quantifier: &Quantifier) -> Option<ListOrder> {
+        let order = quantifier.list_order()?;
+        let is_list = |key: &String| {
+            let function = self.declarations.function(key);
+            let domain = function.and_then(|function| function.domain.as_box());
+            let whole = (order.begin.clone(), order.end.clone());
+            self.space(key).is_some() && domain == Some(vec![whole])
+        };
+        order.keys.iter().all(is_list).then_some(order)
     }
 
     /// The statements of each stage.
@@ -356,6 +379,19 @@ fn established(
         let any = |wanted: Wanted<'_>| constraint.expressions().any(|e| speaks(e, &wanted));
         if any(completes) && !any(wait) {
             established.assume(constraint.clone());
+        }
+    }
+    for quantifier in relied_on.quantifiers() {
+        let premises = quantifier.premises().constraints().iter();
+        let all = || premises.clone().chain(quantifier.conclusions());
+        let any = |wanted: Wanted<'_>| {
+            all().any(|constraint| constraint.expressions().any(|e| speaks(e, &wanted)))
+        };
+        if any(&|name| followed.contains(name)) && any(completes) && !any(wait) {
+            established.forall(
+                quantifier.premises().clone(),
+                quantifier.conclusions().to_vec(),
+            );
         }
     }
     established

@@ -5,6 +5,9 @@
 //! {[i, q, j] : 0 <= i < N && pos(i) <= q < pos(i + 1) && crd(q) = j && 0 <= j < M}
 //!              q runs from pos(0) to pos(N), once each          j follows from q
 //! ```
+//!
+//! Segments may lie within segments: with `pos2(q) <= r < pos2(q + 1)` besides, `r` runs from
+//! `pos2(pos(0))` to `pos2(pos(N))`.
 
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
@@ -45,6 +48,17 @@ impl Places {
 /// let ends = rows.ids().map(|id| places(rows.statement(id), &rows.known()));
 /// let ends: Vec<_> = ends.map(|it| format!("{:?}", it.expect("places").end)).collect();
 /// assert_eq!(ends, [r#"Call("pos", [Constant("N")])"#, r#"Constant("NZ")"#]);
+///
+/// let tree: Computation = "computation tree {
+///   parameters N, NF, NZ
+///   function pos : {[i] : 0 <= i <= N} -> {[q] : 0 <= q <= NF} nondecreasing
+///   function end : {[q] : 0 <= q <= NF} -> {[r] : 0 <= r <= NZ} nondecreasing
+///   given pos : i32[N + 1], end : i32[NF + 1], A : f64[NZ]
+///   out y : f64[N]
+///   s0: y(i) += A(r) over {[i, q, r] : 0 <= i < N && pos(i) <= q < pos(i + 1) && 0 <= q < NF && end(q) <= r < end(q + 1)}
+/// }".parse()?;
+/// let end = places(&tree.statements[0], &tree.known()).expect("places").end;
+/// assert_eq!(format!("{end:?}"), r#"Call("end", [Call("pos", [Constant("N")])])"#);
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn places(statement: &Statement, known: &Declarations) -> Option<Places> {
@@ -62,51 +76,117 @@ pub fn places_at(statement: &Statement, place: Variable, known: &Declarations) -
 }
 
 fn in_segments(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Places> {
-    let at = Expression::Variable(place);
-    let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
-        .flat_map(Constraint::links)
-        .collect();
-    let below = links.iter().find_map(|(left, comparison, right)| {
-        (*comparison == Comparison::LessEqual && **right == at).then_some(*left)
-    });
-    let Some(Expression::Call(name, arguments)) = below else {
-        return None;
-    };
-    let [Expression::Variable(parent)] = &arguments[..] else {
-        return None;
-    };
-    let of = Expression::Variable(*parent);
-    let call = |at: Expression| Expression::Call(name.clone(), vec![at]);
-    let one = Box::new(Expression::Integer(1));
-    let next = call(Expression::Add(Box::new(of.clone()), one));
-    let has = |left: &Expression, comparison, right: &Expression| {
-        links.contains(&(left, comparison, right))
-    };
-    let zero = Expression::Integer(0);
-    let last = links.iter().find_map(|(left, comparison, right)| {
-        (*comparison == Comparison::Less && **left == of).then_some((*right).clone())
-    })?;
-    let function = known.function(name)?;
-    let is_segment = function.monotone == Some(Monotone::Nondecreasing)
-        && has(&at, Comparison::Less, &next)
-        && has(&zero, Comparison::LessEqual, &of)
-        && is_fixed(&last);
-    let bounds = [
-        (call(of.clone()), Comparison::LessEqual, at.clone()),
-        (at, Comparison::Less, next),
-        (zero.clone(), Comparison::LessEqual, of.clone()),
-        (of, Comparison::Less, last.clone()),
-    ];
-    // The ends are looked up also where there is no segment.
-    let are_there = || {
-        let mut ends = [&zero, &last].into_iter();
+    let mut chain = Chain::default();
+    let places = chain.segments(part, place, known)?;
+    is_all_within(part, &chain.variables, chain.bounds, known).then_some(places)
+}
+
+/// Segments that lie within segments, from the innermost variable on.
+#[derive(Default)]
+struct Chain {
+    variables: Vec<Variable>,
+    bounds: Vec<(Expression, Comparison, Expression)>,
+}
+
+impl Chain {
+    /// The places of all segments that a variable runs through: `pos(b) <= q < pos(e)`, where their
+    /// parents run from `b` to `e`, in segments or between fixed bounds.
+    fn segments(
+        &mut self,
+        part: &Conjunction,
+        place: Variable,
+        known: &Declarations,
+    ) -> Option<Places> {
+        let at = Expression::Variable(place);
+        let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
+            .flat_map(Constraint::links)
+            .collect();
+        let mut below = links.iter().filter_map(|(left, comparison, right)| {
+            let is_below = *comparison == Comparison::LessEqual && **right == at;
+            match left {
+                Expression::Call(name, arguments) if is_below => match &arguments[..] {
+                    [Expression::Variable(parent)] => Some((name, *parent)),
+                    _ => None,
+                },
+                _ => None,
+            }
+        });
+        let (name, parent) = below.next()?;
+        if parent == place || self.variables.contains(&place) {
+            return None;
+        }
+        let of = Expression::Variable(parent);
+        let call = |at: Expression| Expression::Call(name.clone(), vec![at]);
+        let one = Box::new(Expression::Integer(1));
+        let next = call(Expression::Add(Box::new(of.clone()), one));
+        let function = known.function(name)?;
+        let is_segment = function.monotone == Some(Monotone::Nondecreasing)
+            && links.contains(&(&at, Comparison::Less, &next));
+        if !is_segment {
+            return None;
+        }
+        self.variables.push(place);
+        self.bounds.extend([
+            (call(of), Comparison::LessEqual, at.clone()),
+            (at, Comparison::Less, next),
+        ]);
+        let parents = match self.segments(part, parent, known) {
+            Some(parents) => parents,
+            None => self.fixed(&links, parent)?,
+        };
+        let parents = Places {
+            begin: named(parents.begin, known),
+            end: named(parents.end, known),
+        };
+        // The ends are looked up also where there is no segment.
+        let mut ends = [&parents.begin, &parents.end].into_iter();
         ends.all(|at| is_in_domain(function, at, known))
+            .then(|| Places {
+                begin: call(parents.begin.clone()),
+                end: call(parents.end.clone()),
+            })
+    }
+
+    /// The fixed bounds of a variable.
+    fn fixed(
+        &mut self,
+        links: &[(&Expression, Comparison, &Expression)],
+        variable: Variable,
+    ) -> Option<Places> {
+        let of = Expression::Variable(variable);
+        let mut links = links.iter();
+        let begin = links.clone().find_map(|(left, comparison, right)| {
+            let is_bound = *comparison == Comparison::LessEqual && **right == of;
+            (is_bound && is_fixed(left)).then(|| (*left).clone())
+        })?;
+        let end = links.find_map(|(left, comparison, right)| {
+            let is_bound = *comparison == Comparison::Less && **left == of;
+            (is_bound && is_fixed(right)).then(|| (*right).clone())
+        })?;
+        self.variables.push(variable);
+        self.bounds.extend([
+            (begin.clone(), Comparison::LessEqual, of.clone()),
+            (of, Comparison::Less, end.clone()),
+        ]);
+        Some(Places { begin, end })
+    }
+}
+
+/// The number or constant that an entry is assumed to be, or the entry.
+fn named(entry: Expression, known: &Declarations) -> Expression {
+    let has_no_call = |e: &Expression| {
+        let mut has_call = false;
+        e.visit(&mut |e| has_call |= matches!(e, Expression::Call(..)));
+        !has_call
     };
-    let is_all = is_segment && are_there() && is_all_within(part, &[place, *parent], bounds, known);
-    is_all.then(|| Places {
-        begin: call(zero),
-        end: call(last),
-    })
+    let links = known.assumptions().iter().flat_map(Constraint::links);
+    let mut names = links.filter(|(_, comparison, _)| *comparison == Comparison::Equal);
+    let name = names.find_map(|(left, _, right)| match (*left == entry, *right == entry) {
+        (true, _) if has_no_call(right) => Some(right.clone()),
+        (_, true) if has_no_call(left) => Some(left.clone()),
+        _ => None,
+    });
+    name.unwrap_or(entry)
 }
 
 fn in_list(part: &Conjunction, place: Variable, known: &Declarations) -> Option<Places> {

@@ -24,6 +24,7 @@
 //! | [`substitute`] | temporary data whose values are known where they are read        |
 //! | [`copies`]   | copies of arrays, each in a loop of its own                          |
 //! | [`growing`]  | assignments in place of maxima of values that never fall             |
+//! | [`listed`]   | dense ranks along a list that is in the order of ranks               |
 //! | [`recompute`] | numbers of points that are found again in each sweep                |
 //! | [`spaces`]   | constraints that follow from others                                  |
 //! | [`tables`]   | dense ranks from tables of the keys that there are                   |
@@ -45,6 +46,7 @@ use crate::script::Command;
 pub mod copies;
 mod gather;
 pub mod growing;
+pub mod listed;
 pub mod optimise;
 pub mod recompute;
 pub mod remove;

@@ -60,7 +60,7 @@
 //! numbers conjugated. `f16` and `bf16` are only copied.
 
 use sparsec_base::ElementType;
-use sparsec_relation::{Expression, Rewrite, Variable};
+use sparsec_relation::{Declarations, Expression, Rewrite, Variable};
 
 /// One entry of a data space: `A(p)`, or `n` of data without extents.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -295,6 +295,43 @@ impl Value {
             | Self::Differs(..)
             | Self::Conjugate(_) => return None,
         })
+    }
+
+    /// An integer expression as a value. Calls of `known` keys on curves are such, others entries.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_computation::Value;
+    /// use sparsec_relation::{Declarations, Expression};
+    /// let e = Expression::parse(&Source::new("e", "crd(4) + 1"))?;
+    /// let value = Value::of_expression(&e, &Declarations::new());
+    /// assert_eq!(value.to_expression(), Some(e));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn of_expression(e: &Expression, known: &Declarations) -> Self {
+        use Operator::{Add, FloorDivide, Modulo, Multiply, Subtract};
+        let both = |operator, a: &Expression, b: &Expression| {
+            let [a, b] = [a, b].map(|e| Box::new(Self::of_expression(e, known)));
+            Self::Binary(operator, a, b)
+        };
+        match e {
+            Expression::Integer(n) => Self::Integer(*n),
+            Expression::Variable(v) => Self::Variable(*v),
+            Expression::Constant(name) => Self::Parameter(name.clone()),
+            Expression::Call(name, arguments) if known.is_key(name) => {
+                Self::Curve(name.clone(), arguments.clone())
+            }
+            Expression::Call(name, arguments) => Self::Entry(Access {
+                space: name.clone(),
+                indices: arguments.clone(),
+            }),
+            Expression::Negate(a) => Self::Negate(Box::new(Self::of_expression(a, known))),
+            Expression::Add(a, b) => both(Add, a, b),
+            Expression::Subtract(a, b) => both(Subtract, a, b),
+            Expression::Multiply(a, b) => both(Multiply, a, b),
+            Expression::FloorDivide(a, b) => both(FloorDivide, a, b),
+            Expression::Modulo(a, b) => both(Modulo, a, b),
+        }
     }
 
     /// Calls `visit` with this value and every value in it.

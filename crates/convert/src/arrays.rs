@@ -22,7 +22,7 @@ impl Synthesis<'_> {
     ) -> Result<()> {
         let next = plus_one(parent);
         let one = Box::new(Value::Integer(1));
-        let end = Value::Binary(Operator::Add, Box::new(self.integer(number)?), one);
+        let end = Value::Binary(Operator::Add, Box::new(self.integer(number)), one);
         let target = (function.to_owned(), vec![next]);
         self.add(self.space.clone(), target, (Update::Maximum, end));
         self.add_up(function, Update::Maximum)
@@ -69,10 +69,10 @@ impl Synthesis<'_> {
         let most = Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1)));
         let parents = below("x", &n_parents)?;
         let x = Expression::Variable(Variable::from_index(0));
-        let value = self.integer(&run.value)?;
+        let value = self.integer(&run.value);
         let at = |name: &str, index: &Expression| (name.to_owned(), vec![index.clone()]);
         use Operator::{Add, Maximum, Subtract};
-        let most = self.integer(&most.collected())?;
+        let most = self.integer(&most.collected());
         self.add(parents.clone(), at(first, &x), (Update::Assign, most));
         let least = (Update::Minimum, value.clone());
         self.add(self.space.clone(), at(first, &run.parent), least);
@@ -141,7 +141,7 @@ impl Synthesis<'_> {
                 };
                 if unknowns.functions.contains(name) {
                     self.mark(name, &value, known)?;
-                    let value = (Update::Assign, self.integer(&value)?);
+                    let value = (Update::Assign, self.integer(&value));
                     self.add(self.space.clone(), (name.clone(), places), value);
                     self.writes(name, CaseKind::Stored);
                     unknowns.functions.remove(name);
@@ -208,7 +208,7 @@ impl Synthesis<'_> {
         };
         let places = below("x", length)?;
         let x = Expression::Variable(Variable::from_index(0));
-        let mark = (Update::Assign, self.integer(&mark)?);
+        let mark = (Update::Assign, self.integer(&mark));
         self.add(places, (name.to_owned(), vec![x]), mark);
         Ok(())
     }

@@ -69,8 +69,8 @@ impl Synthesis<'_> {
             ordinal,
             Value::Binary(Subtract, integer(n_stored), Box::new(entry)),
         );
-        let place = binary(Minimum, behind, self.integer(&own.value)?);
-        let place = binary(Add, self.integer(first)?, place);
+        let place = binary(Minimum, behind, self.integer(&own.value));
+        let place = binary(Add, self.integer(first), place);
         let array = format!("{}_{name}", self.destination.name);
         self.declare_numbers(&array, length)?;
         self.writes(&count_of, CaseKind::Count);

@@ -125,7 +125,7 @@ impl Synthesis<'_> {
     ) -> Result<()> {
         for key in keys {
             let target = (key.function.clone(), vec![number.clone()]);
-            let value = (Update::Assign, self.integer(&key.value)?);
+            let value = (Update::Assign, self.integer(&key.value));
             self.add(self.space.clone(), target, value);
             self.writes(&key.function, CaseKind::Keys);
             unknowns.functions.remove(&key.function);
@@ -246,7 +246,7 @@ impl Synthesis<'_> {
                 self.add(self.space.clone(), target, one);
                 return Ok(());
             }
-            let n = self.integer(&self.entries.n_places)?;
+            let n = self.integer(&self.entries.n_places);
             let same = Expression::Constant(name.to_owned()).equals(self.entries.n_places.clone());
             self.computation.declarations.assume(same);
             self.add(everywhere()?, target, (Update::Assign, n));

@@ -6,7 +6,8 @@
 //! dce             statements whose results nobody reads go
 //! fuse-reads      statements over the same points that share no entry share a sweep
 //! fuse-producers  and those that read the entry that the other writes at the point
-//! all             numbers are taken from tables, found again, or known without being stored
+//! all             one sort lists entries for several numbers; numbers are taken from tables, found
+//!                 again, or known without being stored
 //! ```
 //!
 //! Source: Popoola et al., CGO 2023, §3.3, which removes redundant statements, then dead ones, and
@@ -106,6 +107,9 @@ impl Conversion {
         }
         if so_far >= Optimisation::Dce {
             computation.remove_dead();
+        }
+        if so_far == Optimisation::All {
+            computation.list_by_rank(is_small);
         }
         match so_far {
             Optimisation::FuseReads => sweeps::schedule(&mut computation, false),

@@ -211,7 +211,7 @@ impl Source {
             synthesis.add_number(&count);
             let (space, many) = match &piece.entries.shared {
                 None => (piece.entries.space.clone(), Value::Integer(1)),
-                Some(shared) => (shared.places.clone(), synthesis.integer(&shared.length())?),
+                Some(shared) => (shared.places.clone(), synthesis.integer(&shared.length())),
             };
             synthesis.add(space, (count.clone(), Vec::new()), (Update::Add, many));
             counts.push(count);
@@ -304,7 +304,7 @@ impl Source {
         ] {
             synthesis.add_array(name, length);
         }
-        let length = synthesis.integer(&shared.length())?;
+        let length = synthesis.integer(&shared.length());
         // A run that ends before it begins has no entries.
         let none = Box::new(Value::Integer(0));
         let length = Value::Binary(Operator::Maximum, none, Box::new(length));

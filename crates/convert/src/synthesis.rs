@@ -15,7 +15,7 @@ use crate::declare::unknown_constants;
 use crate::entries::Entries;
 use crate::named::Named;
 use crate::pieces::Source;
-use crate::terms::{at_least_zero, below, entry, inside, scalar, value, with};
+use crate::terms::{at_least_zero, below, entry, inside, scalar, with};
 use crate::unknown::{Place, Unknowns};
 use crate::{Conversion, Image, Places, Wanted, refused};
 
@@ -443,9 +443,8 @@ impl Synthesis<'_> {
     }
 
     /// An integer expression as a value.
-    pub(crate) fn integer(&self, e: &Expression) -> Result<Value> {
-        let value = value(e, &self.computation.declarations);
-        value.ok_or_else(|| refused(format!("values hold no `{e:?}`")))
+    pub(crate) fn integer(&self, e: &Expression) -> Value {
+        Value::of_expression(e, &self.computation.declarations)
     }
 
     /// Adds a statement behind all others.

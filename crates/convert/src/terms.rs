@@ -3,43 +3,11 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Access, Operator, Value};
-use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Set, Variable,
-};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set, Variable};
 
 /// The one point of no dimension.
 pub(crate) fn everywhere() -> Result<Set> {
     Set::new(vec![Conjunction::new::<String>([], [])])
-}
-
-/// An integer expression as a value, where keys are known.
-pub(crate) fn value(e: &Expression, known: &Declarations) -> Option<Value> {
-    use Operator::{Add, FloorDivide, Modulo, Multiply, Subtract};
-    let both = |operator, a: &Expression, b: &Expression| {
-        Some(Value::Binary(
-            operator,
-            Box::new(value(a, known)?),
-            Box::new(value(b, known)?),
-        ))
-    };
-    match e {
-        Expression::Integer(n) => Some(Value::Integer(*n)),
-        Expression::Variable(v) => Some(Value::Variable(*v)),
-        Expression::Constant(name) => Some(Value::Parameter(name.clone())),
-        Expression::Call(name, arguments) if known.is_key(name) => {
-            Some(Value::Curve(name.clone(), arguments.clone()))
-        }
-        Expression::Call(name, arguments) => Some(Value::Entry(Access {
-            space: name.clone(),
-            indices: arguments.clone(),
-        })),
-        Expression::Negate(a) => Some(Value::Negate(Box::new(value(a, known)?))),
-        Expression::Add(a, b) => both(Add, a, b),
-        Expression::Subtract(a, b) => both(Subtract, a, b),
-        Expression::Multiply(a, b) => both(Multiply, a, b),
-        Expression::FloorDivide(a, b) => both(FloorDivide, a, b),
-        Expression::Modulo(a, b) => both(Modulo, a, b),
-    }
 }
 
 pub(crate) fn at_least_zero(name: &str) -> Constraint {

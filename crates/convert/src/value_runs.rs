@@ -138,8 +138,8 @@ impl Synthesis<'_> {
             });
         }
         for (array, value) in [
-            (&sorted.parent, self.integer(&value_run.parent)?),
-            (&sorted.at, self.integer(&value_run.value)?),
+            (&sorted.parent, self.integer(&value_run.parent)),
+            (&sorted.at, self.integer(&value_run.value)),
             (&sorted.value, self.value_at_entry()),
         ] {
             let target = (array.clone(), vec![number.clone()]);
@@ -259,7 +259,7 @@ impl Synthesis<'_> {
         }
         let last = sum(call(&value_run.starts, &plus_one(&x)), x);
         let target = (value_run.bounds.clone(), vec![last]);
-        let value = (Update::Assign, self.integer(extent)?);
+        let value = (Update::Assign, self.integer(extent));
         self.add(below("x", n_parents)?, target, value);
         Ok(())
     }

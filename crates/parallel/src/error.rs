@@ -4,6 +4,8 @@ use std::fmt;
 
 use sparsec_base::{Diagnostic, code};
 
+use crate::bytes::Bytes;
+
 /// Memory that the system did not give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocError {
@@ -17,7 +19,7 @@ impl fmt::Display for AllocError {
         match self.bytes {
             // Sums and products of sizes saturate here.
             u64::MAX => f.write_str("more bytes than can be addressed"),
-            bytes => write!(f, "{bytes} bytes"),
+            bytes => Bytes(bytes.into()).fmt(f),
         }
     }
 }

@@ -23,11 +23,13 @@ pub mod pool;
 pub mod scan;
 pub mod sort;
 
+mod bytes;
 mod error;
 mod mapping;
 mod recycle;
 
 pub use append::append;
+pub use bytes::Bytes;
 pub use error::AllocError;
 pub use memory::{Memory, Plain};
 pub use memory_limit::MemoryLimit;

@@ -52,12 +52,14 @@ use sparsec_base::Result;
 mod check;
 mod clauses;
 mod inverse;
+mod ordered;
 mod parse;
 mod print;
 mod tuples;
 
 pub use check::Broken;
 pub(crate) use clauses::Clause;
+pub use ordered::ListOrder;
 pub use tuples::TupleFunction;
 
 /// Declarations about functions and symbolic constants; see the module's page.

@@ -85,7 +85,9 @@ mod sum;
 pub use budget::Budget;
 pub use conjunction::Conjunction;
 pub use consequences::Consequences;
-pub use declarations::{Broken, Declarations, Function, Monotone, Quantifier, TupleFunction};
+pub use declarations::{
+    Broken, Declarations, Function, ListOrder, Monotone, Quantifier, TupleFunction,
+};
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};

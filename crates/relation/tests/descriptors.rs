@@ -63,6 +63,10 @@ fn what_is_not_complete() {
         "E0722",
         "values {[k] : 0 <= k}",
     );
+    let no_column = JDS.replace("0 <= j < NC}\ndata", "0 <= j < NC && col(k) < 0}\ndata");
+    refused(&no_column, "E0724", &map(&no_column));
+    let declared = format!("{JDS}assume NR < ND && ND < NR\n");
+    refused(&declared, "E0724", &map(JDS));
     let any_column = JDS.replace("j = col(k) && 0", "0 <= col(k) && 0");
     refused(&any_column, "E0721", &map(&any_column));
     refused(

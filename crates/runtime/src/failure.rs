@@ -2,7 +2,7 @@
 
 use sparsec_base::{Diagnostic, code};
 use sparsec_loop::{Argument, Buffer, Failure, Function};
-use sparsec_parallel::MemoryLimit;
+use sparsec_parallel::{Bytes, MemoryLimit};
 
 /// Why a launch ended early.
 #[derive(Clone, Copy, Debug)]
@@ -42,14 +42,6 @@ impl Shortage {
             _ => None,
         };
         Self { most, ..self }
-    }
-}
-
-/// So many bytes, in words. Extents saturate at what cannot be counted.
-pub(crate) fn bytes_text(bytes: u128) -> String {
-    match bytes {
-        u128::MAX => "more bytes than can be counted".to_owned(),
-        bytes => format!("{bytes} bytes"),
     }
 }
 
@@ -131,10 +123,10 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
         let limit = most.map_or(String::new(), |most| {
             format!(
                 ", and may have {}: 1 GiB, or 16 times the bytes of the entries if that is more",
-                bytes_text(most.into())
+                Bytes(most.into())
             )
         });
-        diagnostic = diagnostic.note(format!("{what} was to have {}{limit}", bytes_text(bytes)));
+        diagnostic = diagnostic.note(format!("{what} was to have {}{limit}", Bytes(bytes)));
     }
     let is_limited = shortage.is_some_and(|shortage| shortage.most.is_some());
     diagnostic.help(match is_limited {

@@ -18,10 +18,8 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_loop::{Access, Argument, Function};
-use sparsec_parallel::{Memory, MemoryLimit};
+use sparsec_parallel::{Bytes, Memory, MemoryLimit};
 use sparsec_tensor::{Array, Element, Format, Role, Tensor};
-
-use crate::failure::bytes_text;
 
 /// Bytes that an array which grows begins with; most results of tests and of
 /// small problems fit, and cost no system call.
@@ -239,10 +237,7 @@ impl OutputTensor {
             }
             _ => None,
         };
-        array.ok_or_else(|| {
-            let bytes = bytes_text(bytes);
-            out_of_memory(&format!("`{name}` takes {bytes}"))
-        })
+        array.ok_or_else(|| out_of_memory(&format!("`{name}` takes {}", Bytes(bytes))))
     }
 
     /// How many positions level `above - 1` has, if the arrays so far tell.

@@ -17,6 +17,7 @@ use sparsec_base::{Diagnostic, ElementType, IndexWidth, Result, Span, code};
 use sparsec_format::{Format, LevelKind, Role};
 use sparsec_index::TensorVar;
 use sparsec_loop::{Var, workspace_bytes};
+use sparsec_parallel::Bytes;
 use sparsec_runtime::MemoryLimit;
 use sparsec_tensor::level_extents;
 
@@ -283,19 +284,19 @@ fn too_large(
 ) -> Diagnostic {
     let largest = parts.into_iter().max_by_key(|part| part.bytes);
     let largest = largest.expect("a statement has a result");
+    let room = u128::from(left).saturating_sub(all.saturating_sub(largest.bytes));
+    let [bytes, left] = Bytes(largest.bytes).beside(Bytes(left.into()));
     let bytes = match (largest.bytes, &largest.taker) {
-        (u128::MAX, _) => "more bytes than can be counted".to_owned(),
+        (u128::MAX, _) => bytes,
         // Of formats that store coordinates, only the positions are counted.
-        (bytes, Taker::Result(format) | Taker::Assembled(format) | Taker::Converted(format))
+        (_, Taker::Result(format) | Taker::Assembled(format) | Taker::Converted(format))
             if grows(format) =>
         {
-            format!("at least {bytes} bytes")
+            format!("at least {bytes}")
         }
-        (bytes, _) => format!("{bytes} bytes"),
+        _ => bytes,
     };
     let name = largest.name;
-    let others = all.saturating_sub(largest.bytes);
-    let room = u128::from(left).saturating_sub(others);
     let smaller = |format| {
         let extents = compiled.result_extents(number, extents).ok()?;
         let tensor = compiled.statements[number].plan.concrete.result;
@@ -354,7 +355,7 @@ fn too_large(
         error = error.note(format!("its format{until} is `{format}`{shape}"));
     }
     if all > largest.bytes {
-        error = error.note(format!("the program takes {all} bytes until then"));
+        error = error.note(format!("the program takes {} until then", Bytes(all)));
     }
     error.help(format!("{help}{}", limit.more()))
 }

@@ -2,7 +2,7 @@
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_parallel::fault::{self, Fault};
-use sparsec_parallel::{AllocError, MemoryLimit};
+use sparsec_parallel::{AllocError, Bytes, MemoryLimit};
 
 /// Refuses an array of so many bytes that is beyond a limit.
 ///
@@ -13,12 +13,12 @@ pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
         MemoryLimit::Array(most) | MemoryLimit::Bytes(most) if bytes > most => most,
         _ => return limit.ask(bytes).map_err(Diagnostic::from),
     };
-    let bytes = match bytes {
+    let [bytes, most] = match bytes {
         // Sums and products of sizes saturate here.
-        u64::MAX => "more bytes than can be addressed".to_owned(),
-        bytes => format!("{bytes} bytes"),
+        u64::MAX => [u128::MAX, most.into()].map(|n| Bytes(n).to_string()),
+        bytes => Bytes(bytes.into()).beside(Bytes(most.into())),
     };
-    let message = format!("an array of the tensor would take {bytes}, and {most} are the limit");
+    let message = format!("an array of the tensor would take {bytes}, and the limit is {most}");
     let error = Diagnostic::new(code::TENSOR_TOO_LARGE, message);
     let error = match limit {
         MemoryLimit::Array(_) => error

@@ -81,7 +81,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/executor/tests/executors.rs": NO_EXECUTOR),
     provoked!("crates/sparsec/tests/library/relations.rs": VALUE_SHARED),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_FUNCTION, DESCRIPTOR_NO_FUNCTION),
-    provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),
+    provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_EMPTY, DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),
     provoked!("crates/computation/tests/text.rs": COMPUTATION_UNKNOWN, COMPUTATION_NAME, COMPUTATION_NOT_INTEGER, COMPUTATION_TYPES, COMPUTATION_GIVEN),
     provoked!("crates/computation/tests/transform.rs": COMPUTATION_UNSETTLED, DEPENDENCE_BROKEN, COMPUTATION_ENTRY, TRANSFORMATION),
     provoked!("crates/tensor/tests/refused.rs": OUT_OF_BOUNDS, LENGTH_MISMATCH, ARRAY_MISMATCH, BAD_SEGMENTS, BAD_COORDINATES, INDEX_WIDTH_OVERFLOW, TENSOR_TOO_LARGE, DUPLICATE_ENTRY, UNKNOWN_GENERATOR, BAD_GENERATOR_ARGUMENT, CANNOT_COMBINE, UNKNOWN_COMBINATION, BAD_SELECTION),

@@ -143,4 +143,12 @@ whose coordinate is no coordinate, a constraint says that it is none of the tupl
                        ^ -1 for padding
 
 Add `0 <= j < NC`, or declare the range of the function that it comes from.";
+    DESCRIPTOR_EMPTY = "E0724", "a descriptor that no entry fits",
+    "The constraints of the map and the declarations contradict each other, so the sparse space has no
+tuple, however large the tensor and whatever its index arrays are. Such a format stores nothing.
+
+    map {[q] -> [i] : 0 <= q < NNZ && i = crd(q) && crd(q) < 0 && 0 <= i < N}
+                                                    ^^^^^^^^^^ but `0 <= i`
+
+Leave out the constraint or the declaration that is too many.";
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use sparsec::Storage;
 use sparsec::choice::{nouns, percent};
 use sparsec::io::Structure;
+use sparsec::parallel::Bytes;
 use sparsec::statistics::{Distribution, MatrixStatistics};
 
 use super::Info;
-use crate::cache::bytes;
 use crate::table::{counted_entries, duration, table};
 
 /// How long the longest bar of a histogram is, where there are one or two.
@@ -39,7 +39,7 @@ impl Info<'_> {
         let mut facts = vec![("file", self.file()), ("tensor", self.shape())];
         if let Some(stored) = &self.stored {
             let taken = match stored {
-                Storage::Levels(_) => format!(", {}", bytes(self.tensor.bytes() as u64)),
+                Storage::Levels(_) => format!(", {}", Bytes(self.tensor.bytes() as u128)),
                 // The tensor at hand is a list of its entries.
                 Storage::Relation(_) => ", a relation".to_owned(),
             };
@@ -87,7 +87,7 @@ impl Info<'_> {
     fn file(&self) -> String {
         let size = self
             .bytes
-            .map_or(String::new(), |n| format!(", {}", bytes(n)));
+            .map_or(String::new(), |n| format!(", {}", Bytes(n.into())));
         format!("{}{size}, {}", self.path, self.summary)
     }
 
@@ -226,7 +226,7 @@ impl Info<'_> {
             let time = duration(Duration::from_secs_f64(tried.seconds()));
             rows.push([
                 tried.name.clone(),
-                format!("{:>9}", bytes(tried.bytes)),
+                format!("{:>9}", Bytes(tried.bytes.into()).to_string()),
                 format!("{time:>10}{mark}"),
                 tried.estimate.to_string(),
             ]);

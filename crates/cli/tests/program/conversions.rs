@@ -412,13 +412,13 @@ fn tensors_that_a_format_blows_up_are_refused() {
     place.write("b.npz", "as it was");
     for (file, format, bytes) in [
         ("scattered.mtx", "dia", None),
-        ("scattered.mtx", "dense", Some(2_000_000)),
-        ("scattered.mtx", "bitmap", Some(2_000_000)),
+        ("scattered.mtx", "dense", Some("2.0 MB")),
+        ("scattered.mtx", "bitmap", Some("2.0 MB")),
         ("scattered.mtx", "bsr(20, 20)", None),
         (
             "scattered.mtx",
             "(i, j) -> (i : bitmap, j : bitmap)",
-            Some(2_000_000),
+            Some("2.0 MB"),
         ),
         ("scattered.mtx", "(i, j) -> (i : dense, j : range)", None),
         (
@@ -427,7 +427,7 @@ fn tensors_that_a_format_blows_up_are_refused() {
             None,
         ),
     ] {
-        let message = bytes.map_or(String::new(), |bytes| format!("would take {bytes} bytes"));
+        let message = bytes.map_or(String::new(), |bytes| format!("would take {bytes}"));
         convert(file, format, "200K").refused(1, &["error[E0407]", &message, "--memory"]);
         assert_eq!(place.read("b.npz"), "as it was", "{format}");
     }
@@ -455,7 +455,7 @@ fn limits_follow_from_the_entries() {
     let place = Place::new();
     place.write("row.mtx", &matrix(40_000, 1, |_, _| 0));
     let refused = [
-        "an array of the tensor would take 12800000000 bytes, and 1073741824 are the limit",
+        "an array of the tensor would take 12.8 GB, and the limit is 1.1 GB",
         "1 GiB, or 16 times the bytes of the entries if that is more",
         "--memory",
     ];

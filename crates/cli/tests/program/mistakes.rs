@@ -124,7 +124,7 @@ const MISTAKES: &[Mistake] = &[
         call: "run 'C(i,j) = 2 * A(i,j)' -f C=dense -g 'A=random(nnz=9)' -d i=1000000 -d j=1000000 -f A=dcsr --memory 1M",
         code: 1,
         texts: &[
-            "error[E0508]: `C` would take 8000000000000 bytes, and",
+            "error[E0508]: `C` would take 8.0 TB, and",
             "store it as `dcsr`, which takes about",
             "`-f C=dcsr`",
         ],
@@ -135,7 +135,7 @@ const MISTAKES: &[Mistake] = &[
         call: "run 'C(i,j) = x(i) * y(j)' -g x=1 -g y=1 -d i=100000 -d j=100000 --memory 1G",
         code: 1,
         texts: &[
-            "error[E0508]: `C` would take 80000000000 bytes, and",
+            "error[E0508]: `C` would take 80.0 GB, and",
             "none of 7 other formats is smaller: ",
             "compute a window of it, or allow more with `--memory`",
         ],

@@ -13,10 +13,10 @@
 //! Positions that are sums of counts need no such loop where the sum is known
 //! ([`totals`](super::totals)), nor do numbers below their maximum ([`numbers`](super::numbers)).
 
-use sparsec_base::ElementType;
+use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Computation, DataSpace, Stage};
 use sparsec_loop::{BinaryOp, Expr, Failure};
-use sparsec_relation::{Expression, Function, Monotone};
+use sparsec_relation::{Expression, Function, ListOrder, Monotone};
 
 use super::emit::Emitter;
 use crate::bisect::integer;
@@ -52,6 +52,42 @@ impl Emitter<'_> {
             let space = whole.space(&function.name);
             self.check_function(function, space.expect("a stage establishes what is there"));
         }
+        for quantifier in stage.establishes.quantifiers() {
+            let order = whole.checked_order(quantifier);
+            self.check_order(&order.expect("a stage establishes orders of lists"));
+        }
+    }
+
+    /// Checks that no key of a list falls from a place to the next.
+    fn check_order(&mut self, order: &ListOrder) {
+        let [begin, end] = [&order.begin, &order.end].map(|e| self.expr(e));
+        let is_broken = self.builder.var_("is_broken", 0);
+        self.for_each_at(begin.add(1), end, |this, at| {
+            let before = Expr::Var(at).binary(BinaryOp::Sub, 1);
+            let before = this.builder.let_("before", before);
+            // From the last key on: the rest falls, or not, where this one is the same.
+            let mut falls = Expr::Const(Scalar::Bool(order.is_strict));
+            for key in order.keys.iter().rev() {
+                let buffer = this.arrays.spaces[key];
+                let earlier = integer(this.builder, buffer, before);
+                let earlier = this.builder.let_("earlier", earlier);
+                let later = integer(this.builder, buffer, at);
+                let later = this.builder.let_("later", later);
+                let is_same = Expr::Var(earlier).binary(BinaryOp::Eq, later);
+                let is_less = Expr::Var(later).less(earlier);
+                falls = is_less.binary(BinaryOp::Or, is_same.binary(BinaryOp::And, falls));
+            }
+            let one = Expr::Select {
+                condition: Box::new(falls),
+                then: Box::new(Expr::int(1)),
+                otherwise: Box::new(Expr::int(0)),
+            };
+            let either = Expr::Var(is_broken).binary(BinaryOp::Max, one);
+            this.builder.assign(is_broken, either);
+        });
+        self.builder.if_then(Expr::int(0).less(is_broken), |b| {
+            b.fail(Failure::NotAsDeclared);
+        });
     }
 
     fn check_function(&mut self, function: &Function, space: &DataSpace) {

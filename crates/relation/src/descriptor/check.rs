@@ -21,6 +21,7 @@ impl Descriptor {
         let source = parser.tokens.source();
         self.check_shapes(source, places)?;
         self.check_functions(parser, places)?;
+        self.check_tuples(source, places)?;
         self.check_map(source, places)?;
         self.check_data(source, places)
     }
@@ -142,6 +143,44 @@ impl Descriptor {
             }
         }
         reached.iter().any(|it| it == name)
+    }
+
+    /// Some tensor has a tuple of each part, as far as that is known.
+    fn check_tuples(&self, source: &Source, places: &Places) -> Result<()> {
+        let is_empty = |part: &&Conjunction| {
+            Relation::of_parts(vec![(*part).clone()]).is_refuted(&self.declarations)
+        };
+        let Some(part) = self.map.parts().iter().find(is_empty) else {
+            return Ok(());
+        };
+        let message = "no tuple of the sparse space meets all constraints and declarations";
+        let error = Diagnostic::new(code::DESCRIPTOR_EMPTY, message).at(
+            source,
+            places.map,
+            "contradicts itself or the declarations",
+        );
+        // Constraints that contradict the declarations alone, or what stands before them.
+        let links: Vec<Constraint> = (part.constraints().iter())
+            .flat_map(Constraint::split)
+            .collect();
+        let fails = |n: &usize| {
+            let part = part.saying(links[..*n].to_vec());
+            Relation::of_parts(vec![part]).is_refuted(&self.declarations)
+        };
+        let first = (0..=links.len()).find(fails);
+        let error = match first {
+            Some(0) => error.note("the declarations contradict each other"),
+            Some(n) => {
+                let [left, right] = [&links[n - 1].first, &links[n - 1].rest[0].1];
+                let comparison = links[n - 1].rest[0].0.symbol();
+                let [left, right] = [left, right].map(|e| part.text_of(e));
+                error.note(format!(
+                    "`{left} {comparison} {right}` contradicts the others"
+                ))
+            }
+            None => error,
+        };
+        Err(error.help("leave out the constraint or the declaration that is too many"))
     }
 
     /// Each tuple of a space with bounds has one coordinate inside of each extent.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_computation::Computation;
 use sparsec_convert::{Places, Types, Wanted};
 use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, RelationTensor, Role, Tensor, TensorRef};
@@ -128,10 +129,39 @@ impl Session {
                 given = given.parameter(name, value);
             }
         }
-        let mut prepared = self.prepare_as(compiled, &given, checked)?;
-        prepared.launch()?;
-        prepared.finish()
+        let launched = || {
+            let mut prepared = self.prepare_as(compiled, &given, checked)?;
+            prepared.launch()?;
+            prepared.finish()
+        };
+        launched().map_err(|error| in_names_of_format(error, computation))
     }
+}
+
+/// The diagnostic of an array that is too large, which it names as the format does.
+fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnostic {
+    if error.code() != code::KERNEL_OUT_OF_MEMORY {
+        return error;
+    }
+    let names = computation.spaces.iter().map(|space| &space.name);
+    let texts = [error.message()]
+        .into_iter()
+        .chain(error.notes().iter().map(String::as_str));
+    let texts = texts.map(|text| {
+        names.clone().fold(text.to_owned(), |text, name| {
+            let own = match name.strip_prefix("B_") {
+                Some(own) => own,
+                None if name == "B" => "values",
+                None => return text,
+            };
+            text.replace(&format!("`{name}.vals`"), &format!("`{own}`"))
+        })
+    });
+    let mut texts = texts.collect::<Vec<_>>().into_iter();
+    let message = texts.next().expect("a message");
+    texts.fold(Diagnostic::new(error.code(), message), Diagnostic::note).help(
+        "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `--memory` (`Options::memory` in Rust)",
+    )
 }
 
 /// An array as a dense tensor, used where it lies.

@@ -159,7 +159,6 @@ fn check(program: &str, seed: u64) {
         operands.push((&seed_name, &seeds));
         let made = computed(&gradient, &operands);
         let entries = tensors[at].entries();
-        let order = tensors[at].order();
         for entry in 0..entries.len() {
             let step = 1e-5;
             let moved = |by: f64| {
@@ -168,8 +167,8 @@ fn check(program: &str, seed: u64) {
                 total(&run(&changed), &weights)
             };
             let difference = (moved(step) - moved(-step)) / (2.0 * step);
-            let coords = &entries.coords[entry * order..(entry + 1) * order];
-            let derived = made.get(coords).to_f64();
+            let coords: Vec<u64> = entries.coords(entry).iter().collect();
+            let derived = made.get(&coords).to_f64();
             assert!(
                 (derived - difference).abs() <= 1e-6 * (1.0 + difference.abs()),
                 "{program}\n{text}by `{name}` at {coords:?}: {derived}, not {difference}"

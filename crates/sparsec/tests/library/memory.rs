@@ -36,7 +36,7 @@ fn dense_results_are_estimated() {
     refuse(
         square(SQUARE, "dense", "", 79_999),
         code::TOO_LARGE_FOR_MEMORY,
-        "`C` would take 80000 bytes, and 79999 are left",
+        "`C` would take 80000 bytes, and 79999 bytes are left",
     );
     // Coordinates alone have no least size.
     assert_eq!(square(SQUARE, "dcsr", "", 30_000), Ok(12.0));
@@ -55,7 +55,7 @@ fn results_that_are_stored_otherwise_are_estimated() {
     refuse(
         square(program, "msr", "", 700),
         code::TOO_LARGE_FOR_MEMORY,
-        "`C` would take at least 1204 bytes, and 700 are left",
+        "`C` would take at least 1.2 kB, and 700 bytes are left",
     );
 }
 
@@ -75,7 +75,7 @@ fn results_of_earlier_statements_count() {
     refuse(
         kernel.bind("A", &a).unwrap().evaluate(),
         code::TOO_LARGE_FOR_MEMORY,
-        "`D` would take 80000 bytes",
+        "`D` would take 80.0 kB",
     );
 }
 

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
-use sparsec_format::{Coordinate, Format, Mirror, Region};
+use sparsec_format::{Coordinate, Format, Mirror, Mirrored, Region};
 use sparsec_parallel::{map, ranges, split_mut};
 
 use super::{Part, image};
@@ -91,11 +91,25 @@ fn triangle_of<T: Element>(
             if other != expected && !(is_nan(other) && is_nan(expected)) {
                 there.copy_from_slice(&here);
                 there.swap(a, b);
-                return Err(fault(format!(
-                    "the entry at {here:?} is {}, and the one at {there:?} is {}",
-                    value.scalar(),
-                    other.scalar()
-                )));
+                let value = value.scalar();
+                let message = match mirror.of {
+                    Mirrored::Skew if here == there => format!(
+                        "the entry at {here:?} is {value}, and a skew tensor has zeros on its diagonal"
+                    ),
+                    Mirrored::Hermitian if here == there => format!(
+                        "the entry at {here:?} is {value}, and a hermitian tensor is real on its diagonal"
+                    ),
+                    Mirrored::Symmetric => format!(
+                        "the entry at {here:?} is {value}, and the one at {there:?} is {}",
+                        other.scalar()
+                    ),
+                    Mirrored::Skew | Mirrored::Hermitian => format!(
+                        "the entry at {here:?} is {value}, and the one at {there:?} is {}, not {}",
+                        other.scalar(),
+                        expected.scalar()
+                    ),
+                };
+                return Err(fault(message));
             }
             keep(&here, value);
         }
