@@ -20,6 +20,7 @@ use crate::compute::{ComputeStage, Computed};
 mod converter;
 mod converters;
 pub(crate) mod costs;
+mod sizes;
 
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
 pub(crate) use converters::Converters;

@@ -8,7 +8,6 @@
 //! ```
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sparsec_base::code::{self, Code};
@@ -18,9 +17,8 @@ use sparsec_format::Holds;
 use sparsec_relation::Expression;
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
-use super::{
-    Optimisation, Types, Wanted, derive, names, sides, synthesized, unequal_mirrored, wanted,
-};
+use super::sizes::{size, sizes};
+use super::{Optimisation, Types, Wanted, derive, names, synthesized, unequal_mirrored, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
 use crate::session::{Backend, Session};
 use crate::widths;
@@ -426,24 +424,6 @@ impl Session {
     }
 }
 
-/// The extents of modes and of levels, by the names that they have in a conversion.
-fn sizes(source: &Format, destination: &Format, extents: &[u64]) -> BTreeMap<String, i64> {
-    let modes = extents.iter().enumerate();
-    let mut sizes: BTreeMap<String, i64> = modes
-        .map(|(mode, extent)| (format!("N{mode}"), *extent as i64))
-        .collect();
-    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    let parts = [(source, "A"), (destination, "B")].map(|(format, side)| sides(format, side));
-    for (prefix, part) in parts.into_iter().flatten() {
-        for (level, extent) in part.level_extents(&known).into_iter().enumerate() {
-            if let Some(extent) = extent {
-                sizes.insert(format!("{prefix}_L{level}"), extent as i64);
-            }
-        }
-    }
-    sizes
-}
-
 /// A failure of a kernel that makes a tensor in a format: numbers that it cannot store are
 /// coordinates and positions.
 fn too_narrow(error: Diagnostic, format: &str) -> Diagnostic {
@@ -469,19 +449,6 @@ const FEWEST: u64 = 512;
 
 /// How many times as long as the entries a table of keys may be.
 const TABLE: u64 = 4;
-
-/// The value of an expression of sizes.
-fn size(e: &Expression, of: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
-    match e {
-        Expression::Integer(n) => Some(*n),
-        Expression::Constant(name) => of(name),
-        Expression::Negate(a) => size(a, of)?.checked_neg(),
-        Expression::Add(a, b) => size(a, of)?.checked_add(size(b, of)?),
-        Expression::Subtract(a, b) => size(a, of)?.checked_sub(size(b, of)?),
-        Expression::Multiply(a, b) => size(a, of)?.checked_mul(size(b, of)?),
-        _ => None,
-    }
-}
 
 /// An array of a conversion's own as a dense tensor: a vector, or a scalar.
 fn as_tensor(array: Array, is_vector: bool) -> Result<Tensor> {
