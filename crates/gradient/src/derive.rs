@@ -94,6 +94,12 @@ impl<'a> Derivation<'a> {
             .help(help.to_owned())
     }
 
+    /// Refuses to read a value whose name is assigned again.
+    pub(crate) fn assigned_again(&self, span: sparsec_base::Span) -> Diagnostic {
+        let message = "the derivative reads a value whose name is assigned again".to_owned();
+        self.refused(span, message, "give each value a name of its own")
+    }
+
     /// Refuses programs that have no derivative by the target.
     fn check(&self) -> Result<()> {
         let data = &self.program.tensors[self.target];
@@ -374,7 +380,7 @@ impl<'a> Derivation<'a> {
             return Err(self.refused(path.statement.span, message.to_owned(), help));
         };
         let Some(tensor) = self.tensors.get(&access.tensor) else {
-            unreachable!("what statements read is declared");
+            return Err(self.assigned_again(access.span));
         };
         let vars = access.vars().into_iter().map(|var| renamed[&var]);
         let access = self.built.access(*tensor, vars)?;

@@ -41,7 +41,7 @@ impl Derivation<'_> {
             Expr::Literal(value) => Ok(self.built.number(*value)),
             Expr::Access(access) => {
                 let Some(&tensor) = self.tensors.get(&access.tensor) else {
-                    unreachable!("what statements read is declared");
+                    return Err(self.assigned_again(access.span));
                 };
                 let indices = access.indices.iter();
                 let indices = indices.map(|index| index.renamed(&|var| renamed[&var]));

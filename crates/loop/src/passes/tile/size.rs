@@ -16,6 +16,9 @@ const LEAST_ENTRIES: i64 = 8;
 /// The bytes of the widest registers there are.
 const REGISTER: usize = 64;
 
+/// Numbers of fewer bytes are narrow.
+const NARROW: usize = 4;
+
 /// The registers of a row of a tile.
 const REGISTERS: i64 = 3;
 
@@ -47,15 +50,21 @@ impl Size {
             ..=MOST_ROWS => n_rows,
             _ => (LEAST_ROWS..=MOST_ROWS).min_by_key(loads)?,
         };
-        // Compilers make vectors of registers and of halves of registers.
+        // Compilers make vectors of registers and of halves of registers. gcc takes seconds for a
+        // few narrow numbers that fill no such part.
         let half = (REGISTER / bytes / 2).max(1) as i64;
+        let whole = |width: i64| match bytes < NARROW {
+            true => width / half * half,
+            false => width,
+        };
         let most = extent.min(REGISTERS * 2 * half);
         let width = match most < half {
-            true => most,
+            true => whole(most),
             false => most / half * half,
         };
-        let rest = extent % width.max(1);
+        let rest = whole(extent % width.max(1));
         let is_worth_it = rows > 1 && n_rows.saturating_mul(extent) >= LEAST_ENTRIES;
+        let is_worth_it = is_worth_it && width > 0;
         is_worth_it.then_some(Self { rows, width, rest })
     }
 }
