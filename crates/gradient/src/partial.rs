@@ -98,15 +98,24 @@ pub(crate) fn partial(
         Op::Pow if first => {
             let less = v.two(&Op::Sub, both(), &v.number(1.0))?;
             let slope = v.two(&Op::Mul, both(), &v.two(&Op::Pow, a(), &less)?)?;
-            v.two(&Op::Mul, d, &slope)
+            let slope = v.two(&Op::Mul, d, &slope)?;
+            match both().expr().literal() {
+                Some(power) if power.to_f64() != 0.0 => Ok(slope),
+                // `x` to the power of 0 is 1 everywhere.
+                _ => v.select(
+                    &v.two(&Op::Eq, both(), &v.number(0.0))?,
+                    &v.number(0.0),
+                    &slope,
+                ),
+            }
         }
         Op::Pow => {
             let power = v.two(&Op::Pow, a(), both())?;
-            v.two(
-                &Op::Mul,
-                d,
-                &v.two(&Op::Mul, &power, &v.one(&Op::Log, a())?)?,
-            )
+            let slope = v.two(&Op::Mul, &power, &v.one(&Op::Log, a())?)?;
+            let slope = v.two(&Op::Mul, d, &slope)?;
+            // Powers of 0 are 0, at every positive exponent.
+            let is_zero = v.two(&Op::Eq, a(), &v.number(0.0))?;
+            v.select(&is_zero, &v.number(0.0), &slope)
         }
         Op::Sin => v.two(&Op::Mul, d, &v.one(&Op::Cos, a())?),
         Op::Cos => v.one(&Op::Neg, &v.two(&Op::Mul, d, &v.one(&Op::Sin, a())?)?),

@@ -220,6 +220,24 @@ fn accesses_of_every_kind() {
 }
 
 #[test]
+fn powers_have_derivatives_at_zero() {
+    let program = "y(j) = pow(x(j), 0 * x(j) + 2) + pow(x(j), s)";
+    for (of, expected) in [("x", [0.0; 4]), ("s", [0.0; 4])] {
+        let gradient = planned(program).emit(&Stage::Gradient(of.to_owned()));
+        let gradient = planned_beside(gradient.unwrap().trim(), Some("d_y"));
+        let zeros = Tensor::dense(&[4], vec![0.0; 4]).unwrap();
+        let ones = Tensor::dense(&[4], vec![1.0; 4]).unwrap();
+        let s = Tensor::scalar(sparsec::Scalar::F64(2.0));
+        let made = computed(&gradient, &[("x", &zeros), ("d_y", &ones), ("s", &s)]);
+        let values = made.values::<f64>().unwrap();
+        assert!(
+            values.iter().zip(expected).all(|(a, b)| *a == b),
+            "{values:?}"
+        );
+    }
+}
+
+#[test]
 fn the_classics() {
     let emit = |program: &str, of: &str| {
         let text = planned(program)
