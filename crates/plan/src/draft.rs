@@ -358,11 +358,8 @@ impl<'a> Draft<'a> {
     /// Has loops read a copy of an operand; by its levels, where these store expressions.
     pub(crate) fn convert(&mut self, access: &Access, format: Format) -> Result<()> {
         self.converted += self.converting(access, &format);
-        self.command(Command::convert_access(
-            &self.concrete,
-            access,
-            format.clone(),
-        ))?;
+        let command = Command::convert_access(&self.concrete, access, format.clone())?;
+        self.command(command)?;
         if format.is_plain() {
             return Ok(());
         }

@@ -158,7 +158,7 @@ fn two_by_two(mut plan: Plan, var: IndexVar) -> Plan {
         let (name, w) = (&concrete.vars[var].name, concrete.fresh_name("w"));
         let kind = Some(WorkspaceKind::Appended);
         let command = Command::precompute(concrete, &part, &[name], &w, kind);
-        match extended(&plan, [command]) {
+        match command.ok().and_then(|command| extended(&plan, [command])) {
             Some(merged) => plan = merged,
             None => break,
         }

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 
-use sparsec_base::{Source, Span};
+use sparsec_base::{Result, Source, Span};
 use sparsec_format::Format;
 use sparsec_index::concrete::Clause;
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, WorkspaceKind};
@@ -38,20 +38,23 @@ impl Command {
     }
 
     /// `precompute(EXPR, {j}, w)`, of an expression of this statement.
+    ///
+    /// # Errors
+    /// Those of [`Schedule::parse`](crate::Schedule::parse), for an index that no text says.
     pub fn precompute(
         concrete: &Concrete,
         expr: &Expr,
         modes: &[&str],
         workspace: &str,
         kind: Option<WorkspaceKind>,
-    ) -> Self {
-        Self::Precompute {
-            expr: written(concrete, expr),
+    ) -> Result<Self> {
+        Ok(Self::Precompute {
+            expr: written(concrete, expr)?,
             vars: names(modes),
             own: None,
             workspace: Some(Name::new(workspace)),
             kind,
-        }
+        })
     }
 
     /// `fission(i)`
@@ -78,13 +81,16 @@ impl Command {
     }
 
     /// `convert(A(i,k), FORMAT)`, of an access of this statement.
-    pub fn convert_access(concrete: &Concrete, access: &Access, format: Format) -> Self {
-        let TensorUse { name, indices, .. } = tensor_use(concrete, access);
-        Self::Convert {
+    ///
+    /// # Errors
+    /// As of [`precompute`](Self::precompute).
+    pub fn convert_access(concrete: &Concrete, access: &Access, format: Format) -> Result<Self> {
+        let TensorUse { name, indices, .. } = tensor_use(concrete, access)?;
+        Ok(Self::Convert {
             tensor: Name::new(&name.text),
             indices: (!indices.is_empty()).then_some(indices),
             format: format.into(),
-        }
+        })
     }
 
     /// `levels(A, FORMAT)`
@@ -107,7 +113,7 @@ impl Command {
 /// The command that leaves a clause.
 impl From<Clause<&str, &str>> for Command {
     fn from(clause: Clause<&str, &str>) -> Self {
-        let named: Result<_, Infallible> = clause
+        let named: std::result::Result<_, Infallible> = clause
             .try_map(&mut |var| Ok(Name::new(var)), &mut |tensor| {
                 Ok(Name::new(tensor))
             });
@@ -129,19 +135,22 @@ fn word(text: &str) -> Word {
 }
 
 /// An expression as a schedule says it.
-fn written(concrete: &Concrete, expr: &Expr) -> Node {
+fn written(concrete: &Concrete, expr: &Expr) -> Result<Node> {
     let span = Span::default();
     let kind = match expr {
-        Expr::Access(access) => NodeKind::Access(tensor_use(concrete, access)),
+        Expr::Access(access) => NodeKind::Access(tensor_use(concrete, access)?),
         Expr::Apply { op, args } if args.iter().all(is_of_accesses) => NodeKind::Apply {
             op: op.clone(),
             op_span: Place(span),
-            args: args.iter().map(|arg| written(concrete, arg)).collect(),
+            args: args
+                .iter()
+                .map(|arg| written(concrete, arg))
+                .collect::<Result<_>>()?,
         },
         // Where literals, casts and reductions say their types depends on what is beside them.
         _ => return read(concrete, expr),
     };
-    Node { kind, span }
+    Ok(Node { kind, span })
 }
 
 fn is_of_accesses(expr: &Expr) -> bool {
@@ -152,7 +161,7 @@ fn is_of_accesses(expr: &Expr) -> bool {
     }
 }
 
-fn tensor_use(concrete: &Concrete, access: &Access) -> TensorUse {
+fn tensor_use(concrete: &Concrete, access: &Access) -> Result<TensorUse> {
     let index = |index: &IndexExpr| {
         let var = index.as_var()?;
         Some(Index::from(word(&concrete.vars[var].name)))
@@ -160,23 +169,22 @@ fn tensor_use(concrete: &Concrete, access: &Access) -> TensorUse {
     let indices: Option<Vec<Index>> = access.indices.iter().map(index).collect();
     let name = &concrete.tensors[access.tensor].name;
     match indices {
-        Some(indices) => TensorUse {
+        Some(indices) => Ok(TensorUse {
             name: word(name),
             indices,
             span: Span::default(),
-        },
-        None => match read(concrete, &Expr::Access(access.clone())).kind {
-            NodeKind::Access(tensor) => tensor,
+        }),
+        None => match read(concrete, &Expr::Access(access.clone()))?.kind {
+            NodeKind::Access(tensor) => Ok(tensor),
             _ => unreachable!("an access reads back as one"),
         },
     }
 }
 
 /// An expression, read from the text that it prints as.
-fn read(concrete: &Concrete, expr: &Expr) -> Node {
+fn read(concrete: &Concrete, expr: &Expr) -> Result<Node> {
     let source = Source::new("schedule", concrete.expr_text(expr));
-    let parsed = Parser::inside(&source)
-        .map(|parser| parser.knowing(&concrete.functions()))
-        .and_then(|mut parser| parser.expr());
-    parsed.expect("an expression prints as text that reads back")
+    Parser::inside(&source)?
+        .knowing(&concrete.functions())
+        .expr()
 }

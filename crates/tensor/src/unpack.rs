@@ -301,7 +301,7 @@ impl Tensor {
     /// # use sparsec_tensor::Tensor;
     /// let scattered = Tensor::pack(&Format::csr(), &[40_000, 40_000], &[7, 9], &[5.0])?;
     /// let refused = scattered.convert(&Format::dense(2)).unwrap_err();
-    /// assert!(refused.message().contains("12800000000 bytes"), "{refused}");
+    /// assert!(refused.message().contains("12.8 GB"), "{refused}");
     /// assert!(scattered.convert_within(&Format::csc(), MemoryLimit::Bytes(1 << 20)).is_ok());
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```

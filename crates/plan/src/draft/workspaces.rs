@@ -110,7 +110,7 @@ impl Draft<'_> {
     ) -> Result<TensorVar> {
         let modes: Vec<&str> = modes.iter().map(|var| self.name(*var)).collect();
         let workspace = self.concrete.fresh_name(name);
-        let command = Command::precompute(&self.concrete, expr, &modes, &workspace, kind);
+        let command = Command::precompute(&self.concrete, expr, &modes, &workspace, kind)?;
         self.command(command)?;
         let added = self.concrete.tensor(&workspace);
         Ok(added.expect("the command adds the workspace"))
