@@ -247,7 +247,7 @@ fn floored_float(helper: Helper) -> String {
     )
 }
 
-/// A function of two numbers: the remainder and the signs, and what follows from them.
+/// A function of two numbers that is computed from their remainder and their signs.
 fn floored(begin: &str, rest: &str) -> String {
     format!(
         "func.func private @NAME(%a: TYPE, %b: TYPE) -> TYPE {{

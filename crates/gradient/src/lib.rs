@@ -59,7 +59,7 @@ pub enum Places {
 ///
 /// # Errors
 /// `E0207` for a name that the program does not have, `E0020` for one that it computes; `E0005` for
-/// what has no derivative, with its place.
+/// an expression that has no derivative, with its place.
 ///
 /// ```
 /// use sparsec_gradient::{Places, gradient};

@@ -67,7 +67,7 @@ pub enum Stmt {
     Assign {
         /// What is assigned.
         lhs: Access,
-        /// How the value is combined with what is there; `None` overwrites.
+        /// The operator that combines the value with the entry before; `None` overwrites it.
         reduce: Option<Operator>,
         /// The value.
         rhs: Expr,

@@ -234,9 +234,9 @@ impl<'a> Pricer<'a> {
         best
     }
 
-    /// The loops of a blocked product, `C(i,j) += A(i,k) * B(k,j)`: those of `B` apart from its
-    /// columns, the rows of `C`, what is summed over, and the columns, so that a tile of several
-    /// rows goes along them. `None` if layouts forbid it.
+    /// The loops of a blocked product, `C(i,j) += A(i,k) * B(k,j)`, in the order that tiles of
+    /// several rows need: loops of `B` that are kept, but for its columns; rows of `C`; sums;
+    /// columns. `None` if layouts forbid it.
     fn tiled_order(&self, site: &Site) -> Option<Vec<IndexVar>> {
         let network = self.estimator.network();
         let target = self.tree.target_indices(network, site.statement);

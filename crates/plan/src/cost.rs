@@ -14,7 +14,7 @@ pub struct Cost {
     pub steps: f64,
     /// What loops wait for: arrays that caches do not hold.
     pub traffic: f64,
-    /// The same of long rows, which processors fetch while loops compute.
+    /// The traffic of long rows, which processors fetch while loops compute.
     pub(crate) ahead: f64,
     /// What conversions take.
     pub conversions: f64,
@@ -34,8 +34,8 @@ impl Cost {
         }
     }
 
-    /// The cost of a nest of loops: what is fetched while they compute takes what it takes
-    /// longer than that.
+    /// The cost of a nest of loops. Rows are fetched while the loops compute, so they cost only
+    /// the time by which fetching takes longer than computing.
     pub(crate) fn of_nest(self) -> Self {
         Self {
             traffic: self.traffic + (self.ahead - self.steps).max(0.0),

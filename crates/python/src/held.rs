@@ -25,7 +25,7 @@ use crate::stored::Stored;
 /// Bytes of arrays from which on the check waits. Checking so many takes some microseconds.
 const WAITS: usize = 1 << 16;
 
-/// The arrays of a tensor and what is said of them.
+/// The arrays of a tensor, with the properties that its owner states.
 pub(crate) struct Parts {
     pub(crate) format: Arc<Format>,
     pub(crate) extents: Vec<u64>,
@@ -80,7 +80,7 @@ pub(crate) struct Given {
 }
 
 impl Held {
-    /// Arrays with what is said of them. Entries out of order, or two at one place, are sorted
+    /// Arrays with their stated properties. Entries out of order, or two at one place, are sorted
     /// by `order` if it is there.
     ///
     /// # Errors

@@ -138,7 +138,7 @@ impl Case {
         Ok((blocks.number, spent))
     }
 
-    /// Times our kernels on several threads and, in turns with them, those of `one` thread.
+    /// Times our kernels on several threads and on one, a round of each in turn.
     /// `None` if a plan converts its result.
     fn on_threads(
         &self,

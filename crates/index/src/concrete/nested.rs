@@ -14,7 +14,7 @@ pub struct Nested<'a, 'l> {
     pub n_outside: usize,
     /// What is assigned.
     pub lhs: &'a Access,
-    /// How the value is combined with what is there.
+    /// The operator that combines the value with the entry before; `None` overwrites the entry.
     pub reduce: Option<&'a Operator>,
     /// The value.
     pub rhs: &'a Expr,

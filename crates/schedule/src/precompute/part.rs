@@ -139,7 +139,7 @@ impl Rewrite<'_> {
         used
     }
 
-    /// Whether a loop changes what is computed from these variables.
+    /// Whether a value that is computed from these variables differs between turns of a loop.
     fn changes(&self, used: &[IndexVar], var: IndexVar) -> bool {
         let originals = self.concrete.originals(var);
         used.contains(&var) || originals.iter().any(|var| used.contains(var))
