@@ -77,9 +77,10 @@ without arguments shows how it is written.";
 
     precompute(A(i,k) * B(k,j), {j}, w : hashed)
 
-`dense` holds a value for every coordinate, `listed` adds a list of those written, `hashed` holds only
-those, and `appended` those in the order in which they come, for one loop that writes a vector in
-order. Leave the kind out, and the compiler takes what the consumer needs.";
+`dense` holds a value for every coordinate. `bitmap` adds a bit for each, which says whether it was
+written; `marked` has these bits and a list to clear them by; `listed` has a list that loops walk.
+`hashed` holds only the coordinates that were written, and `appended` those of one loop that writes
+a vector in order. Leave the kind out, and the compiler takes the kind that the consumer needs.";
     MISSING_EXTENT = "E0313", "an extent that is not known",
     "An index variable of a result is in no operand whose extents are known, so the size of the
 result is not known either.
