@@ -163,6 +163,7 @@ pub(crate) struct ProblemArguments {
     ///
     /// Without it, a factor that a sum does not depend on is multiplied after the sum:
     /// the same up to rounding, but a stored infinity may give inf where NaN is due.
+    /// The commands of a schedule are followed all the same.
     #[arg(long)]
     pub(crate) strict: bool,
 }

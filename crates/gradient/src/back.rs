@@ -130,13 +130,11 @@ impl<'a> Derivation<'a> {
             .into_iter()
             .filter(|it| !bound.contains(it))
             .collect();
-        self.n_extremes += 1;
-        let number = self.n_extremes;
-        let [most, ties] = [op.symbol(), "ties"].map(|name| format!("{name}_{number}"));
+        let [most, ties] = self.names_of_extreme(op);
         let [most, ties] = [most, ties].map(|name| self.built.result(&name, free.len()));
         let (most, ties) = (most?, ties?);
         // max_1(i) = max{j}(e)
-        let mut own = Names::default();
+        let mut own = Names::beside(self.program);
         let mut renamed_here = Renamed::new();
         for var in &free {
             let new = self.var(&mut own, *var);
@@ -176,6 +174,19 @@ impl<'a> Derivation<'a> {
         let share = values.two(&Operator::Div, &d, &ties)?;
         let meets = values.two(&Operator::Eq, &entry, &most)?;
         values.select(&meets, &share, &values.number(0.0)).map(Some)
+    }
+
+    /// The names of the two tensors that an extreme needs: `max_1` and `ties_1`, or with the
+    /// first number that makes both new.
+    fn names_of_extreme(&mut self, op: &Operator) -> [String; 2] {
+        loop {
+            self.n_extremes += 1;
+            let number = self.n_extremes;
+            let names = [op.symbol(), "ties"].map(|name| format!("{name}_{number}"));
+            if !names.iter().any(|name| self.is_taken(name)) {
+                return names;
+            }
+        }
     }
 
     fn of_type(&self, element: ElementType, value: f64) -> Value {

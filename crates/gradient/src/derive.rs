@@ -39,7 +39,7 @@ pub(crate) struct Derivation<'a> {
     pub(crate) tensors: BTreeMap<TensorVar, TensorVar>,
     /// The derivatives by tensors of the program.
     derivatives: BTreeMap<TensorVar, TensorVar>,
-    /// How many tensors hold extremes.
+    /// The number of the last tensor that holds extremes.
     pub(crate) n_extremes: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Derivation<'a> {
         message: String,
         help: &str,
     ) -> Diagnostic {
-        Diagnostic::new(code::DOES_NOT_APPLY, message)
+        Diagnostic::new(code::NO_DERIVATIVE, message)
             .at(&self.program.source, span, "here")
             .help(help.to_owned())
     }
@@ -171,7 +171,7 @@ impl<'a> Derivation<'a> {
             if program.tensors[statement.lhs.tensor].role == TensorRole::Input {
                 continue;
             }
-            let mut names = Names::default();
+            let mut names = Names::beside(self.program);
             let mut renamed = Renamed::new();
             let vars = statement.lhs.vars();
             for var in &vars {
@@ -215,13 +215,24 @@ impl<'a> Derivation<'a> {
         Ok(())
     }
 
-    /// The name of the derivative by a tensor: `d_A`, with more `_` where the program has it.
+    /// The name of the derivative by a tensor: `d_A`, with more `_` where it is taken.
     fn name_of(&self, tensor: TensorVar) -> String {
         let mut name = format!("d_{}", self.program.tensors[tensor].name);
-        while self.program.tensors.named(&name).is_some() {
+        while self.is_taken(&name) {
             name.insert(1, '_');
         }
         name
+    }
+
+    /// Whether a tensor of the program has a name, or an index variable of either program:
+    /// those of the new one may have a number behind the name that they have in the other.
+    pub(crate) fn is_taken(&self, name: &str) -> bool {
+        let is_var = |var: &str| {
+            let number = name.strip_prefix(var);
+            number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+        };
+        let mut vars = self.program.vars.iter();
+        self.program.tensors.named(name).is_some() || vars.any(|(_, data)| is_var(&data.name))
     }
 
     /// The accesses of a tensor in statements whose results have a derivative.
@@ -248,7 +259,7 @@ impl<'a> Derivation<'a> {
         occurrences: &[Occurrence<'a>],
     ) -> Result<()> {
         let data = &self.program.tensors[tensor];
-        let mut names = Names::default();
+        let mut names = Names::beside(self.program);
         let first = occurrences[0].access;
         let own: Vec<IndexVar> = (0..data.order())
             .map(|mode| match first.var(mode) {

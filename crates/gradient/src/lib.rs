@@ -58,7 +58,7 @@ pub enum Places {
 /// the program that it needs. Its last result is `d_A`, for an operand `A`.
 ///
 /// # Errors
-/// `E0207` for a name that the program does not have, `E0020` for one that it computes; `E0005` for
+/// `E0207` for a name that the program does not have, `E0020` for one that it computes; `E0245` for
 /// an expression that has no derivative, with its place.
 ///
 /// ```

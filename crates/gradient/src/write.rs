@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::Result;
 use sparsec_index::build::Value;
-use sparsec_index::{Expr, IndexVar};
+use sparsec_index::{Expr, IndexVar, Program};
 
 use crate::derive::Derivation;
 
@@ -13,10 +13,15 @@ use crate::derive::Derivation;
 pub(crate) type Renamed = BTreeMap<IndexVar, IndexVar>;
 
 /// Names of variables, each once in a statement.
-#[derive(Default)]
 pub(crate) struct Names(BTreeSet<String>);
 
 impl Names {
+    /// Names that no tensor of a program has: a name alone may mean either.
+    pub(crate) fn beside(program: &Program) -> Self {
+        let tensors = program.tensors.iter();
+        Self(tensors.map(|(_, data)| data.name.clone()).collect())
+    }
+
     /// The name itself, or with the first number that makes it new.
     pub(crate) fn fresh(&mut self, name: &str) -> String {
         let mut numbered = (1..).map(|number| format!("{name}{number}"));

@@ -17,7 +17,6 @@
 //! | [`search`]      | the cheapest trees                                                   |
 //! | [`fusion`]      | statement orders and fused loops, exact for separable costs           |
 //! | [`loops`]       | loops around statements                                              |
-//! | [`machine`]     | every constant of the prices, with its source                        |
 //! | [`price`]       | the time of a fused structure                                        |
 //! | [`planner`]     | all of it: from a network to plans                                   |
 //! | [`plan`]        | fused plans: loops, mode orders, workspaces; their text              |
@@ -27,7 +26,8 @@
 //! | [`fault`]       | faults of networks and trees, as data                                |
 //! | [`set`]         | sets of operands, index variables and statements                     |
 //!
-//! Nothing here knows a program, a format or a loop IR, and nothing starts a solver.
+//! Prices are in nanoseconds of a [`Machine`]. Nothing here knows a program, a format or a loop
+//! IR, and nothing starts a solver.
 //!
 //! ```
 //! use sparsec_network::{Estimator, Network, PlanOptions, planner};
@@ -56,7 +56,6 @@ pub mod estimate;
 pub mod fault;
 pub mod fusion;
 pub mod loops;
-pub mod machine;
 pub mod network;
 pub mod plan;
 pub mod planner;
@@ -76,7 +75,6 @@ pub use estimate::{Estimator, Part};
 pub use fault::Fault;
 pub use fusion::{Fused, Precedence, fuse};
 pub use loops::Item;
-pub use machine::Machine;
 pub use network::{
     IndexVar, Match, Named, Network, Operand, OperandId, Reference, Tensor, TensorId,
 };
@@ -85,5 +83,6 @@ pub use planner::{Objective, PlanOptions, Planned};
 pub use price::{Kernel, Price, Priced, Pricer, Workspace, WorkspaceKind};
 pub use search::{Ranked, SearchOptions};
 pub use set::Set;
+pub use sparsec_machine::Machine;
 pub use statistics::{Projection, Statistics};
 pub use tree::{Factor, Statement, StatementEstimate, StatementId, Tree};

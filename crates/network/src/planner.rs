@@ -28,13 +28,13 @@ use std::cell::Cell;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_machine::Machine;
 
 use crate::estimate::Estimator;
 use crate::fusion::{
     Fused, Layouts, Precedence, fuse, fuse_visiting, least_order, stated_layouts, within,
 };
 use crate::loops::paths;
-use crate::machine::Machine;
 use crate::network::{IndexVar, Network, OperandId};
 use crate::plan::{Plan, PricedPlan};
 use crate::price::{Priced, Pricer, stored_dense, traffic};
@@ -94,7 +94,7 @@ pub struct PlanOptions {
 impl Default for PlanOptions {
     fn default() -> Self {
         Self {
-            objective: Objective::Time(Machine::default()),
+            objective: Objective::Time(Machine::MIDDLING),
             search: SearchOptions::default(),
             tree: None,
             result_layout: None,
@@ -150,7 +150,7 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
         }],
         None => search::trees(estimator, options.search),
     };
-    let default = Machine::default();
+    let default = Machine::MIDDLING;
     let machine = match &options.objective {
         Objective::Time(machine) => machine,
         Objective::Order { .. } => &default,

@@ -20,11 +20,11 @@
 mod statement;
 
 use sparsec_base::arena::Id;
+use sparsec_machine::Machine;
 
 use crate::estimate::Estimator;
 use crate::fusion::Precedence;
 use crate::loops::{Item, fused_loops, paths};
-use crate::machine::Machine;
 use crate::network::{IndexVar, Network, OperandId};
 use crate::set::{Map, Set};
 use crate::tree::{Factor, StatementId, Tree};
@@ -34,6 +34,14 @@ use statement::Site;
 
 /// Orders of a statement's own loops that are tried: all of up to four loops.
 pub const MAX_ORDERS: usize = 24;
+
+/// Bytes of a value.
+const VALUE: f64 = 8.0;
+/// Bytes of an entry of a sparse tensor, its coordinate included.
+const ENTRY: f64 = 12.0;
+/// How often an entry is read and written while a tensor is sorted into another mode order:
+/// by four passes over digits of its key.
+const SORTED: f64 = 8.0;
 
 /// How an intermediate is kept between its producer and its consumer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -205,7 +213,7 @@ impl<'a> Pricer<'a> {
             .estimator
             .network()
             .size_of(workspace.modes.iter().copied().collect());
-        places * self.machine.value_bytes
+        places * VALUE
     }
 
     fn best_order(&mut self, site: Site) -> (Vec<IndexVar>, StatementPrice) {
@@ -292,12 +300,13 @@ impl<'a> Pricer<'a> {
             let tensor = network.tensor_of(id);
             let is_dense = self.dense.contains(id);
             if is_dense && tensor.n_stored() < tensor.size() {
-                let size = tensor.size() * self.machine.value_bytes;
-                time += size * self.machine.level(size).stream;
+                let size = tensor.size() * VALUE;
+                time += size * self.machine.byte;
                 bytes += size;
             } else if self.converted.contains(id) && !is_dense {
-                time += tensor.n_stored() * self.machine.convert;
-                bytes += tensor.n_stored() * self.machine.entry_bytes;
+                let size = tensor.n_stored() * ENTRY;
+                time += size * SORTED * self.machine.byte;
+                bytes += size;
             }
         }
         (time / self.runs.max(1.0), bytes)
@@ -308,7 +317,7 @@ impl<'a> Pricer<'a> {
 pub fn stored_dense(network: &Network, machine: &Machine) -> Set<OperandId> {
     let dense = network.operands().filter(|(id, _)| {
         let tensor = network.tensor_of(*id);
-        tensor.n_stored() >= machine.dense_from * tensor.size()
+        tensor.n_stored() >= machine.dense_from() * tensor.size()
     });
     dense.map(|(id, _)| id).collect()
 }
@@ -323,10 +332,10 @@ pub(crate) fn workspace_kind(
 ) -> WorkspaceKind {
     let node = tree.statement(statement);
     let network = estimator.network();
-    let bytes = network.size_of(node.kept.without(fused)) * machine.value_bytes;
+    let bytes = network.size_of(node.kept.without(fused)) * VALUE;
     let entries = estimator.summed(node.operands).entries;
-    let is_full = entries >= machine.dense_from * network.size_of(node.kept);
-    match is_full || bytes <= machine.dense_workspace_bytes {
+    let is_full = entries >= machine.dense_from() * network.size_of(node.kept);
+    match is_full || bytes <= machine.caches[1].bytes {
         true => WorkspaceKind::Dense,
         false => WorkspaceKind::Hashed,
     }
@@ -345,13 +354,13 @@ pub fn traffic<'a>(
         .collect();
     move |statement, fused| {
         let left = tree.statement(statement).kept.without(fused);
-        let bytes = estimator.network().size_of(left) * machine.value_bytes;
-        let level = machine.level(bytes);
+        let bytes = estimator.network().size_of(left) * VALUE;
         // Written, read and cleared; one of them where no prefetcher helps.
-        let dense = 3.0 * machine.value_bytes * level.stream + level.random;
+        let dense =
+            machine.dense_step + 3.0 * VALUE * machine.in_stream(bytes) + machine.at_random(bytes);
         let access = match workspace_kind(estimator, machine, tree, statement, fused) {
             WorkspaceKind::Dense => dense,
-            WorkspaceKind::Hashed => dense.max(2.0 * machine.hash),
+            WorkspaceKind::Hashed => dense.max(2.0 * machine.probe),
         };
         // A shorter order breaks ties.
         entries[statement.index()] * access + 1e-3 * left.len() as f64

@@ -3,9 +3,9 @@
 //! Every choice is weighed by it: orders of loops, workspaces, conversions. Costs of parts
 //! add up. Of plans that cost the same the first one wins, which is nearest the naive order.
 
-use crate::estimate::machine::Machine;
-
 use std::ops::{Add, AddAssign};
+
+use sparsec_machine::Machine;
 
 /// The estimated cost of a plan, in nanoseconds of one thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

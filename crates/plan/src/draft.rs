@@ -15,12 +15,12 @@ use sparsec_format::{Format, FormatSpec, Way, Widths};
 use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::{Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, IndexVar, TensorData, TensorRole, TensorVar};
+use sparsec_machine::Machine;
 use sparsec_schedule::{Command, Name, Schedule};
 
 use crate::account::Account;
 use crate::copies::arranged;
 use crate::cost::Cost;
-use crate::estimate::machine::Machine;
 use crate::estimate::{Converting, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
 

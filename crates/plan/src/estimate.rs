@@ -16,10 +16,9 @@
 //! wrong result.
 //!
 //! [`work`] adds up the cost of a statement from these numbers and from the figures of a
-//! [`machine`]. The caller has formulas for the bytes that a conversion moves
+//! [`Machine`](sparsec_machine::Machine). The caller has formulas for the bytes that a conversion moves
 //! ([`Facts::conversion`]).
 
-pub(crate) mod machine;
 pub(crate) mod skew;
 mod tile;
 pub(crate) mod work;

@@ -14,13 +14,11 @@
 
 use sparsec_base::mark::{Races, Unit};
 use sparsec_index::concrete::{Clause, for_each_nested};
+use sparsec_machine::Machine;
 
 use crate::estimate::Estimate;
 use crate::search::{Facts, Plan};
 use crate::threads::extended;
-
-/// So many turns of a loop are worth adding up lanes behind it.
-const WORTH: f64 = 32.0;
 
 /// The plan with lanes where they are worth it.
 pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
@@ -29,6 +27,7 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
     }
     let mut found = Vec::new();
     let estimate = Estimate::of(&plan, facts);
+    let Machine { lane_turns, .. } = Machine::MIDDLING;
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         let tensors = &plan.concrete.tensors;
         let element = tensors[nested.lhs.tensor].element;
@@ -38,7 +37,7 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
             && nested.reduce.is_some()
             && is_one_value
             && rounds
-            && estimate.computed(nested.rhs, nested.loops) >= WORTH * estimate.points(outer)
+            && estimate.computed(nested.rhs, nested.loops) >= lane_turns * estimate.points(outer)
         {
             found.push(var);
         }

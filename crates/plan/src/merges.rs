@@ -50,17 +50,12 @@ use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{Clause, MergeStrategy, Nested, Stmt, for_each_nested};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, WorkspaceKind};
+use sparsec_machine::Machine;
 use sparsec_schedule::Command;
 
 use crate::estimate::Estimate;
-use crate::estimate::machine::Machine;
-use crate::estimate::work::{leaps, merged};
 use crate::search::{Facts, Plan, View};
 use crate::threads::extended;
-
-/// Where at least this share of the steps is guessed wrong, for each operand, it is worth
-/// waiting for their comparisons.
-const WRONG: f64 = 0.14;
 
 /// Operands that a loop merges, as they are stored.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -98,8 +93,8 @@ pub(crate) fn gallop(plan: Plan, facts: Facts<'_>) -> Plan {
         for (depth, &var) in nested.loops.iter().enumerate() {
             let held = held(&plan, estimate, nested, depth);
             let extent = estimate.points(&[var]);
-            let merged = merged(&held, extent, &machine);
-            let pays = held.len() > 1 && leaps(&held, &machine) < merged;
+            let merged = machine.merged(&held, extent);
+            let pays = held.len() > 1 && machine.leaps(&held) < merged;
             if pays && !found.contains(&var) {
                 found.push(var);
             }
@@ -137,7 +132,11 @@ pub(crate) fn select(plan: Plan, facts: Facts<'_>) -> Plan {
     let guessed = loops.filter_map(|(var, body)| {
         let merge = merge(&plan, var, body)?;
         let wrong = (facts.mispredicted)(&merge)?;
-        Some((var, wrong, wrong >= WRONG * merge.0.len() as f64))
+        Some((
+            var,
+            wrong,
+            wrong >= Machine::MIDDLING.wrong_share * merge.0.len() as f64,
+        ))
     });
     let guessed: Vec<(IndexVar, f64, bool)> = guessed.collect();
     let name = |var: IndexVar| plan.concrete.vars[var].name.clone();

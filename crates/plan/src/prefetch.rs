@@ -8,11 +8,11 @@
 //!
 //! Two things are worth it where operands exceed the cache:
 //!
-//! - the arrays of an operand in short segments, about [`STREAM`] bytes ahead: processors
+//! - the arrays of an operand in short segments, about [`Fetch::stream`] bytes ahead: processors
 //!   fetch such arrays on their own, but not far enough across pages. In segments of two lines
 //!   or more, of which one would be fetched, they do so better alone: rows of 6 to 12 equal
 //!   entries take 0.75 to 0.85 of the time, those of 16 take 1.35 times as long;
-//! - what coordinates that lie anywhere lead to, about [`LEAP`] bytes ahead: nothing but the
+//! - what coordinates that lie anywhere lead to, about [`Fetch::leap`] bytes ahead: nothing but the
 //!   coordinates says where that is. What few bytes are fetched of, processors come to on
 //!   their own in time, unless they are behind in the arrays as well.
 //!
@@ -26,27 +26,14 @@ use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_index::concrete::{Clause, Stmt};
 use sparsec_index::{Access, IndexVar, TensorRole};
+use sparsec_machine::{Fetch, Machine};
 use sparsec_schedule::Command;
 
 use crate::estimate::{Estimate, is_known};
 use crate::search::{Facts, Plan};
 use crate::threads::extended;
 
-/// How far ahead arrays are fetched, in bytes of values.
-const STREAM: usize = 4096;
-/// How far ahead what coordinates lead to is fetched, in bytes of it.
-const LEAP: f64 = 4096.0;
-/// Between how many entries that is.
-const LEAPS: (f64, f64) = (4.0, 64.0);
-/// What stays in the cache nearest to memory that a processor has to itself.
-const NEAR: f64 = (2u64 << 20) as f64;
-/// What stays in the caches that processors share.
-const FAR: f64 = (8u64 << 20) as f64;
-/// From how many entries on, and up to how many bytes of values, segments have on average
-/// whose arrays are fetched early: less than two lines of a cache.
-const SHORT: (f64, f64) = (4.0, 112.0);
-/// What share of the entries is apart where coordinates lead anywhere.
-const SCATTERED: f64 = 0.5;
+const FETCH: Fetch = Machine::MIDDLING.fetch;
 
 /// The plan with operands fetched early where that is worth it.
 pub(crate) fn prefetch(plan: Plan, facts: Facts<'_>) -> Plan {
@@ -135,9 +122,10 @@ impl Chooser<'_> {
             (data.role == TensorRole::Input).then(|| (self.facts.segment)(data.source_name()));
         let segment = known.flatten().unwrap_or(segment);
         let size = self.element(walked).size();
-        let is_short = segment >= SHORT.0 && segment * size as f64 <= SHORT.1;
-        if is_last && is_innermost && is_short && self.bytes(walked) > FAR {
-            found.push(command(walked, (STREAM / size) as u32));
+        let (fewest, most_bytes) = FETCH.short;
+        let is_short = segment >= fewest && segment * size as f64 <= most_bytes;
+        if is_last && is_innermost && is_short && self.bytes(walked) > FETCH.far {
+            found.push(command(walked, (FETCH.stream / size as f64) as u32));
         }
         if !self.is_scattered(walked) {
             return;
@@ -153,8 +141,8 @@ impl Chooser<'_> {
         });
         for access in led_to {
             let row = self.bytes(access) / self.estimate.points(&[var]);
-            let leap = (LEAP / row.max(1.0)).clamp(LEAPS.0, LEAPS.1);
-            if self.bytes(access) > NEAR {
+            let leap = (FETCH.leap / row.max(1.0)).clamp(FETCH.leaps.0, FETCH.leaps.1);
+            if self.bytes(access) > FETCH.near {
                 found.push(command(access, leap as u32));
             }
         }
@@ -190,7 +178,9 @@ impl Chooser<'_> {
         let data = &self.plan.concrete.tensors[access.tensor];
         let is_input = data.role == TensorRole::Input;
         let scatter = is_input.then(|| (self.facts.scatter)(data.source_name()));
-        scatter.flatten().is_some_and(|share| share >= SCATTERED)
+        scatter
+            .flatten()
+            .is_some_and(|share| share >= FETCH.scattered)
     }
 }
 

@@ -10,13 +10,13 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, TensorVar, concretize};
+use sparsec_machine::Machine;
 use sparsec_schedule::{ProgramSchedule, Section};
 
 use crate::contractions;
 use crate::cost::Cost;
 use crate::draft::Draft;
 use crate::estimate::Estimate;
-use crate::estimate::machine::Machine;
 use crate::estimate::skew::Squares;
 use crate::fills::Fills;
 use crate::formats::default_result_format;

@@ -15,10 +15,10 @@
 
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, WorkspaceKind};
+use sparsec_machine::Machine;
 use sparsec_schedule::Command;
 
 use crate::draft::Draft;
-use crate::estimate::machine::Machine;
 use crate::estimate::workspace::best_with_list;
 
 /// The statement with the innermost loop around a temporary in two, inside of another

@@ -190,7 +190,8 @@ impl Program {
 
     /// Computes with floating-point numbers in the order in which the program has
     /// them. Otherwise a factor that a sum does not depend on may be multiplied
-    /// after it, which is the same up to rounding as long as it is finite.
+    /// after it, which is the same up to rounding as long as it is finite. The commands of a
+    /// schedule are followed all the same.
     ///
     /// ```
     /// use sparsec::{Program, Session, Stage};

@@ -142,6 +142,14 @@ fn read_back(file: &Filetest, compiled: &Compiled, stage: &Stage) -> Check {
     }
     match stage {
         Stage::Schedule => schedule_suffices(&file.request, &Inputs::new(), compiled),
+        Stage::Gradient(_) => {
+            let text = compiled.emit(stage).map_err(|error| error.render(false))?;
+            let mut request = file.request.clone();
+            request.expression = Source::new("gradient", text.as_str());
+            let read = compile(&request, &Inputs::new());
+            let read = read.map_err(|error| error.render(false))?;
+            same_text("gradient", text.trim_end(), &read.resolved().to_string())
+        }
         Stage::Linalg => match compiled.emit(stage) {
             Ok(text) => crate::linalg::verified(&text).map(drop),
             Err(error) => Err(error.render(false)),

@@ -32,6 +32,34 @@ pub fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// The filetests of expressions, by their names below the folder of all filetests.
+///
+/// # Panics
+/// If the folder or a file cannot be read, or a file is no filetest.
+pub fn expressions() -> Vec<(String, Filetest)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests");
+    let mut found = Vec::new();
+    for path in files(&root).expect("a folder of filetests") {
+        let text = fs::read_to_string(&path).expect("a filetest");
+        if !is_expression(&text) {
+            continue;
+        }
+        let name = path.strip_prefix(&root).expect("below").display();
+        let name = name.to_string();
+        let file = Filetest::parse(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+        found.push((name, file));
+    }
+    found
+}
+
+/// Whether a file is of a program of index notation that is not refused.
+fn is_expression(text: &str) -> bool {
+    !refuse::is_refusal(text)
+        && !mlir::is_mlir(text)
+        && !compute::is_computation(text)
+        && !relate::is_relation(text)
+}
+
 /// Checks one file; with `bless`, writes its stages to it.
 ///
 /// # Errors

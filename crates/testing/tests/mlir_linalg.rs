@@ -1,13 +1,10 @@
 //! Modules of `--emit linalg` have the values of the programs: run by sparsec, and by MLIR where its
 //! [tools](sparsec_testing::mlir_tools) are installed.
 
-use std::path::Path;
-
 use sparsec::mlir::Module;
 use sparsec::{Inputs, Session, Source, Stage, code};
-use sparsec_testing::file::Filetest;
 use sparsec_testing::mlir_tools::Tools;
-use sparsec_testing::{compute, linalg, mlir, refuse, relate, run, suite};
+use sparsec_testing::{linalg, run, suite};
 
 /// The most entries of an operand: programs have them as text.
 const MOST_POINTS: u128 = 1 << 12;
@@ -35,23 +32,8 @@ impl Case {
 
 /// The cases of all filetests of expressions that have a module.
 fn cases() -> Vec<Case> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests");
     let mut found = Vec::new();
-    for path in suite::files(&root).expect("a folder of filetests") {
-        let name = path
-            .strip_prefix(&root)
-            .expect("below")
-            .display()
-            .to_string();
-        let text = std::fs::read_to_string(&path).expect("a filetest");
-        if refuse::is_refusal(&text)
-            || mlir::is_mlir(&text)
-            || compute::is_computation(&text)
-            || relate::is_relation(&text)
-        {
-            continue;
-        }
-        let file = Filetest::parse(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+    for (name, file) in suite::expressions() {
         let Ok(cases) = run::inputs(&file) else {
             continue;
         };

@@ -15,7 +15,7 @@ use sparsec_runtime::{KernelArgument, OutputTensor};
 use sparsec_testing::file::Filetest;
 use sparsec_testing::mlir_tools::Tools;
 use sparsec_testing::modules::{self, Call};
-use sparsec_testing::{compute, mlir, refuse, relate, run, suite};
+use sparsec_testing::{run, suite};
 
 #[path = "../../runtime/tests/random/mod.rs"]
 mod random;
@@ -29,23 +29,8 @@ const CALLS: usize = 40;
 
 /// The filetests of expressions that compile, with their names.
 fn expressions() -> Vec<(String, Filetest, Compiled)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests");
     let mut found = Vec::new();
-    for path in suite::files(&root).expect("a folder of filetests") {
-        let name = path
-            .strip_prefix(&root)
-            .expect("below")
-            .display()
-            .to_string();
-        let text = std::fs::read_to_string(&path).expect("a filetest");
-        if refuse::is_refusal(&text)
-            || mlir::is_mlir(&text)
-            || compute::is_computation(&text)
-            || relate::is_relation(&text)
-        {
-            continue;
-        }
-        let file = Filetest::parse(&name, &text).unwrap_or_else(|error| panic!("{error}"));
+    for (name, file) in suite::expressions() {
         if let Ok(compiled) = compile(&file.request, &Inputs::new()) {
             found.push((name, file, compiled));
         }

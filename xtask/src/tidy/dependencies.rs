@@ -14,6 +14,7 @@ use super::Fault;
 /// The crates below `crates/`, and which of ours each may use.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("base", &[]),
+    ("machine", &[]),
     ("parallel", &["base"]),
     ("relation", &["base"]),
     ("computation", &["base", "relation"]),
@@ -25,10 +26,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("schedule", &["base", "format", "index", "notation"]),
     ("graph", &["base", "format", "index"]),
     ("gradient", &["base", "index"]),
-    ("network", &["base"]),
+    ("network", &["base", "machine"]),
     (
         "plan",
-        &["base", "format", "index", "schedule", "graph", "network"],
+        &[
+            "base", "machine", "format", "index", "schedule", "graph", "network",
+        ],
     ),
     ("certificate", &["base", "relation", "computation"]),
     (

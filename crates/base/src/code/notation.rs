@@ -281,4 +281,15 @@ type and gives that type, and is declared associative, commutative and to have a
     s = plus_mod7{i}(x(i))
 
 The identity is what a reduction over nothing gives.";
+    NO_DERIVATIVE = "E0245", "a program without a derivative",
+    "`--emit gradient=A` writes the derivatives of the last result by the entries of `A`. There are none
+by integers and truth values, through `prod`, `and` and `or` as reductions, through complex numbers,
+through assignments to a part of a tensor, and by an operand that the last result does not depend on:
+
+    p = prod{i}(A(i))
+        ^^^^ no derivative here
+
+A product of positive numbers is `exp(sum{i}(log(A(i))))`. Where the derivative reads a value whose name
+is assigned again, or sums over a variable without an extent, give the value a name of its own, in a
+statement of its own.";
 }

@@ -10,13 +10,13 @@
 use std::cell::Cell;
 
 use sparsec_base::{Diagnostic, Result, code};
+use sparsec_machine::Machine;
 
 use super::{Candidate, MAX_PARTS, Objective, PlanOptions, Planned, Planner, finish};
 use crate::checker::{Solution, judge};
 use crate::constraints::{Answer, System, SystemOptions};
 use crate::estimate::Estimator;
 use crate::fusion::{Layouts, Precedence, stated_layouts};
-use crate::machine::Machine;
 use crate::network::OperandId;
 use crate::price::stored_dense;
 use crate::search::{self, Ranked};
@@ -62,8 +62,8 @@ pub fn solve(
         }
     };
     let machine = match &options.objective {
-        Objective::Time(machine) => machine.clone(),
-        Objective::Order { .. } => Machine::default(),
+        Objective::Time(machine) => *machine,
+        Objective::Order { .. } => Machine::MIDDLING,
     };
     let planner = Planner {
         estimator,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Pricer, StatementPrice, Workspace, WorkspaceKind, workspace_kind};
+use super::{ENTRY, Pricer, StatementPrice, VALUE, Workspace, WorkspaceKind, workspace_kind};
 use crate::estimate::Part;
 use crate::network::IndexVar;
 use crate::set::Set;
@@ -117,8 +117,8 @@ impl Pricer<'_> {
                         hashed: false,
                         fused: Set::EMPTY,
                         bytes: match dense {
-                            true => self.machine.value_bytes,
-                            false => self.machine.entry_bytes,
+                            true => VALUE,
+                            false => ENTRY,
                         },
                     }
                 }
@@ -128,7 +128,7 @@ impl Pricer<'_> {
                     let part = self
                         .estimator
                         .summed(self.tree.statement(producer).operands);
-                    let full = part.entries >= self.machine.dense_from * network.size_of(kept);
+                    let full = part.entries >= self.machine.dense_from() * network.size_of(kept);
                     View {
                         factor: Some(factor),
                         kept,
@@ -139,7 +139,7 @@ impl Pricer<'_> {
                             .as_ref()
                             .is_some_and(|space| space.kind == WorkspaceKind::Hashed),
                         fused: kept.without(stored),
-                        bytes: self.machine.value_bytes,
+                        bytes: VALUE,
                     }
                 }
             }
@@ -170,7 +170,7 @@ impl Pricer<'_> {
             full: true,
             hashed: !is_result && kind == WorkspaceKind::Hashed,
             fused: site.fused,
-            bytes: self.machine.value_bytes,
+            bytes: VALUE,
         }
     }
 
@@ -236,7 +236,8 @@ impl Pricer<'_> {
         let mut points = 1.0;
         for (depth, &index) in order.iter().enumerate() {
             let mut fans = Vec::new();
-            let mut filtered = self.estimator.network().extent(index);
+            let extent = self.estimator.network().extent(index);
+            let mut filtered = extent;
             for view in views.iter().filter(|view| view.kept.contains(index)) {
                 let Some(factor) = view.factor else { continue };
                 let before = view.kept.intersection(opened);
@@ -252,7 +253,7 @@ impl Pricer<'_> {
             let (iterations, run) = match fans.as_slice() {
                 [] => (filtered, Kernel::Lanes),
                 [fan] => (*fan, Kernel::Scalar),
-                fans => (fans.iter().sum(), Kernel::Merge),
+                fans => (fans.iter().sum::<f64>(), Kernel::Merge),
             };
             let is_innermost = depth + 1 == order.len();
             let contiguous = |view: &View| !view.kept.contains(index) || view.last == Some(index);
@@ -261,13 +262,20 @@ impl Pricer<'_> {
                 Kernel::Lanes if !in_lanes => Kernel::Scalar,
                 run => run,
             };
-            let each = match (kernel, is_innermost) {
-                (Kernel::Merge, _) => self.machine.merge,
-                (_, false) => self.machine.entry,
-                (Kernel::Lanes, true) => self.machine.lane,
-                (_, true) => self.machine.step,
+            let along = views.iter().filter(|view| view.kept.contains(index));
+            let further = along.count().saturating_sub(1) as f64;
+            let scattered = match is_innermost && target.kept.contains(index) {
+                true => iterations * self.machine.scatter,
+                false => 0.0,
             };
-            time += points * iterations * each;
+            let steps = match (kernel, is_innermost) {
+                (Kernel::Merge, _) => self.machine.merged(&fans, extent) + scattered,
+                (Kernel::Lanes, true) => {
+                    iterations * (self.machine.dense_step + further * self.machine.operand_step)
+                }
+                _ => iterations * self.machine.step + scattered,
+            };
+            time += points * (self.machine.loop_entry + steps);
             opened.insert(index);
             points = self.points(at, views, opened).min(points * iterations);
         }
@@ -277,13 +285,13 @@ impl Pricer<'_> {
                 .rposition(|&index| view.kept.contains(index))
                 .map_or(0, |depth| depth + 1);
             let opened = order[..depth].iter().copied().collect();
-            time += self.points(at, views, opened) * self.machine.hash;
+            time += self.points(at, views, opened) * self.machine.probe;
         }
         (time, kernel)
     }
 
-    /// The time of the accesses to one tensor. The smallest memory level that holds their
-    /// working set decides how long each access takes.
+    /// The time of the accesses to one tensor. The smallest cache that holds their working set
+    /// decides how long each access takes.
     fn traffic(&mut self, at: StatementId, views: &[View], view: &View, order: &[IndexVar]) -> f64 {
         let Some(depth) = order.iter().rposition(|&index| view.kept.contains(index)) else {
             return 0.0;
@@ -309,11 +317,11 @@ impl Pricer<'_> {
             }
             None => places,
         };
-        let level = self.machine.level(swept * view.bytes);
+        let bytes = swept * view.bytes;
         let streams = view.last == Some(order[depth]) || !view.located;
         let each = match streams {
-            true => view.bytes * level.stream,
-            false => view.bytes * level.stream + level.random,
+            true => view.bytes * self.machine.in_stream(bytes),
+            false => self.machine.at_random(bytes),
         };
         touches * each
     }
@@ -329,8 +337,8 @@ impl Pricer<'_> {
             .estimator
             .network()
             .size_of(target.kept.without(target.fused));
-        let level = self.machine.level(places * self.machine.value_bytes);
-        entries * self.machine.value_bytes * level.stream
+        let stream = self.machine.in_stream(places * VALUE);
+        entries * (self.machine.dense_step + VALUE * stream)
     }
 
     /// Steps and traffic of a blocked dense product, if the statement's own loops are one:
@@ -357,14 +365,14 @@ impl Pricer<'_> {
         let network = self.estimator.network();
         let prefix: Set<IndexVar> = site.prefix.iter().copied().collect();
         let runs = self.points(site.statement, views, prefix);
-        let steps = runs * network.size_of(site.own) * self.machine.blocked;
+        let steps = runs * network.size_of(site.own) * self.machine.tile_step;
         let each: f64 = [left, right, target]
             .into_iter()
             .map(|view| {
-                let bytes = network.size_of(own(view)) * self.machine.value_bytes;
-                bytes * self.machine.level(bytes).stream
+                let bytes = network.size_of(own(view)) * VALUE;
+                bytes * self.machine.in_stream(bytes)
             })
             .sum();
-        Some((steps + runs * self.machine.entry, runs * each))
+        Some((steps + runs * self.machine.loop_entry, runs * each))
     }
 }

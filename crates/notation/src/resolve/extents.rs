@@ -24,6 +24,8 @@ use equations::{Due, Equation, Equations, Learnt};
 pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
+    /// Indices that are numbers in an expression, each as it is written.
+    numbers: Vec<(IndexExpr, Index)>,
 }
 
 #[derive(Debug)]
@@ -67,6 +69,15 @@ impl Uses {
             written: written.clone(),
             is_left,
         });
+    }
+
+    pub(crate) fn note_number(&mut self, index: &IndexExpr, written: &Index) {
+        self.numbers.push((index.clone(), written.clone()));
+    }
+
+    /// Indices that are numbers in an expression, each as it is written.
+    pub(crate) fn numbers(&self) -> &[(IndexExpr, Index)] {
+        &self.numbers
     }
 
     /// Every access, in the order in which they were noted.
@@ -265,6 +276,16 @@ impl Unifier<'_> {
             if let Some((mode, extent)) = parts::needed(self.program, access) {
                 self.program.tensors[access.tensor].extents[mode] = Some(extent);
                 self.note(Learnt::Tensor(access.tensor));
+                return true;
+            }
+        }
+        // A set that is a number says how far its variable runs if nothing else does.
+        for (index, written) in self.uses.numbers() {
+            if let (Some((_, count)), Some(&var)) = (parts::counted(written), index.vars().first())
+                && self.program.vars[var].extent.is_none()
+            {
+                self.program.vars[var].extent = Some(count);
+                self.note(Learnt::Var(var));
                 return true;
             }
         }

@@ -72,6 +72,9 @@ pub(crate) fn needed(program: &Program, access: &AccessUse) -> Option<(usize, u6
 /// a set outside of its mode.
 pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
     let extent = |var: IndexVar| program.vars[var].extent;
+    for (index, written) in uses.numbers() {
+        check_sets(program, index, written)?;
+    }
     for access in uses.accesses() {
         let data = &program.tensors[access.tensor];
         for (mode, index) in access.indices.iter().enumerate() {

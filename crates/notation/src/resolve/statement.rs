@@ -237,8 +237,9 @@ impl Resolver<'_> {
             }
             NodeKind::Index(index) => {
                 self.check_index_value(index)?;
-                let index = self.index(index)?;
-                Ok(self.typer().expr(Expr::Index(index), node.span))
+                let value = self.index(index)?;
+                self.uses.note_number(&value, index);
+                Ok(self.typer().expr(Expr::Index(value), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {
                 // A loop: the frames of `collect` would fill the stack of a thread on

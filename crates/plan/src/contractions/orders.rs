@@ -62,9 +62,15 @@ fn neighbours(order: &[IndexVar]) -> Vec<Vec<IndexVar>> {
     found
 }
 
-/// The plan of a draft, with its cost.
+/// The plan of a draft, with its cost: with a workspace that collects entries of the result,
+/// where the loops come back to them.
 pub(super) fn priced(draft: &Draft<'_>) -> Option<(Cost, Plan)> {
-    let plan = draft.clone().finish().ok()?;
+    let plan = draft.clone().finish().or_else(|_| {
+        let mut collecting = draft.clone();
+        collecting.add_temporaries()?;
+        collecting.finish()
+    });
+    let plan = plan.ok()?;
     let cost = draft.converted + work(Estimate::of(&plan, draft.facts()));
     Some((cost, plan))
 }

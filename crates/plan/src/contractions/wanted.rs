@@ -4,20 +4,17 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Expr, Operator};
+use sparsec_machine::Machine;
 use sparsec_network::planner::{self, PlanOptions};
 use sparsec_network::{
-    Estimator, Factor, Machine, OperandId, Plan as NetworkPlan, SearchOptions, StatementId,
-    TensorId, Tree, search,
+    Estimator, Factor, OperandId, Plan as NetworkPlan, SearchOptions, StatementId, TensorId, Tree,
+    search,
 };
 use sparsec_schedule::product;
 
 use super::{Contraction, MOST};
 use crate::networks::{Objective, Planner};
 
-/// Nanoseconds that counting the degrees of one entry takes in one mode: in a pass over all
-/// entries, and of entries taken here and there. Sources: a load and a store that caches hold, and two
-/// that they do not.
-const COUNTED: [f64; 2] = [4.0, 60.0];
 /// The share of the estimated run that counting degrees may take.
 const COUNTING: f64 = 0.05;
 /// Up to so many entries are counted without an estimate of the run, which takes longer.
@@ -27,6 +24,7 @@ impl Contraction<'_> {
     /// Takes in the degrees of the operands, exact or from a sample, as long as counting takes
     /// little of the run.
     pub(super) fn count_degrees(&mut self) {
+        let machine = Machine::MIDDLING;
         let degrees = self.naive.facts().networks.degrees;
         // Where every place is stored, degrees are extents.
         let sparse = self
@@ -50,12 +48,12 @@ impl Contraction<'_> {
                     ..SearchOptions::default()
                 };
                 let trees = search::trees(&Estimator::new(&self.network), options);
-                COUNTING * trees[0].cost * Machine::default().step
+                COUNTING * trees[0].cost * machine.step
             }
         };
-        let share = match allowed >= all * COUNTED[0] {
+        let share = match allowed >= all * machine.count {
             true => f64::INFINITY,
-            false => allowed / (all * COUNTED[1]),
+            false => allowed / (all * machine.count_apart),
         };
         for (id, name, entries) in sparse {
             let most = (entries * share).max(1024.0);

@@ -7,10 +7,10 @@ use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::{collects, workspace_kind};
 use sparsec_index::concrete::{Nested, Stmt};
 use sparsec_index::{Access, Expr, IndexVar, Operator, TensorRole, TensorVar, WorkspaceKind};
+use sparsec_machine::Machine;
 use sparsec_schedule::{Command, factors};
 
 use super::Draft;
-use crate::estimate::machine::Machine;
 use crate::estimate::workspace::{Use, best_with_list};
 
 impl Draft<'_> {

@@ -24,9 +24,9 @@ use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
+use sparsec_machine::{Cache, Machine};
 
 use super::Estimate;
-use super::machine::{Cache, Machine};
 use super::tile::holds_rows;
 use super::workspace::{Use, of_kind};
 use crate::cost::Cost;
@@ -168,11 +168,11 @@ impl Loops<'_> {
             }
             false => {
                 let steps = match estimate.concrete.merges_by(var) {
-                    MergeStrategy::Gallop => leaps(&held, &machine),
+                    MergeStrategy::Gallop => machine.leaps(&held),
                     _ if lead.lattice.points.len() == 1 => {
-                        merged(&held, extent, &machine).min(leaps(&held, &machine))
+                        machine.merged(&held, extent).min(machine.leaps(&held))
                     }
-                    _ => merged(&held, extent, &machine),
+                    _ => machine.merged(&held, extent),
                 };
                 let mut visited: f64 = 0.0;
                 body.for_each_assign(&mut |_, _, rhs| {
@@ -444,32 +444,4 @@ fn is_along_arrays(loops: &Loops<'_>, body: &Stmt) -> bool {
             .last();
         !is_moved || last.is_none_or(|level| loops.goes_along(access, level, depth))
     })
-}
-
-/// What it takes to go through so many coordinates of each operand, side by side, of so
-/// many that there are. A processor guesses at each step which operands are there, and is
-/// wrong where they mostly are and sometimes are not, or the other way round.
-pub(crate) fn merged(held: &[f64], extent: f64, machine: &Machine) -> f64 {
-    if held.len() < 2 {
-        return held.iter().sum::<f64>() * machine.step;
-    }
-    let shares = held.iter().map(|held| (held / extent).min(1.0));
-    let none = shares.map(|share| 1.0 - share).product::<f64>();
-    let steps = (extent * (1.0 - none)).max(held.iter().copied().fold(1.0, f64::max));
-    let wrong = held.iter().map(|held| {
-        let share = (held / steps).min(1.0);
-        share.min(1.0 - share)
-    });
-    steps * (machine.merge_step + wrong.sum::<f64>() * machine.wrong_guess)
-}
-
-/// What it takes to leap from one entry of the operand with the fewest to the next in those
-/// with more.
-pub(crate) fn leaps(held: &[f64], machine: &Machine) -> f64 {
-    let least = held.iter().copied().fold(f64::INFINITY, f64::min).max(1.0);
-    // Doubling the leap, halving what it went beyond, and the comparison at its end.
-    let each = held
-        .iter()
-        .map(|of| 2.0 * (of / least).max(1.0).log2() + 2.0);
-    least * each.sum::<f64>() * machine.leap
 }

@@ -1,8 +1,8 @@
 //! What workspaces cost, by their kind.
 
 use sparsec_index::WorkspaceKind;
+use sparsec_machine::Machine;
 
-use super::machine::Machine;
 use crate::cost::Cost;
 
 /// What is asked of a workspace.

@@ -23,6 +23,7 @@ use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar};
+use sparsec_machine::Machine;
 
 use super::{Asked, Plan, considered};
 use crate::account::Account;
@@ -31,7 +32,6 @@ use crate::cost::Cost;
 use crate::draft::{Draft, walked};
 use crate::effort::Effort;
 use crate::estimate::Estimate;
-use crate::estimate::machine::Machine;
 use crate::estimate::work::work;
 use crate::order::{Orders, Searched};
 

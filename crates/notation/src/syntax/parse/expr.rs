@@ -7,7 +7,7 @@ use sparsec_index::expr::MOST_PARTS;
 use sparsec_index::operator::Style;
 use sparsec_index::{Operator, UserFunction};
 
-use super::super::{Node, NodeKind, Number, Place};
+use super::super::{Node, NodeKind, Number, Place, Word};
 use super::Parser;
 
 /// How deep expressions may be inside one another. A level takes several
@@ -244,6 +244,17 @@ impl Parser {
                         ),
                     }));
             }
+        }
+        if self.tokens.at_nth(1, "(") && self.tokens.at_nth(2, "{") {
+            let place = Word {
+                text,
+                span: token.span,
+            };
+            let index = self.index_atom(&place)?;
+            return Ok(Node {
+                span: index.span,
+                kind: NodeKind::Index(index),
+            });
         }
         let tensor = self.tensor("a tensor")?;
         Ok(Node {

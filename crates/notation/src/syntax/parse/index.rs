@@ -77,7 +77,7 @@ impl Parser {
         })
     }
 
-    fn index_atom(&mut self, tensor: &Word) -> Result<Index> {
+    pub(super) fn index_atom(&mut self, tensor: &Word) -> Result<Index> {
         let token = self.tokens.peek();
         let atom = match token.kind {
             Kind::Name if self.at_curve() => self.curve(tensor)?,
