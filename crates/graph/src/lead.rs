@@ -25,6 +25,7 @@ use sparsec_index::IndexVar;
 use sparsec_index::concrete::Stmt;
 
 use crate::lattice::{Lattice, Point};
+use crate::not_lowerable::NeedsOrder;
 use crate::operand::Operand;
 use crate::space::Scope;
 
@@ -67,7 +68,7 @@ impl Lead {
         var: IndexVar,
         body: &Stmt,
         is_stretch: bool,
-    ) -> Option<(Operand, &'static str)> {
+    ) -> Option<(Operand, NeedsOrder)> {
         let walked = self.lattice.operands();
         let (concrete, formats) = (scope.concrete, scope.formats);
         let operand = *walked.iter().find(|it| !is_ordered(scope, **it, var))?;
@@ -84,11 +85,11 @@ impl Lead {
             appends |= lhs.tensor == concrete.result && !takes;
         });
         let why = if walked.len() > 1 {
-            "another operand is merged with them"
+            NeedsOrder::Merged
         } else if is_stretch {
-            "the schedule takes them in stretches"
+            NeedsOrder::Stretch
         } else if appends {
-            "the result is assembled in order"
+            NeedsOrder::Appended
         } else {
             return None;
         };

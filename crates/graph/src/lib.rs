@@ -18,6 +18,7 @@
 //! | [`path`]       | iteration graphs: the order of loops that formats allow  |
 //! | [`scheduled`]  | what schedules ask of formats                            |
 //! | [`lowerable`](mod@lowerable) | whether loops and formats fit together   |
+//! | [`not_lowerable`] | why they do not                                       |
 //! | [`workspace`]  | how the temporaries of a `where` are kept                 |
 //!
 //! Everything follows from what level kinds can do and from the declared
@@ -28,6 +29,7 @@ mod factor;
 pub mod lattice;
 pub mod lead;
 pub mod lowerable;
+pub mod not_lowerable;
 pub mod operand;
 pub mod path;
 pub mod scheduled;
@@ -39,6 +41,7 @@ pub use factor::for_each_factor;
 pub use lattice::{Lattice, Point};
 pub use lead::Lead;
 pub use lowerable::lowerable;
+pub use not_lowerable::NotLowerable;
 pub use operand::{Formats, Operand, Operands};
 pub use path::{Edge, IterationGraph};
 pub use space::{Scope, Space, space};

@@ -16,12 +16,12 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
 
 use crate::collects::collects;
+use crate::not_lowerable::{NeedsOrder, NotLowerable, UnfitWorkspace};
 use crate::operand::{Formats, Operands};
 use crate::path::edges;
 use crate::scheduled;
@@ -34,8 +34,8 @@ mod cases;
 /// that its kernel writes out, a measure of the kernel's length.
 ///
 /// # Errors
-/// The first rule that is broken: `E0301` to `E0307`.
-pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize> {
+/// The first rule that is broken.
+pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize, NotLowerable> {
     let concrete = &concrete.unfused();
     let operands = Operands::of(concrete);
     scheduled::check(concrete, formats, &operands)?;
@@ -69,15 +69,12 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn assign(&self, nested: Nested<'_, '_>) -> Result<()> {
+    fn assign(&self, nested: Nested<'_, '_>) -> Result<(), NotLowerable> {
         let bound = self.concrete.bound_in(nested.loops);
         for access in nested.rhs.accesses().into_iter().chain([nested.lhs]) {
             if let Some(var) = access.vars().into_iter().find(|var| !bound.contains(var)) {
-                let (name, var) = (self.name(access), self.var(var));
-                let message = format!("`{var}` is computed inside of where `{name}` is used");
-                return Err(self
-                    .error(code::SCHEDULE_SKEW, access, message)
-                    .help("put the loops that it is computed from outside"));
+                let access = access.clone();
+                return Err(NotLowerable::ComputedInside { access, var });
             }
         }
         for access in nested.rhs.accesses() {
@@ -92,7 +89,7 @@ impl Check<'_> {
         self.result(nested)
     }
 
-    fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<()> {
+    fn operand(&self, loops: &[IndexVar], access: &Access) -> Result<(), NotLowerable> {
         let place = |var: IndexVar| self.concrete.bound_at(loops, var);
         for edge in edges(access, self.formats.of(access.tensor)) {
             // What a loop computes from its variable comes after what it walks, in parts or
@@ -101,51 +98,28 @@ impl Check<'_> {
             let is_computed = self.concrete.is_computed_from(edge.before, edge.after);
             let is_late = (is_walked || is_computed) && place(edge.before) == place(edge.after);
             if is_late || place(edge.before) > place(edge.after) {
-                return Err(self
-                    .error(
-                        code::LOOP_ORDER,
-                        access,
-                        format!(
-                            "`{}` stores `{}` outside `{}`, but the loops visit `{}` first",
-                            self.name(access),
-                            self.var(edge.before),
-                            self.var(edge.after),
-                            self.var(edge.after),
-                        ),
-                    )
-                    .help(format!(
-                        "put the loop over `{}` outside, or store `{}` in another mode order",
-                        self.var(edge.before),
-                        self.name(access),
-                    )));
+                return Err(NotLowerable::LoopOrder {
+                    access: access.clone(),
+                    before: edge.before,
+                    after: edge.after,
+                });
             }
         }
         Ok(())
     }
 
-    fn streamed(&self, nested: Nested<'_, '_>, access: &Access) -> Result<()> {
+    fn streamed(&self, nested: Nested<'_, '_>, access: &Access) -> Result<(), NotLowerable> {
         let Nested {
             loops, lhs, reduce, ..
         } = nested;
         let format = self.formats.of(access.tensor);
-        let refuse = |why: &str| {
-            Err(self
-                .error(
-                    code::UNORDERED,
-                    access,
-                    format!(
-                        "the entries of `{}` are in no order, {why}",
-                        self.name(access),
-                    ),
-                )
-                .help(format!(
-                    "convert `{}` to an ordered format, such as `scoo`",
-                    self.name(access)
-                )))
+        let refuse = |why: NeedsOrder| {
+            let access = access.clone();
+            Err(NotLowerable::Unordered { access, why })
         };
         let repeats = |(mode, index)| access.indices[..mode].contains(index);
         if access.indices.iter().enumerate().any(repeats) || access.plain_vars().is_none() {
-            return refuse("and this access would have to search them");
+            return refuse(NeedsOrder::Search);
         }
         let nests = match &self.concrete.stmt {
             Stmt::Sequence(nests) => nests.as_slice(),
@@ -161,49 +135,38 @@ impl Check<'_> {
             .find(is_read)
             .filter(|nest| is_perfect_nest(nest))
         else {
-            return refuse("and this statement needs a temporary for each of them");
+            return refuse(NeedsOrder::Temporary);
         };
         if !self.formats.of(lhs.tensor).is_scattered_to() {
-            return refuse("and the result is assembled in order");
+            return refuse(NeedsOrder::Result);
         }
         if reduce.is_none() && !format.is_unique() {
-            return refuse("they repeat, and this statement does not add them up");
+            return refuse(NeedsOrder::Repeated);
         }
         for var in loops {
             let walked = self.operands.is_sparse_at(access, *var, self.formats) == Some(true);
             let scope = self.scope();
             if walked && !matches!(space(scope, nest, *var), Space::Stored(_)) {
-                return refuse("and another operand is merged with them");
+                return refuse(NeedsOrder::Streamed);
             }
         }
         Ok(())
     }
 
-    fn workspace(&self, nested: Nested<'_, '_>) -> Result<()> {
+    fn workspace(&self, nested: Nested<'_, '_>) -> Result<(), NotLowerable> {
         let Nested { lhs, rhs, .. } = nested;
-        let result = &self.concrete.tensors[self.concrete.result];
-        let refuse = |why: String, help: String| {
-            Err(Diagnostic::new(code::WORKSPACE_MODES, why)
-                .at(
-                    &self.concrete.source,
-                    result.span,
-                    "needs a workspace that lists its entries",
-                )
-                .help(help))
+        let refuse = |why: UnfitWorkspace| {
+            Err(NotLowerable::Workspace {
+                workspace: lhs.tensor,
+                why,
+            })
         };
         if lhs.indices.is_empty() {
             return Ok(());
         }
         if !self.formats.of(lhs.tensor).has_sparse() {
             if feeds_stored_level(self.concrete, self.formats, lhs.tensor) {
-                let name = &self.concrete.tensors[lhs.tensor].name;
-                return refuse(
-                    format!(
-                        "`{name}` is dense, and does not say which entries of `{}` are stored",
-                        result.name
-                    ),
-                    format!("write `{name} : listed`, or leave the kind out"),
-                );
+                return refuse(UnfitWorkspace::DenseFeeds);
             }
             return Ok(());
         }
@@ -212,27 +175,17 @@ impl Check<'_> {
             |access: &Access| Some(Expr::Literal(self.concrete.tensors[access.tensor].fill));
         let absent = rhs.map_accesses(&mut { fills }).simplify().literal();
         if absent.is_none() || absent != nested.reduce.and_then(|op| op.identity(element)) {
-            return refuse(
-                format!(
-                    "the entries of `{}` get values where no operand is stored, in no order",
-                    result.name,
-                ),
-                format!(
-                    "store an operand in another mode order, or `{}` as `dense`",
-                    result.name
-                ),
-            );
+            return refuse(UnfitWorkspace::ValuesEverywhere);
         }
         Ok(())
     }
 
-    fn result(&self, nested: Nested<'_, '_>) -> Result<()> {
+    fn result(&self, nested: Nested<'_, '_>) -> Result<(), NotLowerable> {
         let Nested {
             loops, lhs, reduce, ..
         } = nested;
         let format = self.formats.of(lhs.tensor);
         let levels = format.levels();
-        let name = self.name(lhs);
         // Nests that follow one another come to the same rows, none of which is open
         // in all of them.
         let open = match self.nests_that_assign(lhs) {
@@ -240,20 +193,10 @@ impl Check<'_> {
             _ => &[],
         };
         if reduce.is_some() && !collects(self.concrete, format, nested, open) {
-            let (why, help) = match format.is_all_dense() {
-                true => (
-                    "whose padding does not begin as its entries do",
-                    "collect the values first, as in `precompute(…, {}, t)`".to_owned(),
-                ),
-                false => ("which is sparse", format!("store `{name}` as `dense`")),
-            };
-            return Err(self
-                .error(
-                    code::SPARSE_REDUCTION,
-                    lhs,
-                    format!("values are added up into entries of `{name}`, {why}"),
-                )
-                .help(help));
+            return Err(NotLowerable::Reduced {
+                result: lhs.clone(),
+                is_dense: format.is_all_dense(),
+            });
         }
         let random = |level: &Level| level.kind.capabilities().random_insert;
         // Of segments that have their places the parents come in any order.
@@ -280,19 +223,10 @@ impl Check<'_> {
             wanted[..n_free].sort();
             in_order[..n_free].sort();
             if in_order != wanted {
-                let order: Vec<&str> = loops.iter().map(|var| self.var(*var)).collect();
-                return Err(self
-                    .error(
-                        code::RESULT_ORDER,
-                        lhs,
-                        format!(
-                            "`{name}` does not get its entries in order from the loops {}",
-                            order.join(", "),
-                        ),
-                    )
-                    .help(format!(
-                        "store `{name}` as `dense`, or in the order in which it is produced"
-                    )));
+                return Err(NotLowerable::ResultOrder {
+                    result: lhs.clone(),
+                    loops: loops.to_vec(),
+                });
             }
         }
         Ok(())
@@ -308,7 +242,7 @@ impl Check<'_> {
 
     /// A kernel takes extents from the arguments where a variable stands alone;
     /// others have to be known.
-    fn extents(&self) -> Result<()> {
+    fn extents(&self) -> Result<(), NotLowerable> {
         let (mut used, mut alone) = (BTreeSet::new(), BTreeSet::new());
         self.concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
             used.extend(rhs.vars());
@@ -323,17 +257,10 @@ impl Check<'_> {
             used.extend(self.concrete.originals(var));
             alone.extend(self.concrete.made_by(var).map(|_| var));
         }
-        let Some(&var) = used.difference(&alone).find(is_unknown) else {
-            return Ok(());
-        };
-        let name = self.var(var);
-        let result = &self.concrete.tensors[self.concrete.result];
-        Err(Diagnostic::new(
-            code::MISSING_EXTENT,
-            format!("the extent of `{name}` is not known"),
-        )
-        .at(&self.concrete.source, result.span, "needed to compute this")
-        .help(format!("say it (`-d {name}=…`), or give the operands")))
+        match used.difference(&alone).find(is_unknown) {
+            Some(&var) => Err(NotLowerable::UnknownExtent(var)),
+            None => Ok(()),
+        }
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -342,18 +269,6 @@ impl Check<'_> {
             formats: self.formats,
             operands: self.operands,
         }
-    }
-
-    fn name(&self, access: &Access) -> &str {
-        &self.concrete.tensors[access.tensor].name
-    }
-
-    fn var(&self, var: IndexVar) -> &str {
-        &self.concrete.vars[var].name
-    }
-
-    fn error(&self, code: sparsec_base::Code, access: &Access, message: String) -> Diagnostic {
-        Diagnostic::new(code, message).at(&self.concrete.source, access.span, "here")
     }
 }
 

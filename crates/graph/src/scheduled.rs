@@ -15,7 +15,6 @@
 mod mark;
 
 use sparsec_base::mark::Races;
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Level;
 use sparsec_index::concrete::{Clause, MergeStrategy, Placed, Steps, Stmt};
 use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar, WorkspaceKind};
@@ -23,6 +22,7 @@ use sparsec_index::{Access, Concrete, IndexVar, TensorRole, TensorVar, Workspace
 use crate::lattice::Lattice;
 use crate::lead::Lead;
 use crate::lowerable::is_irregular;
+use crate::not_lowerable::{NotLowerable, UnfitClause, UnfitWorkspace};
 use crate::operand::{Formats, Operands, level_at};
 use crate::space::{Scope, space};
 use crate::workspace::{check_reads, workspace_kind};
@@ -31,7 +31,11 @@ use crate::workspace::{check_reads, workspace_kind};
 ///
 /// # Errors
 /// `E0304`, `E0307`, `E0338` and `E0340` to `E0344`, at the clause.
-pub(crate) fn check(concrete: &Concrete, formats: &Formats, operands: &Operands) -> Result<()> {
+pub(crate) fn check(
+    concrete: &Concrete,
+    formats: &Formats,
+    operands: &Operands,
+) -> Result<(), NotLowerable> {
     let check = Check {
         concrete,
         formats,
@@ -76,7 +80,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn stmt(&self, stmt: &Stmt, loops: &mut Vec<IndexVar>) -> Result<()> {
+    fn stmt(&self, stmt: &Stmt, loops: &mut Vec<IndexVar>) -> Result<(), NotLowerable> {
         match stmt {
             Stmt::Assign { lhs, rhs, .. } => self.workspaces(lhs, &rhs.accesses()),
             Stmt::Forall { var, body } => {
@@ -94,7 +98,7 @@ impl Check<'_> {
         }
     }
 
-    fn forall(&self, var: IndexVar, body: &Stmt, loops: &[IndexVar]) -> Result<()> {
+    fn forall(&self, var: IndexVar, body: &Stmt, loops: &[IndexVar]) -> Result<(), NotLowerable> {
         let steps = self.concrete.steps(loops, var);
         if let Some(number) = self.concrete.positions_above(var) {
             let is_first = !loops
@@ -105,9 +109,7 @@ impl Check<'_> {
             }
             if steps == Steps::Computed {
                 let placed = &self.concrete.clauses[number];
-                return Err(placed
-                    .error(code::SCHEDULE_ORDER, "positions are not visited in order")
-                    .help("put the loop over blocks of positions outside"));
+                return Err(unfit(placed, UnfitClause::PositionOrder));
             }
         }
         match &steps {
@@ -149,7 +151,12 @@ impl Check<'_> {
     }
 
     /// A loop over positions has to do all that the coordinates do.
-    fn positions(&self, number: usize, body: &Stmt, loops: &[IndexVar]) -> Result<()> {
+    fn positions(
+        &self,
+        number: usize,
+        body: &Stmt,
+        loops: &[IndexVar],
+    ) -> Result<(), NotLowerable> {
         let placed = &self.concrete.clauses[number];
         let Clause::Pos {
             var,
@@ -161,37 +168,22 @@ impl Check<'_> {
             return Ok(());
         };
         let access = position_access(self.concrete, *tensor, indices);
-        let name = &self.concrete.tensors[*tensor].name;
         let originals = self.concrete.originals(*var);
         let format = self.formats.of(*tensor);
-        let refuse = |message: String, help: String| {
-            let error = placed.error(code::SCHEDULE_POSITIONS, message);
-            Err(error.help(help))
-        };
+        let refuse = |why: UnfitClause| Err(unfit(placed, why));
         let Some(levels) = position_levels(&access, &originals, self.formats) else {
-            return refuse(
-                format!("the levels of `{name}` are not those of the loop, in its order"),
-                "fuse loops in the order of the levels, or store the tensor in another".to_owned(),
-            );
+            return refuse(UnfitClause::PositionLevels(*tensor));
         };
         let repeats =
             |last: usize| !format.levels()[last].unique && levels.end < format.levels().len();
         if levels.end.checked_sub(1).is_some_and(repeats) {
-            return refuse(
-                format!("several positions of `{name}` may have one coordinate"),
-                "fuse the loops over the levels below it too, or store the tensor in another"
-                    .to_owned(),
-            );
+            return refuse(UnfitClause::PositionRepeats(*tensor));
         }
         let bound = self.concrete.bound_in(loops);
         let outer = format.levels()[..levels.start].iter();
         for var in outer.filter_map(|level| access.var(level.mode())) {
             if !bound.contains(&var) {
-                let var = &self.concrete.vars[var].name;
-                return refuse(
-                    format!("positions of `{name}` are below `{var}`, which no loop outside binds"),
-                    format!("put the loop over `{var}` outside, or fuse it too"),
-                );
+                return refuse(UnfitClause::PositionBelow(*tensor, var));
             }
         }
         let last_walked = levels
@@ -209,10 +201,7 @@ impl Check<'_> {
             !lattice.everything && points.all(|point| point.0.contains(&operand))
         });
         if !is_needed {
-            return refuse(
-                format!("the statement does something where `{name}` stores nothing"),
-                "take the positions of an operand without which nothing is done".to_owned(),
-            );
+            return refuse(UnfitClause::PositionMisses(*tensor));
         }
         Ok(())
     }
@@ -224,25 +213,21 @@ impl Check<'_> {
         walked: Option<TensorVar>,
         body: &Stmt,
         var: IndexVar,
-    ) -> Result<()> {
+    ) -> Result<(), NotLowerable> {
         let mut result = Ok(());
         let here = |access: &Access| originals.iter().any(|var| access.uses(*var));
         body.for_each_assign(&mut |_, _, rhs| {
             for access in rhs.accesses().into_iter().filter(|access| here(access)) {
-                let name = &self.concrete.tensors[access.tensor].name;
                 if result.is_err() {
                     return;
                 }
                 if Some(access.tensor) != walked
                     && self.formats.get(access.tensor).is_some_and(is_irregular)
                 {
-                    result = Err(self
-                        .derived(code::UNORDERED, var, || {
-                            format!("the entries of `{name}` are in no order to be searched in")
-                        })
-                        .help(format!(
-                            "convert `{name}` to an ordered format, such as `scoo`"
-                        )));
+                    result = Err(NotLowerable::Searched {
+                        operand: access.tensor,
+                        var,
+                    });
                 }
             }
         });
@@ -250,7 +235,7 @@ impl Check<'_> {
     }
 
     /// A workspace over derived variables knows nothing of what is stored.
-    fn workspaces(&self, lhs: &Access, accesses: &[&Access]) -> Result<()> {
+    fn workspaces(&self, lhs: &Access, accesses: &[&Access]) -> Result<(), NotLowerable> {
         let is_workspace =
             |access: &Access| self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
         let is_sparse = self.concrete.tensors[lhs.tensor].role != TensorRole::Workspace
@@ -265,26 +250,16 @@ impl Check<'_> {
                 .kind_of(access.tensor)
                 .is_some_and(WorkspaceKind::knows_entries);
             if let Some(var) = derived.filter(|_| is_sparse || knows) {
-                let name = &self.concrete.tensors[access.tensor].name;
-                let result = &self.concrete.tensors[lhs.tensor].name;
-                return Err(self
-                    .derived(code::WORKSPACE_MODES, *var, || {
-                        format!("`{name}` does not know which entries of `{result}` to store")
-                    })
-                    .help(format!("store `{result}` as `dense`")));
+                let why = UnfitWorkspace::Derived(*var, lhs.tensor);
+                let workspace = access.tensor;
+                return Err(NotLowerable::Workspace { workspace, why });
             }
             let is_workspace = self.concrete.tensors[access.tensor].role == TensorRole::Workspace;
             let position = |var: &&IndexVar| self.concrete.positions_above(**var).is_some();
             if let Some(var) = vars.iter().find(position).filter(|_| is_workspace) {
-                let name = &self.concrete.tensors[access.tensor].name;
-                let var_name = &self.concrete.vars[*var].name;
-                return Err(self
-                    .derived(code::WORKSPACE_MODES, *var, || {
-                        format!(
-                            "how many entries `{name}` needs is not known before positions `{var_name}` are"
-                        )
-                    })
-                    .help("precompute over the coordinates, and loop over positions inside"));
+                let why = UnfitWorkspace::Positions(*var);
+                let workspace = access.tensor;
+                return Err(NotLowerable::Workspace { workspace, why });
             }
         }
         Ok(())
@@ -297,11 +272,14 @@ impl Check<'_> {
     }
 
     /// Whether iterations can be divided among units.
-    fn parallel(&self, placed: &Placed, var: IndexVar, steps: &Steps, body: &Stmt) -> Result<()> {
-        let name = &self.concrete.vars[var].name;
-        let refuse = |message: String, help: String| {
-            Err(placed.error(code::SCHEDULE_RACE, message).help(help))
-        };
+    fn parallel(
+        &self,
+        placed: &Placed,
+        var: IndexVar,
+        steps: &Steps,
+        body: &Stmt,
+    ) -> Result<(), NotLowerable> {
+        let refuse = |why: UnfitClause| Err(unfit(placed, why));
         let own = temporaries(body);
         let mut appended = None;
         let mut listed = None;
@@ -330,13 +308,7 @@ impl Check<'_> {
             self.parallel_result(placed, var, result)?;
         }
         if let Some(workspace) = listed {
-            let workspace = &self.concrete.tensors[workspace].name;
-            return refuse(
-                format!(
-                    "iterations over `{name}` list entries of `{workspace}` one after the other"
-                ),
-                "parallelize a loop around the workspace".to_owned(),
-            );
+            return refuse(UnfitClause::RaceOfList(var, workspace));
         }
         let original = match steps {
             Steps::Coordinates => var,
@@ -357,12 +329,7 @@ impl Check<'_> {
             false => walked.len() > 1 || repeats,
         };
         if in_step {
-            return refuse(
-                format!("the loop over `{name}` moves along its operands in step"),
-                format!(
-                    "split it, and parallelize the blocks: `split({name}, {name}0, {name}1, 256)`"
-                ),
-            );
+            return refuse(UnfitClause::RaceInStep(var));
         }
         Ok(())
     }
@@ -370,8 +337,12 @@ impl Check<'_> {
     /// Iterations put entries of a sparse result in place each for itself if they
     /// have segments of their own, whose places are known; or they append to pieces,
     /// with the strategy `Temporary`.
-    fn parallel_result(&self, placed: &Placed, var: IndexVar, result: TensorVar) -> Result<()> {
-        let name = &self.concrete.vars[var].name;
+    fn parallel_result(
+        &self,
+        placed: &Placed,
+        var: IndexVar,
+        result: TensorVar,
+    ) -> Result<(), NotLowerable> {
         let mut parents = Vec::new();
         self.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
             if lhs.tensor == result {
@@ -385,41 +356,16 @@ impl Check<'_> {
             .originals(var)
             .iter()
             .all(|var| parents.contains(var));
-        let result = &self.concrete.tensors[result].name;
         if has_segments && self.concrete.inserts() {
             return Ok(());
         }
-        let message =
-            format!("iterations over `{name}` append entries of `{result}` one after the other");
-        let error = placed.error(code::SCHEDULE_RACE, message);
-        Err(
-            error.help(match (self.concrete.inserts(), parents.first()) {
-                (false, _) => {
-                    "choose `Temporary`, by which iterations append to pieces of their own"
-                        .to_owned()
-                }
-                (true, Some(outer)) => format!(
-                    "parallelize the loop over `{}`, or store `{result}` as `dense`",
-                    self.concrete.vars[*outer].name
-                ),
-                (true, None) => {
-                    format!("store `{result}` with a dense level outside, or as `dense`")
-                }
-            }),
-        )
-    }
-
-    /// A diagnostic at the clause that made `var`.
-    fn derived(
-        &self,
-        code: sparsec_base::Code,
-        var: IndexVar,
-        message: impl FnOnce() -> String,
-    ) -> Diagnostic {
-        match self.concrete.said(var) {
-            Some(placed) => placed.error(code, message()),
-            None => Diagnostic::new(code, message()),
-        }
+        let why = UnfitClause::RaceOfResult {
+            var,
+            result,
+            inserts: self.concrete.inserts(),
+            outer: parents.first().copied(),
+        };
+        Err(unfit(placed, why))
     }
 
     fn scope(&self) -> Scope<'_> {
@@ -428,6 +374,14 @@ impl Check<'_> {
             formats: self.formats,
             operands: self.operands,
         }
+    }
+}
+
+/// A clause that asks for something that formats do not allow.
+fn unfit(placed: &Placed, why: UnfitClause) -> NotLowerable {
+    NotLowerable::Clause {
+        clause: Box::new(placed.clone()),
+        why,
     }
 }
 

@@ -19,12 +19,12 @@
 //! with bits alone a tensor whose last level is `bitmap` and whose others are `dense`, so it
 //! is also looked up.
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
 
 use crate::factor::for_each_factor;
+use crate::not_lowerable::{NotLowerable, UnfitWorkspace};
 use crate::operand::{Formats, is_inside, level_at};
 
 /// How the workspace `tensor` is kept: as is said, or as what reads it needs.
@@ -58,18 +58,13 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
 ///
 /// # Errors
 /// `E0307`.
-pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> {
+pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<(), NotLowerable> {
     let mut dense = concrete
         .kinds
         .iter()
         .filter(|(_, kind)| !kind.knows_entries());
     if let Some((&tensor, _)) = dense.find(|(tensor, _)| is_asked(concrete, formats, **tensor)) {
-        return Err(misfit(
-            concrete,
-            tensor,
-            |name| format!("it matters which entries `{name}` has, and it is dense"),
-            "a dense workspace has a value for every coordinate, and no list of those written",
-        ));
+        return Err(unfit(tensor, UnfitWorkspace::DenseAsked));
     }
     let mut kinds = concrete.kinds.iter();
     let is_appended = |kind: &WorkspaceKind| *kind == WorkspaceKind::Appended;
@@ -77,34 +72,13 @@ pub(crate) fn check_reads(concrete: &Concrete, formats: &Formats) -> Result<()> 
         is_appended(kind) && !is_written_in_order(concrete, formats, **tensor)
     });
     if let Some((&tensor, _)) = unordered {
-        return Err(misfit(
-            concrete,
-            tensor,
-            |name| format!("`{name}` is not written in order, and it is appended"),
-            "an appended workspace takes each coordinate once, in ascending order: from one \
-             loop over its one mode, along levels that are stored so",
-        ));
+        return Err(unfit(tensor, UnfitWorkspace::NotAppended));
     }
     check_inside(concrete, formats, &concrete.stmt, &mut Vec::new())
 }
 
-/// A workspace of a kind that does not do for it.
-fn misfit(
-    concrete: &Concrete,
-    tensor: TensorVar,
-    message: impl Fn(&str) -> String,
-    note: &str,
-) -> Diagnostic {
-    let name = &concrete.tensors[tensor].name;
-    let place = concrete.tensors[concrete.result].span;
-    Diagnostic::new(code::WORKSPACE_MODES, message(name))
-        .at(
-            &concrete.source,
-            place,
-            "in the statement that computes this",
-        )
-        .note(note)
-        .help(format!("write `{name} : listed`, or leave the kind out"))
+fn unfit(workspace: TensorVar, why: UnfitWorkspace) -> NotLowerable {
+    NotLowerable::Workspace { workspace, why }
 }
 
 /// Whether each coordinate of the workspace `tensor` is written once at most, after the
@@ -215,7 +189,7 @@ fn check_inside(
     formats: &Formats,
     stmt: &Stmt,
     loops: &mut Vec<IndexVar>,
-) -> Result<()> {
+) -> Result<(), NotLowerable> {
     match stmt {
         Stmt::Assign { .. } => Ok(()),
         Stmt::Forall { var, body } => {
@@ -249,14 +223,7 @@ fn check_inside(
                 });
             });
             if let Some((workspace, var)) = read {
-                let name = &concrete.tensors[workspace].name;
-                let var = &concrete.vars[var].name;
-                return Err(Diagnostic::new(
-                    code::WORKSPACE_MODES,
-                    format!("`{name}` is read at `{var}`, of a loop around what writes it"),
-                )
-                .note("a workspace with a list is walked by a loop of its own")
-                .help(format!("store it without: `store({name}, dense, root)`")));
+                return Err(unfit(workspace, UnfitWorkspace::ReadAt(var)));
             }
             check_inside(concrete, formats, consumer, loops)?;
             check_inside(concrete, formats, producer, loops)

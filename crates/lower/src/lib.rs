@@ -86,7 +86,7 @@ use sparsec_loop::{Function, passes};
 /// # Errors
 /// Why the statement cannot be lowered as it stands: `E0301` to `E0307`.
 pub fn lower(name: &str, concrete: &Concrete, formats: &Formats) -> Result<Function> {
-    lowerable(concrete, formats)?;
+    lowerable(concrete, formats).map_err(|refusal| refusal.diagnostic(concrete))?;
     let concrete = concrete.unfused();
     let mut function = statement::kernel(name, &concrete, formats);
     passes::defer_failures(&mut function);

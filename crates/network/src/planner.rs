@@ -62,8 +62,8 @@ const MAX_CLIMBS: usize = 2;
 /// The objective of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Objective {
-    /// The estimated time on a machine.
-    Time(Machine),
+    /// The estimated time on the machine.
+    Time,
     /// The order of intermediates, as in the paper.
     Order {
         /// Intermediates may have this order; `None` for the least possible.
@@ -76,6 +76,8 @@ pub enum Objective {
 pub struct PlanOptions {
     /// The objective.
     pub objective: Objective,
+    /// The machine whose time is estimated.
+    pub machine: Machine,
     /// How to search for trees.
     pub search: SearchOptions,
     /// The tree to use, if it is given.
@@ -94,7 +96,8 @@ pub struct PlanOptions {
 impl Default for PlanOptions {
     fn default() -> Self {
         Self {
-            objective: Objective::Time(Machine::MIDDLING),
+            objective: Objective::Time,
+            machine: Machine::MIDDLING,
             search: SearchOptions::default(),
             tree: None,
             result_layout: None,
@@ -150,14 +153,9 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
         }],
         None => search::trees(estimator, options.search),
     };
-    let default = Machine::MIDDLING;
-    let machine = match &options.objective {
-        Objective::Time(machine) => machine,
-        Objective::Order { .. } => &default,
-    };
     let planner = Planner {
         estimator,
-        machine,
+        machine: &options.machine,
         options,
         parts_left: Cell::new(MAX_PARTS),
     };
@@ -169,7 +167,7 @@ pub fn plan(estimator: &Estimator<'_>, options: &PlanOptions) -> Result<Planned>
         return Err(planner.refuse(&trees));
     }
     sort(&mut candidates);
-    if matches!(options.objective, Objective::Time(_)) {
+    if options.objective == Objective::Time {
         planner.parts_left.set(MAX_PARTS);
         for candidate in candidates.iter_mut().take(MAX_CONVERSIONS) {
             planner.choose_layouts(candidate);
@@ -311,7 +309,7 @@ impl<'a> Planner<'a> {
 
     fn fuse(&self, tree: &Tree, precedence: &Precedence) -> Option<Fused> {
         match self.options.objective {
-            Objective::Time(_) => {
+            Objective::Time => {
                 let left = self.parts_left.get();
                 let cost = traffic(self.estimator, self.machine, tree);
                 let fused = fuse_visiting(left, tree, precedence, cost)?;

@@ -44,6 +44,7 @@ use crate::draft::{Draft, walked};
 use crate::estimate::UNKNOWN_EXTENT;
 use crate::networks::{Objective, Planner};
 use crate::search::{Plan, considered};
+use crate::unplanned::Unplanned;
 
 pub(crate) use flat::flattened;
 use orders::{priced, reordered};
@@ -109,7 +110,7 @@ pub(crate) fn counted(naive: &Draft<'_>) -> Option<Arc<Network>> {
 
 /// Whether an error says why a network has no plan as the caller asks for it, so that a plan
 /// in parts would not be the one that is asked for.
-pub(crate) fn is_refusal(error: &Diagnostic) -> bool {
+pub(crate) fn is_refusal(error: &Unplanned) -> bool {
     let codes = [
         code::NETWORK_TREE,
         code::NETWORK_MODEL,

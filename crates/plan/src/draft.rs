@@ -12,7 +12,7 @@ pub(crate) use nests::nests;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, FormatSpec, Way, Widths};
-use sparsec_graph::{Formats, lowerable, path, workspace_format, workspace_kind};
+use sparsec_graph::{Formats, NotLowerable, lowerable, path, workspace_format, workspace_kind};
 use sparsec_index::concrete::{Stmt, for_each_nested};
 use sparsec_index::{Access, Concrete, IndexVar, TensorData, TensorRole, TensorVar};
 use sparsec_machine::Machine;
@@ -23,6 +23,7 @@ use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::estimate::{Converting, Estimate};
 use crate::search::{Conversion, Facts, Plan, Size, View};
+use crate::unplanned::{self, Unplanned};
 
 /// The most cases of a kernel that is [`Size::Small`].
 const SMALL_CASES: usize = 48;
@@ -425,12 +426,17 @@ impl<'a> Draft<'a> {
     }
 
     /// The plan, if it can be lowered.
-    pub(crate) fn finish(self) -> Result<Plan> {
+    pub(crate) fn finish(self) -> unplanned::Result<Plan> {
         let formats = with_workspaces(&self.concrete, &self.formats);
-        let n_cases = lowerable(&self.concrete, &formats)?;
-        if self.size == Size::Small && n_cases > SMALL_CASES {
-            let message = format!("a kernel of {n_cases} cases");
-            return Err(Diagnostic::new(code::MERGE_TOO_LARGE, message));
+        let refusal = match lowerable(&self.concrete, &formats) {
+            Ok(n_cases) if self.size == Size::Small && n_cases > SMALL_CASES => {
+                Some(NotLowerable::LongerThanAsked { n_cases })
+            }
+            Ok(_) => None,
+            Err(refusal) => Some(refusal),
+        };
+        if let Some(refusal) = refusal {
+            return Err(Unplanned::not_lowerable(refusal, self.concrete));
         }
         Ok(Plan {
             schedule: self.schedule,

@@ -36,6 +36,7 @@
 //! | `merges`   | which merges leap, and which choose values without branches  |
 //! | `lanes`    | which reductions are summed in several lanes at once        |
 //! | `threads`  | which loops run on several threads                          |
+//! | `unplanned` | why a statement has no plan                               |
 //! | `unroll`   | which loops are written out several times                    |
 //! | `ways`     | statements as they may be written, planned by commands      |
 //! | `wishes`   | what a user says of statements, while these are split       |
@@ -63,6 +64,7 @@ mod rowwise;
 pub mod search;
 pub mod split;
 mod threads;
+mod unplanned;
 mod unroll;
 mod ways;
 mod wishes;
@@ -73,4 +75,4 @@ pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};
 pub use networks::{Networks, Wanted};
 pub use program::{Asked, ProgramPlan, plan_program};
-pub use search::{Conversion, Facts, Plan, Size, View, complete, plan};
+pub use search::{Conversion, Facts, Plan, Size, View};

@@ -16,8 +16,9 @@
 //! Few orders come near the naive one first, which wins among equals. Where there are many,
 //! the child with the least bound comes first, and the search ends after [`MAX_ORDERS`].
 
-use sparsec_base::Result;
 use sparsec_index::IndexVar;
+
+use crate::unplanned::Result;
 
 /// The most orders that are looked at.
 const MAX_ORDERS: usize = 720;

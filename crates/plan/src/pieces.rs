@@ -21,7 +21,6 @@
 //! memory once, and each row of it is walked for what is stored and then, from the cache,
 //! for mirror images.
 
-use sparsec_base::Result;
 use sparsec_format::{Format, Piece, Way, Widths};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
@@ -29,6 +28,7 @@ use sparsec_schedule::Command;
 
 use crate::draft::Draft;
 use crate::search::Plan;
+use crate::unplanned::Result;
 
 /// Drafts in which operands are read as sums of pieces; the last is the one that is
 /// given.

@@ -28,6 +28,7 @@ use crate::refused;
 use crate::search::{Facts, Plan, Size, plan};
 use crate::split::split;
 use crate::threads::parallelize;
+use crate::unplanned::Unplanned;
 use crate::unroll::unroll;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
@@ -180,6 +181,12 @@ impl From<Diagnostic> for Refused {
     }
 }
 
+impl From<Unplanned> for Refused {
+    fn from(error: Unplanned) -> Self {
+        error.diagnostic().into()
+    }
+}
+
 impl State<'_> {
     /// Plans the statements from the first without a plan on, and leaves out the last `n_later`.
     fn plan_all_but(&mut self, n_later: usize) -> std::result::Result<(), Refused> {
@@ -303,7 +310,7 @@ impl State<'_> {
                 Err(error) if !may_split(&error) => Err(error.into()),
                 Err(error) => {
                     self.program.statements[number].rhs = taken;
-                    let error = self.wishes.refused(number, error);
+                    let error = self.wishes.refused(number, error.diagnostic());
                     self.part(number).ok_or(error)?;
                     Ok(None)
                 }
@@ -356,9 +363,7 @@ impl State<'_> {
             }
             Err(error) if contractions::is_refusal(&error) => Err(error.into()),
             Err(_) if self.part(number).is_some() => Ok(None),
-            Err(error) if error.code() == code::MERGE_TOO_LARGE => {
-                Ok(Some(sized(self, Size::Any)?))
-            }
+            Err(error) if error.is_too_large() => Ok(Some(sized(self, Size::Any)?)),
             Err(error) => Err(error.into()),
         }
     }

@@ -10,7 +10,6 @@ mod nest;
 
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
 use sparsec_index::concrete::Stmt;
@@ -29,6 +28,7 @@ use crate::merges::Merge;
 use crate::networks::Networks;
 use crate::pieces;
 use crate::rowwise;
+use crate::unplanned::{Result, Unplanned};
 use nest::Search;
 
 /// A statement that can be lowered, and how it came to be.
@@ -136,7 +136,7 @@ pub struct Facts<'a> {
 ///
 /// # Errors
 /// Why the first candidate cannot be lowered.
-pub fn plan(
+pub(crate) fn plan(
     program: &Program,
     number: usize,
     formats: &Formats,
@@ -207,7 +207,7 @@ fn lesser(first: Result<Plan>, second: Result<Plan>) -> Result<Plan> {
 /// # Errors
 /// `E0310` and `E0311` for commands that do not fit, and why the statement
 /// they lead to cannot be lowered, whatever is done beside.
-pub fn complete(
+pub(crate) fn complete(
     program: &Program,
     number: usize,
     formats: &Formats,
@@ -235,7 +235,8 @@ fn completed(naive: &Draft<'_>, commands: &[Command], size: Size) -> Result<Plan
             amid: commands,
             ..Asked::default()
         };
-        return match error.code() == code::ILLEGAL_COMMAND {
+        let error = Unplanned::from(error);
+        return match error.is_illegal_command() {
             true => search(amid).map_err(|found| telling(found, error, size)),
             false => Err(error),
         };
@@ -272,10 +273,10 @@ fn completed(naive: &Draft<'_>, commands: &[Command], size: Size) -> Result<Plan
 
 /// Which of two reasons is told: that of what the commands lead to, unless larger
 /// kernels may be a way out.
-fn telling(found: Diagnostic, error: Diagnostic, size: Size) -> Diagnostic {
-    match (size, found.code()) {
-        (Size::Small, code::MERGE_TOO_LARGE) => found,
-        _ => error,
+fn telling(found: Unplanned, error: Unplanned, size: Size) -> Unplanned {
+    match size == Size::Small && found.is_too_large() {
+        true => found,
+        false => error,
     }
 }
 

@@ -13,7 +13,6 @@
 //! begins again with the completed schedule: the schedule that is printed is that of
 //! the plan that runs, whoever gives it.
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program};
 use sparsec_schedule::Schedule;
@@ -21,6 +20,7 @@ use sparsec_schedule::Schedule;
 use crate::fills::Fills;
 use crate::search::{Facts, Plan, Size, complete};
 use crate::split::distributed;
+use crate::unplanned::{Result, Unplanned};
 
 /// The ways, in the order in which they are tried.
 pub(crate) struct Ways {
@@ -100,9 +100,9 @@ impl Ways {
             program.statements[number].rhs.clone_from(&self.ways[way]);
             Ok(plan)
         };
-        sized(Size::Small).or_else(|error: Diagnostic| match error.code() {
-            code::MERGE_TOO_LARGE => sized(Size::Any),
-            _ => Err(error),
+        sized(Size::Small).or_else(|error| match error.is_too_large() {
+            true => sized(Size::Any),
+            false => Err(error),
         })
     }
 
@@ -114,9 +114,8 @@ impl Ways {
         size: Size,
         complete: &mut dyn FnMut(usize, &Schedule) -> Result<Plan>,
     ) -> Result<(usize, Plan)> {
-        let mut refused: Option<Diagnostic> = None;
-        let is_large =
-            |error: &Diagnostic| size == Size::Small && error.code() == code::MERGE_TOO_LARGE;
+        let mut refused: Option<Unplanned> = None;
+        let is_large = |error: &Unplanned| size == Size::Small && error.is_too_large();
         let mut is_too_large = false;
         let planned = (n_skipped..self.ways.len()).find_map(|way| {
             // A larger kernel is better than one that goes through everything.

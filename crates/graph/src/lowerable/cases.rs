@@ -14,13 +14,13 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::concrete::{Steps, Stmt};
 use sparsec_index::{Access, Expr, IndexVar};
 
 use super::Check;
 use crate::lattice::Lattice;
 use crate::lead::Lead;
+use crate::not_lowerable::NotLowerable;
 use crate::operand::Operand;
 use crate::space::space;
 
@@ -57,12 +57,12 @@ impl Check<'_> {
         loops: &[IndexVar],
         so_far: usize,
         merged: &BTreeSet<Operand>,
-    ) -> Result<usize> {
+    ) -> Result<usize, NotLowerable> {
         match stmt {
             Stmt::Assign { rhs, .. } => {
                 let total = so_far.saturating_mul(self.cases_of_searches(rhs));
                 match loops.last() {
-                    Some(var) if total > MAX_CASES => Err(self.too_large(*var)),
+                    Some(var) if total > MAX_CASES => Err(NotLowerable::TooManyCases(*var)),
                     _ => Ok(total),
                 }
             }
@@ -77,7 +77,7 @@ impl Check<'_> {
                     total += self.cases(nest, loops, so_far, merged)?.max(NEST_CASES);
                 }
                 match nests.iter().flat_map(Stmt::loops).next() {
-                    Some(var) if total > MAX_CASES => Err(self.too_large(var)),
+                    Some(var) if total > MAX_CASES => Err(NotLowerable::TooManyCases(var)),
                     _ => Ok(total),
                 }
             }
@@ -92,14 +92,14 @@ impl Check<'_> {
                         let n_searched = self.n_searched(loops, *var);
                         let total = so_far.saturating_mul(1 << n_searched.min(20));
                         if total > MAX_CASES {
-                            return Err(self.too_large(*var));
+                            return Err(NotLowerable::TooManyCases(*var));
                         }
                         return self.cases(body, &inside, total, merged);
                     }
                 };
                 let space = space(self.scope(), body, merged_on);
                 if Lattice::n_points_at_most(&space) > MAX_CASES {
-                    return Err(self.too_large(*var));
+                    return Err(NotLowerable::TooManyCases(*var));
                 }
                 let lead = Lead::of(self.scope(), Lattice::of(&space), merged_on);
                 self.walked_in_order(&lead, *var, merged_on, body)?;
@@ -111,7 +111,7 @@ impl Check<'_> {
                     false => so_far.saturating_mul(n_cases),
                 };
                 if total > MAX_CASES || n_cases > MAX_LOOP_CASES {
-                    return Err(self.too_large(*var));
+                    return Err(NotLowerable::TooManyCases(*var));
                 }
                 let merged = merged.union(&operands).copied().collect();
                 self.cases(body, &inside, total, &merged)
@@ -127,17 +127,13 @@ impl Check<'_> {
         var: IndexVar,
         original: IndexVar,
         body: &Stmt,
-    ) -> Result<()> {
+    ) -> Result<(), NotLowerable> {
         let found = lead.out_of_order(self.scope(), original, body, var != original);
         let Some((operand, why)) = found else {
             return Ok(());
         };
-        let access = self.operands.access(operand);
-        let name = self.name(access);
-        let message = format!("the entries of `{name}` are in no order, and {why}");
-        Err(self.error(code::UNORDERED, access, message).help(format!(
-            "convert `{name}` to an ordered format, such as `csf`"
-        )))
+        let access = self.operands.access(operand).clone();
+        Err(NotLowerable::Unordered { access, why })
     }
 
     /// The number of operands with a sparse level at a variable that the loop over `var` binds.
@@ -151,19 +147,5 @@ impl Check<'_> {
             new.iter().any(walked)
         };
         self.operands.ids().filter(is_walked).count()
-    }
-
-    fn too_large(&self, var: IndexVar) -> Diagnostic {
-        let result = &self.concrete.tensors[self.concrete.result];
-        Diagnostic::new(
-            code::MERGE_TOO_LARGE,
-            format!("the loop over `{}` merges too many operands", self.var(var)),
-        )
-        .at(
-            &self.concrete.source,
-            result.span,
-            "in the statement that computes this",
-        )
-        .help("give part of the expression a name, in a statement of its own")
     }
 }

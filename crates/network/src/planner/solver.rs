@@ -10,9 +10,8 @@
 use std::cell::Cell;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_machine::Machine;
 
-use super::{Candidate, MAX_PARTS, Objective, PlanOptions, Planned, Planner, finish};
+use super::{Candidate, MAX_PARTS, PlanOptions, Planned, Planner, finish};
 use crate::checker::{Solution, judge};
 use crate::constraints::{Answer, System, SystemOptions};
 use crate::estimate::Estimator;
@@ -61,19 +60,15 @@ pub fn solve(
             trees.swap_remove(0)
         }
     };
-    let machine = match &options.objective {
-        Objective::Time(machine) => *machine,
-        Objective::Order { .. } => Machine::MIDDLING,
-    };
     let planner = Planner {
         estimator,
-        machine: &machine,
+        machine: &options.machine,
         options,
         parts_left: Cell::new(MAX_PARTS),
     };
     let network = estimator.network();
     let layouts = stated_layouts(network);
-    let dense = stored_dense(network, &machine);
+    let dense = stored_dense(network, planner.machine);
     let all = planner.constrained(&layouts);
     let mut ways = vec![Set::EMPTY];
     ways.extend((!all.is_empty()).then_some(all));

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_base::{Diagnostic, code};
+use sparsec_base::code;
 use sparsec_index::{Program, concretize};
 use sparsec_schedule::Schedule;
+
+use crate::unplanned::Unplanned;
 
 /// The commands that can be applied to a part of a statement, in their order, and
 /// which those are.
@@ -27,7 +29,7 @@ pub(super) fn fitting(
 }
 
 /// Whether a statement that cannot be planned for this reason might be in parts.
-pub(super) fn may_split(error: &Diagnostic) -> bool {
+pub(super) fn may_split(error: &Unplanned) -> bool {
     [
         code::MERGE_TOO_LARGE,
         code::LOOP_ORDER,

@@ -18,7 +18,6 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::{Formats, path};
 use sparsec_index::concrete::Stmt;
@@ -34,6 +33,7 @@ use crate::effort::Effort;
 use crate::estimate::Estimate;
 use crate::estimate::work::work;
 use crate::order::{Orders, Searched};
+use crate::unplanned::{Result, Unplanned};
 
 /// The most operands of which every subset of that size is tried converted;
 /// beyond, all are.
@@ -179,9 +179,8 @@ impl<'a> Search<'a> {
         let mut draft = self.start.clone();
         let applied = draft.reorder(order);
         let applied = applied.and_then(|()| draft.commands(self.asked.amid));
-        let illegal = applied
-            .err()
-            .filter(|it| it.code() == code::ILLEGAL_COMMAND);
+        let illegal = applied.err().map(Unplanned::from);
+        let illegal = illegal.filter(Unplanned::is_illegal_command);
         let follows = illegal.is_none();
         if let Some(error) = illegal {
             found.error.get_or_insert(error);
@@ -315,7 +314,7 @@ struct Found {
     /// What they have to cost less than.
     less_than: f64,
     /// Why the first one that cannot be lowered cannot.
-    error: Option<Diagnostic>,
+    error: Option<Unplanned>,
     account: Account,
     /// Which orders of loops commands can be applied to.
     follows: BTreeMap<Vec<IndexVar>, bool>,
@@ -350,7 +349,7 @@ impl Found {
                     self.best = Some((cost, plan));
                 }
             }
-            Err(error) if error.code() == code::MERGE_TOO_LARGE && self.best.is_none() => {
+            Err(error) if error.is_too_large() && self.best.is_none() => {
                 return Err(error);
             }
             Err(error) => _ = self.error.get_or_insert(error),
