@@ -6,7 +6,7 @@ mod planned;
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, Result};
 use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, TensorVar, concretize};

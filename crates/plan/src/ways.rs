@@ -100,7 +100,7 @@ impl Ways {
             program.statements[number].rhs.clone_from(&self.ways[way]);
             Ok(plan)
         };
-        sized(Size::Small).or_else(|error| match error.is_too_large() {
+        sized(Size::Small).or_else(|error: Unplanned| match error.is_too_large() {
             true => sized(Size::Any),
             false => Err(error),
         })

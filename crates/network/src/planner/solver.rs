@@ -11,7 +11,7 @@ use std::cell::Cell;
 
 use sparsec_base::{Diagnostic, Result, code};
 
-use super::{Candidate, MAX_PARTS, PlanOptions, Planned, Planner, finish};
+use super::{Candidate, MAX_PARTS, Objective, PlanOptions, Planned, Planner, finish};
 use crate::checker::{Solution, judge};
 use crate::constraints::{Answer, System, SystemOptions};
 use crate::estimate::Estimator;

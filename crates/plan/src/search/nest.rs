@@ -218,7 +218,7 @@ impl<'a> Search<'a> {
     fn copy(&self, access: &Access, order: &[IndexVar]) -> Result<Format> {
         let format = walked(&self.start.formats, access);
         let extents = &self.start.concrete.tensors[access.tensor].extents;
-        arranged(format, access, extents, order)
+        Ok(arranged(format, access, extents, order)?)
     }
 
     /// The least cost of the last of these loops, inside of the others: a step is taken
