@@ -24,7 +24,7 @@ use crate::screen::{Screen, complain};
 use crate::table::duration;
 
 /// Bytes below which a cost is not mentioned.
-const WORTH_SAYING: u64 = 1 << 20;
+pub(crate) const WORTH_SAYING: u64 = 1 << 20;
 
 /// A result is called sparse if it has fewer than one entry for this many coordinates.
 const FEW: f64 = 10.0;

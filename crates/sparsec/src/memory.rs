@@ -49,6 +49,14 @@ struct Part<'a> {
     bytes: u128,
 }
 
+/// What is taken at once while a statement runs.
+struct Taken<'a> {
+    number: usize,
+    /// Bytes of its parts, and of the results before it.
+    all: u128,
+    parts: Vec<Part<'a>>,
+}
+
 impl Compiled {
     /// Refuses a program whose results, workspaces and converted operands take more memory
     /// than `limit`, whatever is stored: as far as extents are known without operands.
@@ -70,6 +78,23 @@ impl Compiled {
     pub fn check_memory(&self, limit: MemoryLimit) -> Result<()> {
         check(self, &known(&self.program), limit).map(drop)
     }
+
+    /// The bytes that results, workspaces and converted operands take at once, before an entry
+    /// is stored: as far as extents are known without operands. [`u128::MAX`] for more than
+    /// can be counted.
+    ///
+    /// ```
+    /// use sparsec::{Inputs, Request, Source, compile};
+    /// let mut request = Request::new(Source::new("program", "y(i) = A(i,j) * x(j)"));
+    /// request.set_format("A", "csr")?;
+    /// request.tensor("A").extents = Some(vec![1_000_000, 50]);
+    /// assert_eq!(compile(&request, &Inputs::new())?.least_memory(), 8_000_000);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn least_memory(&self) -> u128 {
+        let all = most(self, &known(&self.program), &mut |_| Ok(()));
+        all.expect("nothing is refused")
+    }
 }
 
 /// Refuses a program that takes more memory than there is; how many bytes it takes
@@ -78,21 +103,41 @@ impl Compiled {
 /// # Errors
 /// `E0508`, with the largest part of the statement that is too much.
 pub(crate) fn check(compiled: &Compiled, extents: &Extents, limit: MemoryLimit) -> Result<u128> {
-    let (mut kept, mut most) = (0u128, 0);
     let mut left = None;
+    let mut look = |taken: Taken<'_>| {
+        let Taken { number, all, parts } = taken;
+        if is_small(all, limit) || all <= u128::from(*left.get_or_insert_with(|| limit.bytes())) {
+            return Ok(());
+        }
+        let left = (limit, left.unwrap_or(0));
+        Err(too_large(compiled, number, extents, parts, all, left))
+    };
+    most(compiled, extents, &mut look)
+}
+
+/// Looks at all that each statement takes, and the results before it, one after the other; the
+/// most bytes of them.
+///
+/// # Errors
+/// Those of `look`.
+fn most(
+    compiled: &Compiled,
+    extents: &Extents,
+    look: &mut dyn FnMut(Taken<'_>) -> Result<()>,
+) -> Result<u128> {
+    let (mut kept, mut most) = (0u128, 0);
     for number in 0..compiled.statements.len() {
         let parts = parts(compiled, number, extents);
-        let all = parts.iter().map(|part| part.bytes);
-        let all = all.fold(kept, u128::saturating_add);
+        let bytes = |is_taken: fn(&Taker<'_>) -> bool| {
+            let taken = parts.iter().filter(|part| is_taken(&part.taker));
+            taken
+                .map(|part| part.bytes)
+                .fold(kept, u128::saturating_add)
+        };
+        let all = bytes(|_| true);
         most = most.max(all);
-        if !is_small(all, limit) && all > u128::from(*left.get_or_insert_with(|| limit.bytes())) {
-            let left = (limit, left.unwrap_or(0));
-            return Err(too_large(compiled, number, extents, parts, all, left));
-        }
-        let results = parts
-            .iter()
-            .filter(|part| matches!(part.taker, Taker::Result(_)));
-        kept = results.fold(kept, |kept, part| kept.saturating_add(part.bytes));
+        kept = bytes(|taker| matches!(taker, Taker::Result(_)));
+        look(Taken { number, all, parts })?;
     }
     Ok(most)
 }

@@ -4,7 +4,7 @@
 use sparsec::mlir::Module;
 use sparsec::{Inputs, Session, Source, Stage, code};
 use sparsec_testing::mlir_tools::Tools;
-use sparsec_testing::{linalg, run, suite};
+use sparsec_testing::{linalg, mlir, run, suite};
 
 /// The most entries of an operand: programs have them as text.
 const MOST_POINTS: u128 = 1 << 12;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use sparsec::parallel::Pool;
 use sparsec::runtime::{Kernel, OutputTensor};
 use sparsec::{
-    Array, Compiled, Diagnostic, ElementType, Function, Inputs, Outcome, Result, Session, Stage,
-    Tensor, code, codegen_c, compile, least_bytes,
+    Array, Compiled, Diagnostic, Function, Inputs, Outcome, Result, Session, Stage, Tensor, code,
+    codegen_c, compile,
 };
 
 use super::Setting;
@@ -248,22 +248,22 @@ fn taken(outcome: &Outcome) -> Duration {
     outcome.timings.compute.iter().sum()
 }
 
-/// Bytes of the result and of the copies of operands that a plan has.
+/// Bytes of results, workspaces and copies of operands, with the entries of the sparse ones.
 fn stated(compiled: &Compiled, inputs: &Inputs, result: &Tensor) -> u64 {
     let plans = compiled.statements().iter().map(|it| &it.plan);
-    let copies = plans.flat_map(|plan| {
+    let conversions = plans.flat_map(|plan| {
         let copies = plan.conversions.iter().filter(|it| it.view.is_none());
-        copies.map(|copy| {
-            let extents = &plan.concrete.tensors[copy.to].extents;
-            let extents: Vec<u64> = extents.iter().map(|extent| extent.unwrap_or(0)).collect();
-            let least = least_bytes(&copy.format, &extents, ElementType::F64) as u64;
-            // A sparse copy has the entries of its source.
-            let source = inputs.get(&plan.concrete.tensors[copy.from].name);
-            let source = source.filter(|_| copy.format.has_sparse());
-            least.max(source.map_or(0, |tensor| tensor.bytes() as u64))
-        })
+        copies.map(|copy| (&copy.format, &plan.concrete.tensors[copy.from].name))
     });
-    copies.sum::<u64>() + result.bytes() as u64
+    // A sparse copy has the entries of its source.
+    let sparse = conversions.filter(|(format, _)| format.has_sparse());
+    let sources = sparse.filter_map(|(_, name)| inputs.get(name));
+    let entries: usize = sources.map(Tensor::bytes).sum();
+    let stored = match result.format().has_sparse() {
+        true => result.bytes(),
+        false => 0,
+    };
+    u64::try_from(compiled.least_memory()).unwrap_or(u64::MAX) + (entries + stored) as u64
 }
 
 /// The result of `work`, and how many bytes the process took at most beyond those before.

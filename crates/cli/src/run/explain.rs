@@ -14,8 +14,10 @@
 
 use serde_json::{Value, json};
 use sparsec::account::{Account, Assumed, count};
+use sparsec::parallel::Bytes;
 use sparsec::{Compiled, Inputs, Intermediate, MemoryLimit, Outcome, Result, Session};
 
+use crate::notes::WORTH_SAYING;
 use crate::table::duration;
 
 /// Bytes that an intermediate may take to be counted where `--memory` states no limit.
@@ -85,6 +87,13 @@ pub(super) fn text(
         ),
         false => ".\n".to_owned(),
     });
+    let memory = compiled.least_memory();
+    if memory >= WORTH_SAYING.into() {
+        out.push_str(&format!(
+            "Results, workspaces and copies of operands take {}, and what they store.\n",
+            Bytes(memory)
+        ));
+    }
     out
 }
 
@@ -157,6 +166,7 @@ pub(super) fn value(
     let seconds = spent(outcome).map(|(name, seconds)| (name.to_owned(), json!(seconds)));
     json!({
         "statements": statements.collect::<Vec<_>>(),
+        "least_memory": u64::try_from(compiled.least_memory()).ok(),
         "seconds": seconds.into_iter().collect::<serde_json::Map<_, _>>(),
     })
 }
