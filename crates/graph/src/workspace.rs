@@ -19,6 +19,8 @@
 //! with bits alone a tensor whose last level is `bitmap` and whose others are `dense`, so it
 //! is also looked up.
 
+use std::collections::BTreeSet;
+
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar, WorkspaceKind};
@@ -231,21 +233,50 @@ fn check_inside(
     }
 }
 
-/// Whether some statement assembles a level of stored coordinates from `tensor`.
+/// Whether some statement assembles a level of stored coordinates from `tensor`, or from what
+/// another workspace collects of its entries, where it may lack some.
+///
+/// ```text
+/// forall i: forall j: where(R(i,j) = t, forall l: t += A(i,l) * w(l,j))      R : csr
+/// ```
 pub fn feeds_stored_level(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+    // A scalar remembers by itself whether it was written.
+    concrete.tensors[tensor].order() > 0 && is_assembled_from(concrete, formats, tensor)
+}
+
+fn is_assembled_from(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
     let mut feeds = false;
+    let mut collecting = BTreeSet::new();
     concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
-        if concrete.tensors[lhs.tensor].role == TensorRole::Workspace {
+        let is_workspace = concrete.tensors[lhs.tensor].role == TensorRole::Workspace;
+        let mut accesses = rhs.accesses().into_iter();
+        if is_workspace && accesses.any(|access| access.tensor == tensor) {
+            collecting.insert(lhs.tensor);
             return;
         }
-        let format = formats.of(lhs.tensor);
-        rhs.for_each_access(&mut |access| {
-            feeds |= access.tensor == tensor
-                && access.vars().into_iter().any(|var| {
-                    level_at(lhs, var, format)
-                        .is_some_and(|(_, level)| !level.kind.capabilities().full)
-                });
-        });
+        feeds |= !is_workspace && assembles(formats, lhs, rhs, tensor);
     });
+    collecting.remove(&tensor);
     feeds
+        || collecting
+            .into_iter()
+            .any(|other| is_assembled_from(concrete, formats, other))
+            && !is_full(concrete, formats, tensor)
+}
+
+/// Whether an assignment to a result assembles a level of stored coordinates from `tensor`; all
+/// of them from a scalar.
+fn assembles(formats: &Formats, lhs: &Access, rhs: &Expr, tensor: TensorVar) -> bool {
+    let format = formats.of(lhs.tensor);
+    let is_stored = |level: &Level| !level.kind.capabilities().full;
+    let mut accesses = rhs.accesses().into_iter();
+    accesses.any(|access| {
+        let vars = access.vars();
+        let levels = || vars.iter().filter_map(|var| level_at(lhs, *var, format));
+        access.tensor == tensor
+            && match vars.is_empty() {
+                true => format.levels().iter().any(is_stored),
+                false => levels().any(|(_, level)| is_stored(level)),
+            }
+    })
 }

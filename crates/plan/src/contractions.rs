@@ -268,11 +268,15 @@ impl<'a> Contraction<'a> {
 
     /// The operands that the plan stores dense, and that do not store all places.
     fn with_gaps(&self, plan: &NetworkPlan) -> impl Iterator<Item = OperandId> {
-        let operands = self.network.operands().filter(|(id, _)| {
-            let tensor = self.network.tensor_of(*id);
-            plan.dense.contains(*id) && tensor.n_stored() < tensor.size()
-        });
+        let operands = self.network.operands();
+        let operands = operands.filter(|(id, _)| plan.dense.contains(*id) && !self.is_full(*id));
         operands.map(|(id, _)| id)
+    }
+
+    /// Whether an operand stores all places.
+    fn is_full(&self, operand: OperandId) -> bool {
+        let tensor = self.network.tensor_of(operand);
+        tensor.n_stored() >= tensor.size()
     }
 
     /// Converts the operands that their loops cannot follow, and those that are stored dense.
@@ -283,6 +287,9 @@ impl<'a> Contraction<'a> {
         as_stored: Option<OperandId>,
         draft: &mut Draft<'_>,
     ) -> Option<()> {
+        // Places that a copy stores beside those of its operand would be stored in the result.
+        let result = draft.format(draft.concrete.result);
+        let is_result_dense = result.is_some_and(|format| !format.has_sparse());
         for (number, access) in self.factors.iter().enumerate() {
             let operand = OperandId::from_index(number);
             let mut statements = plan.tree.statements();
@@ -293,8 +300,10 @@ impl<'a> Contraction<'a> {
             let place = |var: IndexVar| path.iter().position(|known| *known == var);
             let mut edges = path::edges(access, format).into_iter();
             let is_followed = edges.all(|edge| place(edge.before) < place(edge.after));
-            let is_dense =
-                plan.dense.contains(operand) && as_stored != Some(operand) && format.has_sparse();
+            let is_dense = plan.dense.contains(operand)
+                && as_stored != Some(operand)
+                && format.has_sparse()
+                && (is_result_dense || self.is_full(operand));
             if self.factors[..number].contains(access) || (is_followed && !is_dense) {
                 continue;
             }

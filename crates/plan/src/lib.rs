@@ -30,6 +30,7 @@
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `effort`   | how long a plan is searched for                           |
 //! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
+//! | `shared`   | products that several sums share, computed once           |
 //! | `joined`   | intermediate results as sums inside of the statement that reads them |
 //! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
@@ -62,6 +63,7 @@ pub mod program;
 mod refused;
 mod rowwise;
 pub mod search;
+mod shared;
 pub mod split;
 mod threads;
 mod unplanned;

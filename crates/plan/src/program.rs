@@ -3,6 +3,7 @@
 
 mod fitting;
 mod planned;
+mod sharing;
 
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ use crate::unroll::unroll;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
 use fitting::{fitting, may_split};
+use sharing::with_part_shared;
 
 pub use planned::ProgramPlan;
 
@@ -91,6 +93,10 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
         }
         chosen = joined;
         inside.push((result, reader));
+    }
+    let mut formats = formats;
+    while let Some((plan, shared)) = with_part_shared(&chosen, &formats, asked, &best) {
+        (best, chosen, formats) = (Ok(plan), shared.program, shared.formats);
     }
     if let Ok(best) = &mut best {
         best.tell_joined(&inside);

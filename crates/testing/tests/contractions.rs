@@ -106,7 +106,16 @@ fn network(seed: u64) -> (String, Inputs, &'static str) {
         true => "R".to_owned(),
         false => format!("R({})", kept.join(",")),
     };
-    let program = match numbers.below(4) {
+    let program = match numbers.below(5) {
+        2 if n > 2 => {
+            // Two sums that have all factors but one in common.
+            let name = "B".to_owned();
+            let last = factors[n - 1].replace(&format!("A{}", n - 1), &name);
+            let other = &inputs[&format!("A{}", n - 1)];
+            inputs.insert(name, other.try_clone().expect("memory for a copy"));
+            let shared = factors[..n - 1].join(" * ");
+            format!("{lhs} = {shared} * {} + {shared} * {last}", factors[n - 1])
+        }
         0 if n > 2 => format!("{lhs} = {}", nested(&factors, &used, &kept)),
         1 if n > 2 => in_statements(&lhs, &factors, &used, &kept),
         _ => format!("{lhs} = {}", factors.join(" * ")),
@@ -153,7 +162,7 @@ fn random_networks_are_what_the_reference_says() {
         .ok()
         .and_then(|it| it.parse().ok());
     let session = Session::interpreter();
-    let (mut n_contracted, n) = (0, cases.unwrap_or(60));
+    let (mut n_contracted, mut n_shared, n) = (0, 0, cases.unwrap_or(60));
     for seed in 0..n {
         let (program, inputs, format) = network(seed);
         let mut request = Request::new(Source::new("program", program.as_str()));
@@ -176,7 +185,9 @@ fn random_networks_are_what_the_reference_says() {
         let replayed = again.emit(&Stage::Schedule).expect("a stage");
         assert_eq!(replayed, schedule, "{case}");
         n_contracted += u64::from(schedule.contains("precompute("));
+        n_shared += u64::from(schedule.contains("common1:"));
     }
+    assert!(n_shared * 40 > n, "{n_shared} of {n} share a product");
     assert!(
         n_contracted * 4 > n,
         "{n_contracted} of {n} are contracted in parts"
