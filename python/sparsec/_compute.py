@@ -173,7 +173,7 @@ def gradient(
     Raises
     ------
     InputError
-        For what has no derivative (``E0005``), with the place.
+        For what has no derivative (``E0245``), with the place.
 
     Notes
     -----

@@ -105,7 +105,7 @@ def evaluate(
     Raises
     ------
     InputError
-        Those of `sparsec.evaluate`; in the backward pass, for what has no derivative (``E0005``).
+        Those of `sparsec.evaluate`; in the backward pass, for what has no derivative (``E0245``).
     """
     names, given, handles = [], [], []
     made_here = {name: Sparse(it) for name, it in operands.items() if isinstance(it, Tensor)}

@@ -29,6 +29,13 @@ use sparsec_index::{
 const MOST_SUMS: usize = 16;
 /// The most factors of a sum that are laid over those of another one.
 const MOST_FACTORS: usize = 8;
+/// How many pairs of factors are tried to lay one sum over another: all of five different
+/// ones, in any order.
+const MOST_PAIRS: usize = 1 << 10;
+/// The most programs that are planned, of those with one more part shared.
+const MOST_CANDIDATES: usize = 4;
+/// Results of such parts are called so, with a number behind.
+const NAME: &str = "common";
 
 /// A program with a statement more, and the name of its result.
 pub(crate) struct Shared {
@@ -56,7 +63,19 @@ pub(crate) fn candidates(program: &Program, formats: &Formats, strict: bool) -> 
         }
     }
     parts.sort_by_key(|part| std::cmp::Reverse(part.factors.len()));
-    let shared = parts.iter().map(|part| part.share(program, formats, &sums));
+    parts.truncate(MOST_CANDIDATES);
+    // Each has a name of its own, by which a schedule asks for it again: numbers go on behind
+    // those of parts that are shared already.
+    let numbers = program.tensors.iter().filter_map(|(_, data)| {
+        let number = data.name.strip_prefix(NAME)?;
+        number.parse::<usize>().ok()
+    });
+    let last = numbers.max().unwrap_or(0);
+    let named = parts.iter().zip(last.saturating_add(1)..);
+    let shared = named.map(|(part, number)| {
+        let name = format!("{NAME}{number}");
+        part.share(program, formats, &sums, name)
+    });
     shared.flatten().collect()
 }
 
@@ -174,11 +193,20 @@ struct Overlay {
 /// The most factors of two sums that are the same.
 fn overlay(first: &Sum<'_>, second: &Sum<'_>, wanted: &[usize]) -> Overlay {
     let mut best = Overlay::default();
-    lay(first, second, wanted, Overlay::default(), &mut best);
+    let mut n_left = MOST_PAIRS;
+    let start = Overlay::default();
+    lay(first, second, wanted, start, &mut best, &mut n_left);
     best
 }
 
-fn lay(first: &Sum<'_>, second: &Sum<'_>, left: &[usize], so_far: Overlay, best: &mut Overlay) {
+fn lay(
+    first: &Sum<'_>,
+    second: &Sum<'_>,
+    left: &[usize],
+    so_far: Overlay,
+    best: &mut Overlay,
+    n_left: &mut usize,
+) {
     if so_far.pairs.len() > best.pairs.len() {
         *best = so_far.clone();
     }
@@ -190,6 +218,10 @@ fn lay(first: &Sum<'_>, second: &Sum<'_>, left: &[usize], so_far: Overlay, best:
     }
     if let Some((access, vars)) = first.access(at) {
         for other in 0..second.factors.len() {
+            if *n_left == 0 {
+                return;
+            }
+            *n_left -= 1;
             let is_taken = so_far.pairs.iter().any(|(_, known)| *known == other);
             let Some((read, read_vars)) = second.access(other).filter(|_| !is_taken) else {
                 continue;
@@ -198,11 +230,12 @@ fn lay(first: &Sum<'_>, second: &Sum<'_>, left: &[usize], so_far: Overlay, best:
             if let Some(renaming) = renaming.filter(|_| read.tensor == access.tensor) {
                 let mut pairs = so_far.pairs.clone();
                 pairs.push((at, other));
-                lay(first, second, rest, Overlay { pairs, renaming }, best);
+                let further = Overlay { pairs, renaming };
+                lay(first, second, rest, further, best, n_left);
             }
         }
     }
-    lay(first, second, rest, so_far, best);
+    lay(first, second, rest, so_far, best, n_left);
 }
 
 /// A product that is shared, as one of the sums has it.
@@ -307,7 +340,13 @@ impl Part {
 
     /// The program with this part in a statement of its own, if two sums read it and all that
     /// it reads is there before them.
-    fn share(&self, program: &Program, formats: &Formats, sums: &[Sum<'_>]) -> Option<Shared> {
+    fn share(
+        &self,
+        program: &Program,
+        formats: &Formats,
+        sums: &[Sum<'_>],
+        name: String,
+    ) -> Option<Shared> {
         let mut shared = program.clone();
         let span = program.statements[self.statement].span;
         let part = Expr::Reduce {
@@ -315,7 +354,6 @@ impl Part {
             vars: self.own.iter().copied().collect(),
             body: Box::new(self.product()),
         };
-        let name = program.tensors.fresh("common");
         let extents = self.kept.iter().map(|var| program.vars[*var].extent);
         let result = shared.tensors.push(TensorData {
             name: name.clone(),

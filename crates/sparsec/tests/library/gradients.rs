@@ -270,7 +270,7 @@ fn what_has_no_derivative_says_so() {
         ("y(j) = 2 * x(j)\nz(i) = B(i,j)", "x", "does not depend"),
     ] {
         let error = refused(program, of);
-        assert_eq!(error.code(), code::DOES_NOT_APPLY, "{error}");
+        assert_eq!(error.code(), code::NO_DERIVATIVE, "{error}");
         assert!(error.to_string().contains(words), "{error}");
     }
     assert_eq!(refused("y(j) = 2 * x(j)", "X").code(), code::UNUSED_NAME);
