@@ -8,7 +8,7 @@
 //! that computes how far each operand goes is one where processors guess wrong, and is
 //! left as it is.
 //!
-//! gcc unrolls a loop of up to 16 turns before it looks for vectors, and finds few in the
+//! gcc unrolls a loop of up to 17 iterations before it looks for vectors, and finds few in the
 //! statements that come of several such loops. Rows of a tile, which store along an array side
 //! by side, are told to unroll twice, which puts that off until they are vectors: 8 rows by 16
 //! columns of a dense product take 0.08 of the time (gcc 12, AVX-512). A tile of one row takes

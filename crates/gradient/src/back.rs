@@ -5,7 +5,7 @@ use sparsec_index::build::Value;
 use sparsec_index::{Expr, IndexVar, Operator};
 
 use crate::derive::{Derivation, Path};
-use crate::partial::{Values, partial};
+use crate::partial::{Values, partial, reads};
 use crate::write::{Names, Renamed};
 
 impl<'a> Derivation<'a> {
@@ -22,10 +22,14 @@ impl<'a> Derivation<'a> {
         match expr {
             Expr::Access(_) => Ok(Some(d)),
             Expr::Literal(_) | Expr::Index(_) => Ok(None),
-            Expr::Cast(_, body) => {
+            Expr::Cast(to, body) => {
                 let from = body.element(&self.program.tensors);
-                match from.kind() {
-                    Kind::Float => {
+                match (from.kind(), to.kind()) {
+                    (Kind::Float, Kind::Complex) => {
+                        let message = format!("`{to}` of a number has no derivative here");
+                        Err(self.refused(path.statement.span, message, "derive by real numbers"))
+                    }
+                    (Kind::Float, Kind::Float) => {
                         let d = match from == d.element() {
                             true => d,
                             false => self.built.cast(from, d)?,
@@ -86,11 +90,16 @@ impl<'a> Derivation<'a> {
             let help = "derive by real numbers";
             return Err(self.refused(path.statement.span, message, help));
         }
-        if is_flat(op) || d.element().kind() != Kind::Float {
+        let is_condition = *op == Operator::Select && number == 0;
+        if is_flat(op) || is_condition || d.element().kind() != Kind::Float {
             return Ok(None);
         }
         let mut values = Vec::new();
-        for arg in args {
+        for (at, arg) in args.iter().enumerate() {
+            if !reads(op, number, at) {
+                values.push(None);
+                continue;
+            }
             // Variables that the argument binds are bound once more beside its derivative.
             let mut own = renamed.clone();
             for var in arg.bound_vars() {

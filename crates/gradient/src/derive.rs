@@ -283,15 +283,16 @@ impl<'a> Derivation<'a> {
         let values = Values(&self.built);
         let mut value = sum.unwrap_or_else(|| values.number(0.0));
         let is_stored = tensor == self.target && self.places == Places::Stored;
-        let access = match self.tensors.get(&tensor) {
-            Some(&tensor) => Some(self.built.access(tensor, own.iter().copied())?),
+        let made_of = self.tensors.get(&tensor).copied();
+        let access = match made_of {
+            Some(tensor) => Some(self.built.access(tensor, own.iter().copied())?),
             None => None,
         };
         if let (true, Some(access)) = (is_stored, &access) {
             let stored = values.one(&Operator::IsStored, access)?;
             value = values.select(&stored, &value, &values.number(0.0))?;
-        } else if let Some(access) = &access
-            && own.iter().any(|var| !value.expr().vars().contains(var))
+        } else if let (Some(access), Some(itself)) = (&access, made_of)
+            && own.iter().any(|var| !self.has_extent(&value, *var, itself))
         {
             // The tensor itself says how far its modes run.
             value = self.tied(value, access)?;
@@ -301,6 +302,23 @@ impl<'a> Derivation<'a> {
         }
         self.built.set_element(made, data.element)?;
         self.built.assign(made, own, value)
+    }
+
+    /// Whether an operand, or the tensor itself, gives a variable of a value its extent.
+    fn has_extent(&self, value: &Value, var: IndexVar, own: TensorVar) -> bool {
+        let is_operand = |tensor: TensorVar| {
+            let made = self.tensors.iter().find(|(_, made)| **made == tensor);
+            made.is_some_and(|(of, _)| self.program.tensors[*of].role == TensorRole::Input)
+        };
+        let last = self.program.statements.last().map(|last| last.lhs.tensor);
+        let seed = last.and_then(|last| self.derivatives.get(&last));
+        let says = |access: &&Access| {
+            let tensor = access.tensor;
+            is_operand(tensor) || tensor == own || seed == Some(&tensor)
+        };
+        let accesses = value.expr().accesses().into_iter();
+        let mut indices = accesses.filter(says).flat_map(|access| &access.indices);
+        indices.any(|index| index.as_var() == Some(var))
     }
 
     /// A value that depends on all variables of an access, and on nothing of its value.

@@ -86,9 +86,25 @@ pub fn gradient(program: &Program, of: &str, places: Places) -> Result<Program> 
     for statement in &mut expanded.statements {
         statement.rhs = without_calls(&statement.rhs, &program.tensors);
     }
-    let whole = Derivation::of(&expanded, target, places, None)?;
+    let whole =
+        Derivation::of(&expanded, target, places, None).map_err(|it| placed(program, it))?;
     let needed = needed(&expanded, &whole);
     Derivation::of(&expanded, target, places, Some(&needed))
+}
+
+/// An error of a statement that is too large to be written, at the program.
+fn placed(program: &Program, error: Diagnostic) -> Diagnostic {
+    if error.code() != code::STATEMENT_TOO_LARGE {
+        return error;
+    }
+    let last = program
+        .statements
+        .last()
+        .expect("a program has a statement");
+    let message = "the derivative is too large for a statement";
+    Diagnostic::new(code::NO_DERIVATIVE, message)
+        .at(&program.source, last.span, "here")
+        .help("give parts of the expression names, in statements of their own")
 }
 
 /// An expression with the bodies of functions of the user in place of their calls.

@@ -43,6 +43,18 @@ impl Values<'_> {
     }
 }
 
+/// Whether the derivative by argument `number` of an operator reads its argument `other`.
+pub(crate) fn reads(op: &Operator, number: usize, other: usize) -> bool {
+    match op {
+        Op::Add | Op::Sub | Op::Neg | Op::Conj | Op::Real => false,
+        Op::Mul => other != number,
+        Op::Select => other == 0,
+        Op::Mod if number == 0 => false,
+        Op::Div if number == 0 => other == 1,
+        _ => true,
+    }
+}
+
 /// The derivative by argument `number` of an operator, where `d` is that by its result.
 ///
 /// # Errors

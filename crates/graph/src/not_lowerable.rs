@@ -66,7 +66,7 @@ pub enum NotLowerable {
         /// Why.
         why: UnfitWorkspace,
     },
-    /// Nothing says how far a loop runs.
+    /// The extent of a variable is not known.
     UnknownExtent(IndexVar),
     /// The kernel of a loop would have too many cases.
     TooManyCases(IndexVar),

@@ -18,12 +18,12 @@
 /// How long single steps take, and how large the caches are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
-    /// A step along stored coordinates, or a turn of a loop that does not run along an
+    /// A step along stored coordinates, or an iteration of a loop that does not go along an
     /// array: a load that a multiplication waits for.
     pub step: f64,
-    /// A turn of an innermost loop along arrays, several of which are computed at once.
+    /// An iteration of an innermost loop along arrays, several of which are computed at once.
     pub dense_step: f64,
-    /// A further array that such a turn reads. Source: `networks/mttkrp/230/2`.
+    /// A further array that such an iteration reads. Source: `networks/mttkrp/230/2`.
     pub operand_step: f64,
     /// A multiply-add of a dense product whose rows share a factor, several of which are in
     /// registers. Source: products of 6400 by 300 and 300 by 24 to 100 numbers, 0.016 to 0.022.
@@ -58,8 +58,8 @@ pub struct Machine {
     pub caches: [Cache; 2],
     /// Arrays of more bytes than this are not asked for, however cheap they seem.
     pub most_bytes: f64,
-    /// So many turns of a loop are worth adding up lanes behind it.
-    pub lane_turns: f64,
+    /// So many iterations of a loop are worth adding up lanes behind it.
+    pub lane_iterations: f64,
     /// A merge waits for its comparisons, in place of guessing them, where at least this share
     /// of its steps is guessed wrong for each operand. Source: the table in the header of
     /// `plan`'s `merges.rs`.
@@ -140,7 +140,7 @@ impl Machine {
             },
         ],
         most_bytes: (16u64 << 30) as f64,
-        lane_turns: 32.0,
+        lane_iterations: 32.0,
         wrong_share: 0.14,
         fetch: Fetch {
             stream: 4096.0,
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// The share of its places from which on a tensor is worth storing dense: below it, steps
-    /// along stored entries take less than turns along arrays.
+    /// along stored entries take less than iterations along arrays.
     pub fn dense_from(&self) -> f64 {
         self.dense_step / self.step
     }

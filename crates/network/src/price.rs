@@ -242,9 +242,9 @@ impl<'a> Pricer<'a> {
         best
     }
 
-    /// The loops of a blocked product, `C(i,j) += A(i,k) * B(k,j)`, in the order that tiles of
-    /// several rows need: loops of `B` that are kept, but for its columns; rows of `C`; sums;
-    /// columns. `None` if layouts forbid it.
+    /// The loops of a blocked product, `C(b,i,j) += A(b,i,k) * B(b,k,j)`, in the order in which
+    /// tiles hold several rows: `b`, then the rows `i`, the sums `k` and the columns `j`. `None` if
+    /// layouts forbid it.
     fn tiled_order(&self, site: &Site) -> Option<Vec<IndexVar>> {
         let network = self.estimator.network();
         let target = self.tree.target_indices(network, site.statement);

@@ -367,6 +367,18 @@ impl Node {
         }
     }
 
+    /// Calls `visit` on every index that is a number, left to right.
+    pub fn for_each_number<'a>(&'a self, visit: &mut dyn FnMut(&'a Index)) {
+        match &self.kind {
+            NodeKind::Number(_) | NodeKind::Access(_) => {}
+            NodeKind::Index(index) => visit(index),
+            NodeKind::Apply { args, .. } => {
+                args.iter().for_each(|arg| arg.for_each_number(visit));
+            }
+            NodeKind::Cast(_, body) | NodeKind::Reduce { body, .. } => body.for_each_number(visit),
+        }
+    }
+
     /// Calls `visit` on every function of the user, in the order of the text.
     pub fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
         match &self.kind {

@@ -27,7 +27,9 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
     }
     let mut found = Vec::new();
     let estimate = Estimate::of(&plan, facts);
-    let Machine { lane_turns, .. } = Machine::MIDDLING;
+    let Machine {
+        lane_iterations, ..
+    } = Machine::MIDDLING;
     for_each_nested(&plan.concrete.stmt, &mut |nested| {
         let tensors = &plan.concrete.tensors;
         let element = tensors[nested.lhs.tensor].element;
@@ -37,7 +39,8 @@ pub(crate) fn lanes(plan: Plan, facts: Facts<'_>) -> Plan {
             && nested.reduce.is_some()
             && is_one_value
             && rounds
-            && estimate.computed(nested.rhs, nested.loops) >= lane_turns * estimate.points(outer)
+            && estimate.computed(nested.rhs, nested.loops)
+                >= lane_iterations * estimate.points(outer)
         {
             found.push(var);
         }

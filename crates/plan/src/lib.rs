@@ -29,9 +29,9 @@
 //! | `copies`   | formats that loops can follow, to convert operands to        |
 //! | [`cost`]   | what a plan costs: steps, traffic, conversions, launches    |
 //! | `effort`   | how long a plan is searched for                           |
-//! | `estimate` | entries, points, steps and bytes; the figures of a machine  |
+//! | `estimate` | entries, points, steps and bytes                             |
 //! | `shared`   | products that several sums share, computed once           |
-//! | `joined`   | intermediate results as sums inside of the statement that reads them |
+//! | `joined`   | intermediate results, computed inside of the statement that reads them |
 //! | `refused`  | which command of a schedule no plan can follow               |
 //! | [`split`]  | statements that no schedule makes lowerable, in parts       |
 //! | `merges`   | which merges leap, and which choose values without branches  |

@@ -34,7 +34,7 @@ use crate::unroll::unroll;
 use crate::ways::Ways;
 use crate::wishes::Wishes;
 use fitting::{fitting, may_split};
-use sharing::with_part_shared;
+use sharing::{share_named, with_part_shared};
 
 pub use planned::ProgramPlan;
 
@@ -95,8 +95,15 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
         inside.push((result, reader));
     }
     let mut formats = formats;
-    while let Some((plan, shared)) = with_part_shared(&chosen, &formats, asked, &best) {
-        (best, chosen, formats) = (Ok(plan), shared.program, shared.formats);
+    if let Some(schedule) = asked.schedule {
+        let is_any = share_named(&mut chosen, &mut formats, asked, schedule);
+        if is_any {
+            best = planned(chosen.clone(), formats.clone(), asked);
+        }
+    } else {
+        while let Some((plan, shared)) = with_part_shared(&chosen, &formats, asked, &best) {
+            (best, chosen, formats) = (Ok(plan), shared.program, shared.formats);
+        }
     }
     if let Ok(best) = &mut best {
         best.tell_joined(&inside);

@@ -3,8 +3,8 @@
 //! ```text
 //! R(i,l) = sum{j,k}(A(i,j) * B(j,k) * C(k,l)) + sum{j,k}(A(i,j) * B(j,k) * D(k,l))
 //!
-//! common(i,k) = sum{j}(A(i,j) * B(j,k))
-//! R(i,l) = sum{k}(common(i,k) * C(k,l)) + sum{k}(common(i,k) * D(k,l))
+//! common1(i,k) = sum{j}(A(i,j) * B(j,k))
+//! R(i,l) = sum{k}(common1(i,k) * C(k,l)) + sum{k}(common1(i,k) * D(k,l))
 //! ```
 //!
 //! Two sums of products, of one statement or of two, are laid over each other: factors that read
@@ -19,6 +19,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use sparsec_base::check_order;
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::{
@@ -56,7 +57,10 @@ pub(crate) fn candidates(program: &Program, formats: &Formats, strict: bool) -> 
     for (at, first) in sums.iter().enumerate() {
         for second in &sums[at + 1..] {
             for part in common(first, second) {
-                if !parts.iter().any(|known| known.is_like(&part)) {
+                let is_known = |known: &Part| {
+                    known.factors.len() == part.factors.len() && known.place(first).is_some()
+                };
+                if !parts.iter().any(is_known) {
                     parts.push(part);
                 }
             }
@@ -118,12 +122,13 @@ fn collect<'e>(
             let is_one_type = factors
                 .iter()
                 .all(|factor| factor.element(&program.tensors) == element);
-            // Implicit entries add nothing.
+            // Implicit entries add nothing, and none of them is infinite.
             let adds_nothing = |factor: &&Expr| match factor {
                 Expr::Access(access) => {
                     op.identity(element) == Some(program.tensors[access.tensor].fill)
                 }
-                _ => true,
+                Expr::Literal(value) => value.to_c128().is_finite(),
+                _ => false,
             };
             if is_one_type && factors.len() <= MOST_FACTORS && factors.iter().all(adds_nothing) {
                 found.push(Sum {
@@ -221,13 +226,17 @@ fn lay(
             if *n_left == 0 {
                 return;
             }
-            *n_left -= 1;
             let is_taken = so_far.pairs.iter().any(|(_, known)| *known == other);
-            let Some((read, read_vars)) = second.access(other).filter(|_| !is_taken) else {
+            // The same factor again lays nothing else over the first.
+            let is_tried = second.factors[..other].contains(&second.factors[other]);
+            let read = second.access(other).filter(|_| !is_taken);
+            let Some((_, read_vars)) = read.filter(|(read, _)| read.tensor == access.tensor) else {
                 continue;
             };
-            let renaming = so_far.renaming.with(&vars, &read_vars);
-            if let Some(renaming) = renaming.filter(|_| read.tensor == access.tensor) {
+            *n_left -= 1;
+            if let Some(renaming) = so_far.renaming.with(&vars, &read_vars)
+                && !(is_tried && is_free(second, other, &so_far))
+            {
                 let mut pairs = so_far.pairs.clone();
                 pairs.push((at, other));
                 let further = Overlay { pairs, renaming };
@@ -236,6 +245,14 @@ fn lay(
         }
     }
     lay(first, second, rest, so_far, best, n_left);
+}
+
+/// Whether a factor like this one stands before it and is not laid over another.
+fn is_free(sum: &Sum<'_>, at: usize, so_far: &Overlay) -> bool {
+    let mut before = sum.factors[..at].iter().enumerate();
+    before.any(|(other, factor)| {
+        *factor == sum.factors[at] && !so_far.pairs.iter().any(|(_, known)| *known == other)
+    })
 }
 
 /// A product that is shared, as one of the sums has it.
@@ -295,11 +312,6 @@ fn common(first: &Sum<'_>, second: &Sum<'_>) -> Vec<Part> {
 }
 
 impl Part {
-    /// Whether both are the same factors of the same sum.
-    fn is_like(&self, other: &Self) -> bool {
-        self.factors == other.factors && self.own == other.own
-    }
-
     fn product(&self) -> Expr {
         let factors = self.factors.iter().cloned().map(Expr::Access);
         product(&self.op, factors).expect("a part has factors")
@@ -347,6 +359,7 @@ impl Part {
         sums: &[Sum<'_>],
         name: String,
     ) -> Option<Shared> {
+        check_order(self.kept.len()).ok()?;
         let mut shared = program.clone();
         let span = program.statements[self.statement].span;
         let part = Expr::Reduce {
@@ -390,10 +403,21 @@ impl Part {
         }
         let computed = self.statement(&mut shared, result, span);
         shared.statements.insert(first, computed);
-        let is_dense = |tensor: TensorVar| formats.get(tensor).is_some_and(Format::is_all_dense);
-        let mut results = read_by.iter();
-        let is_plain = self.factors.iter().all(|access| is_dense(access.tensor))
-            || results.all(|number| is_dense(program.statements[*number].lhs.tensor));
+        let is_dense = |tensor: TensorVar| formats.get(tensor).map(Format::is_all_dense);
+        let all_dense = |accesses: &[&Access]| {
+            let mut accesses = accesses.iter();
+            accesses.all(|access| is_dense(access.tensor) == Some(true))
+        };
+        let is_result_dense = |number: &usize| {
+            let statement = &program.statements[*number];
+            is_dense(statement.lhs.tensor).unwrap_or_else(|| all_dense(&statement.rhs.accesses()))
+        };
+        let is_plain = all_dense(&self.factors.iter().collect::<Vec<_>>())
+            || read_by.iter().all(is_result_dense);
+        // A scalar is stored, whether or not there is something to sum.
+        if self.kept.is_empty() && !is_plain {
+            return None;
+        }
         let mut formats = formats.clone();
         if !is_plain {
             let order = self.kept.len();

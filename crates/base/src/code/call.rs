@@ -75,7 +75,8 @@ followed. The data would be gone after the call, and a second call would compute
 
 Write to another file, and rename it if the old one is not needed.";
     NOT_AN_OPERAND = "E0020", "data for a tensor that the program computes",
-    "Only tensors that a program reads and does not compute are bound to data.
+    "Only tensors that a program reads and does not compute are bound to data, and only by these are there
+derivatives (`--emit gradient=A`).
 
     let kernel = Program::parse(\"y(i) = A(i,j) * x(j)\")?.plan()?;
     kernel.bind(\"y\", &y)?

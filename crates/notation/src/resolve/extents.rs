@@ -25,7 +25,7 @@ pub(crate) struct Uses {
     vars: Vec<VarUse>,
     accesses: Vec<AccessUse>,
     /// Indices that are numbers in an expression, each as it is written.
-    numbers: Vec<(IndexExpr, Index)>,
+    pub(crate) numbers: Vec<(IndexExpr, Index)>,
 }
 
 #[derive(Debug)]
@@ -69,15 +69,6 @@ impl Uses {
             written: written.clone(),
             is_left,
         });
-    }
-
-    pub(crate) fn note_number(&mut self, index: &IndexExpr, written: &Index) {
-        self.numbers.push((index.clone(), written.clone()));
-    }
-
-    /// Indices that are numbers in an expression, each as it is written.
-    pub(crate) fn numbers(&self) -> &[(IndexExpr, Index)] {
-        &self.numbers
     }
 
     /// Every access, in the order in which they were noted.
@@ -279,15 +270,10 @@ impl Unifier<'_> {
                 return true;
             }
         }
-        // A set that is a number says how far its variable runs if nothing else does.
-        for (index, written) in self.uses.numbers() {
-            if let (Some((_, count)), Some(&var)) = (parts::counted(written), index.vars().first())
-                && self.program.vars[var].extent.is_none()
-            {
-                self.program.vars[var].extent = Some(count);
-                self.note(Learnt::Var(var));
-                return true;
-            }
+        if let Some((var, count)) = parts::counted_by_number(self.program, self.uses) {
+            self.program.vars[var].extent = Some(count);
+            self.note(Learnt::Var(var));
+            return true;
         }
         false
     }

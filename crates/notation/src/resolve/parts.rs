@@ -26,6 +26,15 @@ pub(crate) fn counted(index: &Index) -> Option<(&Index, u64)> {
     }
 }
 
+/// A variable without an extent that counts a set, and how many coordinates that lists.
+pub(crate) fn counted_by_number(program: &Program, uses: &Uses) -> Option<(IndexVar, u64)> {
+    uses.numbers.iter().find_map(|(index, written)| {
+        let (_, count) = counted(written)?;
+        let var = *index.vars().first()?;
+        program.vars[var].extent.is_none().then_some((var, count))
+    })
+}
+
 /// The extent of a variable that only stands in affine forms: the largest with
 /// which every coordinate of `accesses`, all that have it, is inside.
 pub(crate) fn deduced<'a>(
@@ -72,7 +81,7 @@ pub(crate) fn needed(program: &Program, access: &AccessUse) -> Option<(usize, u6
 /// a set outside of its mode.
 pub(crate) fn check(program: &Program, uses: &Uses) -> Result<()> {
     let extent = |var: IndexVar| program.vars[var].extent;
-    for (index, written) in uses.numbers() {
+    for (index, written) in &uses.numbers {
         check_sets(program, index, written)?;
     }
     for access in uses.accesses() {

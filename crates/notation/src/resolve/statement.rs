@@ -44,6 +44,7 @@ pub(crate) fn resolve(
         summed: Vec::new(),
         n_left: 0,
     };
+    resolver.check_sets(assignment)?;
     let lhs = resolver.left_side(&assignment.lhs)?;
     resolver.n_left = resolver.bound.len();
     let rhs = resolver.node(&assignment.rhs)?;
@@ -98,6 +99,39 @@ impl Resolver<'_> {
             source: &self.program.source,
             tensors: &self.program.tensors,
         }
+    }
+
+    /// Refuses a set that is a number and counted by a name that is no index variable of the
+    /// statement: `x(i) * A({0,2})` is missing one.
+    fn check_sets(&self, assignment: &Assignment) -> Result<()> {
+        let mut vars: Vec<&Word> = Vec::new();
+        for index in &assignment.lhs.indices {
+            vars.extend(index.vars());
+        }
+        assignment.rhs.for_each_access(&mut |access| {
+            vars.extend(access.indices.iter().flat_map(Index::vars));
+        });
+        let mut counted = None;
+        assignment.rhs.for_each_number(&mut |index| {
+            let own = index.vars().into_iter().find(|word| !vars.contains(word));
+            counted = counted.or(own
+                .filter(|_| index.as_var().is_none())
+                .map(|word| (word, index)));
+        });
+        let Some((word, index)) = counted else {
+            return Ok(());
+        };
+        let name = &word.text;
+        let message = format!("`{index}` is a set without the variable that counts it");
+        Err(Diagnostic::new(code::UNEXPECTED_TOKEN, message)
+            .at(
+                &self.program.source,
+                word.span,
+                "no index variable of the statement",
+            )
+            .help(format!(
+                "to read `{name}` at these coordinates, write `{name}(i(…))` with an index variable"
+            )))
     }
 
     fn left_side(&mut self, tensor: &TensorUse) -> Result<Access> {
@@ -238,7 +272,7 @@ impl Resolver<'_> {
             NodeKind::Index(index) => {
                 self.check_index_value(index)?;
                 let value = self.index(index)?;
-                self.uses.note_number(&value, index);
+                self.uses.numbers.push((value.clone(), index.clone()));
                 Ok(self.typer().expr(Expr::Index(value), node.span))
             }
             NodeKind::Apply { op, op_span, args } => {

@@ -8,7 +8,7 @@
 //!   precompute(A(i,k), {k}, w : marked)
 //! ```
 //!
-//! A merge of two rows takes the steps of both. Row `i` of `A` is the same in all turns of `j`:
+//! A merge of two rows takes the steps of both. Row `i` of `A` is the same in all iterations of `j`:
 //! once it is spread over an array, the innermost loop walks row `j` alone and looks up row `i`.
 //!
 //! Several rows that a loop does not change are multiplied once, before it: a loop over `k`

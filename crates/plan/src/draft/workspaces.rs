@@ -147,7 +147,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The draft with a dense result multiplied by factors that its sum does not depend on once
+    /// The draft with a result multiplied by factors that its sum does not depend on once
     /// that is done, in place of at each entry: `y(j) = M(j) * w(j)` behind
     /// `w(j) += A(i,j) * x(i)`.
     pub(crate) fn with_factors_apart(&self) -> Option<Self> {

@@ -74,7 +74,7 @@ impl Estimate<'_> {
         (share * skews.product::<f64>()).min(most).max(share)
     }
 
-    /// How many times as many entries an operand holds, in turns of the loops over `vars`, as
+    /// How many times as many entries an operand holds, in iterations of the loops over `vars`, as
     /// it would if these came to each of its coordinates as often.
     pub(crate) fn skew_of_rows(&self, access: &Access, vars: &[IndexVar]) -> f64 {
         if vars.iter().all(|var| self.skew(access, *var).is_none()) {

@@ -180,7 +180,7 @@ impl Descriptor {
             }
             None => error,
         };
-        Err(error.help("leave out the constraint or the declaration that is too many"))
+        Err(error.help("remove one of the contradicting constraints or declarations"))
     }
 
     /// Each tuple of a space with bounds has one coordinate inside of each extent.

@@ -139,7 +139,7 @@ impl Rewrite<'_> {
         used
     }
 
-    /// Whether a value that is computed from these variables differs between turns of a loop.
+    /// Whether a value that is computed from these variables differs between iterations of a loop.
     fn changes(&self, used: &[IndexVar], var: IndexVar) -> bool {
         let originals = self.concrete.originals(var);
         used.contains(&var) || originals.iter().any(|var| used.contains(var))

@@ -245,7 +245,7 @@ impl Parser {
                     }));
             }
         }
-        if self.tokens.at_nth(1, "(") && self.tokens.at_nth(2, "{") {
+        if self.at_set() {
             let place = Word {
                 text,
                 span: token.span,
@@ -261,6 +261,17 @@ impl Parser {
             span: tensor.span,
             kind: NodeKind::Access(tensor),
         })
+    }
+
+    /// Whether a name with a set alone behind it is next: `i({4,1,7})`.
+    fn at_set(&self) -> bool {
+        let starts = self.tokens.at_nth(1, "(") && self.tokens.at_nth(2, "{");
+        let is_inside = |n: &usize| {
+            let is_end = self.tokens.peek_at(*n).kind == Kind::End;
+            !is_end && !self.tokens.at_nth(*n, "}")
+        };
+        let close = (3..).find(|n| !is_inside(n));
+        starts && close.is_some_and(|close| self.tokens.at_nth(close + 1, ")"))
     }
 
     /// `sum(A(i,j))`, which is next, as the reduction that it means, and the cursor behind
