@@ -145,9 +145,16 @@ impl Later<'_> {
             let link = |comparison| Constraint::new((*value).clone(), comparison, later.clone());
             let falling = [&equal[..], &[link(falls)]].concat();
             let parts = self.parts.iter().zip(&self.course.order);
-            let rises = parts.into_iter().all(|(part, order)| {
-                let part = part.get_or_init(|| self.pairs.under(order.constraints()));
-                part.exclude(&falling)
+            let rises = parts.into_iter().all(|(part, order)| match part.get() {
+                // For a single question, one proof takes less than all that follows.
+                None if values.len() == 1 => {
+                    let both = [order.constraints(), &falling[..]].concat();
+                    self.pairs.exclude(&both)
+                }
+                _ => {
+                    let part = part.get_or_init(|| self.pairs.under(order.constraints()));
+                    part.exclude(&falling)
+                }
             });
             equal.push(link(Comparison::Equal));
             rises

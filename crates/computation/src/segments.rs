@@ -10,8 +10,8 @@
 //! `pos2(pos(0))` to `pos2(pos(N))`.
 
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set,
-    Variable,
+    Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Function,
+    Monotone, Set, Variable,
 };
 
 use crate::computation::Statement;
@@ -226,9 +226,12 @@ fn is_all_within(
     for definition in definitions {
         free.add(definition);
     }
-    let free = Set::new(vec![free]);
+    let Ok(free) = Set::new(vec![free]) else {
+        return false;
+    };
+    let free = Consequences::of(&free, known);
     let mut constraints = part.constraints().iter();
-    free.is_ok_and(|free| constraints.all(|constraint| free.implies(constraint, known)))
+    constraints.all(|constraint| free.implies(constraint))
 }
 
 /// Whether an expression without variables is known to be an argument of a function.

@@ -159,6 +159,15 @@ impl<'a> Facts<'a> {
         linear.is_some_and(|linear| self.proof(&linear, Except::default()).is_some())
     }
 
+    /// Whether a row is one of these, and all calls in it have values without conditions.
+    pub(crate) fn includes(&self, row: &Row) -> bool {
+        let mut is_given = true;
+        row.sum
+            .visit(&mut |atom| is_given &= !self.choices.is_created(atom));
+        let linear = self.system.find(row).filter(|_| is_given);
+        linear.is_some_and(|linear| self.linear.contains(&linear))
+    }
+
     fn proof(&self, row: &Linear, except: Except) -> Option<Sources> {
         let held = || self.known.get(row).copied();
         let held = || held().filter(|from| !from.meet(except.sources));

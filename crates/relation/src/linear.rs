@@ -14,6 +14,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::budget::Budget;
 use crate::polynomial::{Atom, Polynomial, Product, Row, Sign};
@@ -69,7 +70,7 @@ pub(crate) struct Except {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Linear {
     /// By unknown; no factor is 0.
-    terms: Vec<(usize, i64)>,
+    terms: Rc<[(usize, i64)]>,
     constant: i64,
     sign: Sign,
 }
@@ -90,7 +91,7 @@ impl Linear {
         });
         terms.retain(|(_, factor)| *factor != 0);
         fits.then_some(Self {
-            terms,
+            terms: terms.into(),
             constant,
             sign,
         })
@@ -155,7 +156,7 @@ impl Linear {
     /// Whether it holds at a point; unknowns that the point lacks are 0 there.
     fn holds_at(&self, point: &[i64]) -> bool {
         let mut sum = i128::from(self.constant);
-        for (unknown, factor) in &self.terms {
+        for (unknown, factor) in &*self.terms {
             let value = point.get(*unknown).copied().unwrap_or(0);
             match sum.checked_add(i128::from(*factor) * i128::from(value)) {
                 Some(next) => sum = next,
@@ -223,7 +224,7 @@ impl System {
 
     /// Calls `visit` with every atom of a row, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, linear: &Linear, visit: &mut impl FnMut(&'a Atom)) {
-        for (unknown, _) in &linear.terms {
+        for (unknown, _) in &*linear.terms {
             self.products[*unknown].visit(visit);
         }
     }
@@ -265,7 +266,7 @@ impl System {
     /// The rows that contradict each other, if some are known to.
     pub(crate) fn contradiction(&self) -> Option<Sources> {
         let truth = Linear {
-            terms: Vec::new(),
+            terms: Rc::default(),
             constant: 0,
             sign: Sign::NonNegative,
         };
@@ -295,7 +296,7 @@ fn numbered(row: &Row, mut number: impl FnMut(&Product) -> Option<usize>) -> Opt
     }
     terms.sort_unstable();
     Some(Linear {
-        terms,
+        terms: terms.into(),
         constant,
         sign: row.sign,
     })

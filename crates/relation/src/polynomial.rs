@@ -37,21 +37,21 @@ pub(crate) enum Atom {
 /// A sum of products, in their order; no factor is 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Polynomial {
-    terms: Vec<(Product, i64)>,
+    terms: Rc<[(Product, i64)]>,
 }
 
 impl Polynomial {
     pub(crate) fn integer(n: i64) -> Self {
-        let terms = match n {
-            0 => Vec::new(),
-            n => vec![(Product::One, n)],
+        let terms: Rc<[(Product, i64)]> = match n {
+            0 => Rc::default(),
+            n => [(Product::One, n)].into(),
         };
         Self { terms }
     }
 
     pub(crate) fn atom(atom: Atom) -> Self {
         Self {
-            terms: vec![(Product::Alone(atom), 1)],
+            terms: [(Product::Alone(atom), 1)].into(),
         }
     }
 
@@ -76,6 +76,7 @@ impl Polynomial {
             same
         });
         terms.retain(|(_, n)| *n != 0);
+        let terms = terms.into();
         fits.then_some(Self { terms })
     }
 
@@ -89,9 +90,10 @@ impl Polynomial {
                 .iter()
                 .all(|(_, factor)| factor.checked_rem(by) == Some(0));
             if exact {
-                let terms = self.terms.into_iter();
+                let terms = self.terms.iter();
+                let divided = terms.map(|(product, factor)| (product.clone(), factor / by));
                 return Self {
-                    terms: terms.map(|(atoms, factor)| (atoms, factor / by)).collect(),
+                    terms: divided.collect(),
                 };
             }
         }
@@ -132,13 +134,14 @@ impl Polynomial {
                 terms.push((product.clone(), n));
             }
         }
+        let terms = terms.into();
         Some(Self { terms })
     }
 
     pub(crate) fn times(&self, other: &Self) -> Option<Self> {
         let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
-        for (a, n) in &self.terms {
-            for (b, m) in &other.terms {
+        for (a, n) in &*self.terms {
+            for (b, m) in &*other.terms {
                 terms.push((a.times(b), n.checked_mul(*m)?));
             }
         }
@@ -185,9 +188,11 @@ impl Polynomial {
         if factor.unsigned_abs() != 1 {
             return None;
         }
-        let mut rest = self.clone();
-        rest.terms.retain(|(product, _)| product.atoms() != alone);
-        Self::default().plus(-factor, &rest)
+        let rest = self.terms.iter();
+        let rest = rest.filter(|(product, _)| product.atoms() != alone);
+        let value = rest.map(|(product, n)| Some((product.clone(), n.checked_mul(-factor)?)));
+        let terms = value.collect::<Option<_>>()?;
+        Some(Self { terms })
     }
 
     /// Whether a variable is in it, arguments of calls included.
@@ -210,7 +215,7 @@ impl Polynomial {
 
     /// Calls `visit` with every atom, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
-        for (product, _) in &self.terms {
+        for (product, _) in &*self.terms {
             product.visit(visit);
         }
     }
@@ -218,7 +223,7 @@ impl Polynomial {
     /// With values in place of all variables, in arguments of calls too.
     pub(crate) fn at(&self, values: &[Self]) -> Option<Self> {
         let mut terms = Vec::with_capacity(self.terms.len());
-        for (product, factor) in &self.terms {
+        for (product, factor) in &*self.terms {
             let value = match product {
                 Product::One => {
                     terms.push((Product::One, *factor));
@@ -232,8 +237,8 @@ impl Polynomial {
                     })?
                 }
             };
-            for (product, n) in value.terms {
-                terms.push((product, n.checked_mul(*factor)?));
+            for (product, n) in &*value.terms {
+                terms.push((product.clone(), n.checked_mul(*factor)?));
             }
         }
         Self::sum(terms)
@@ -348,8 +353,8 @@ fn collect(e: &Expression, factor: i64, terms: &mut Vec<(Product, i64)>) -> Opti
         Expression::FloorDivide(a, b) => Polynomial::of(a)?.floor_divide(Polynomial::of(b)?),
         Expression::Modulo(a, b) => Polynomial::of(a)?.modulo(Polynomial::of(b)?)?,
     };
-    for (product, n) in atom.terms {
-        terms.push((product, n.checked_mul(factor)?));
+    for (product, n) in &*atom.terms {
+        terms.push((product.clone(), n.checked_mul(factor)?));
     }
     Some(())
 }

@@ -188,6 +188,7 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
     let proofs = Proofs::new(declarations);
     let mut names = Names::default();
     let mut items: Vec<Item> = Vec::new();
+    let mut known: Vec<(&Conjunction, &[Expression], bool)> = Vec::new();
     for (number, visit) in visits.iter().enumerate() {
         let mut time = visit.time.clone();
         time.resize(n_times, Expression::Integer(0));
@@ -195,8 +196,23 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
         for part in visit.set.parts() {
             let mut item = Item::new(number, part, &time, &mut names, declarations)
                 .map_err(|refused| refused.diagnose(visit))?;
-            // Its variables may have no bounds that loops shared with others could use.
-            if item.is_empty(&proofs) {
+            // Its variables may have no bounds that loops shared with others could use. Statements
+            // of a sweep share their points.
+            let of_set = |(of, when, _): &&(&Conjunction, &[Expression], bool)| {
+                let both = when.iter().zip(&visit.time);
+                let is_number = |e: &Expression| matches!(e, Expression::Integer(_));
+                let mut both = both.filter(|(a, b)| !is_number(a) || !is_number(b));
+                *of == part && when.len() == visit.time.len() && both.all(|(a, b)| a == b)
+            };
+            let is_empty = match known.iter().find(of_set) {
+                Some((.., is_empty)) => *is_empty,
+                None => {
+                    let is_empty = item.is_empty(&proofs);
+                    known.push((part, &visit.time, is_empty));
+                    is_empty
+                }
+            };
+            if is_empty {
                 continue;
             }
             item.order.extend(item.tuple.clone());

@@ -65,7 +65,7 @@ pub(super) fn is_called(constraint: &Constraint, keys: &Declarations) -> bool {
 /// | the largest integer                   | always                                         |
 /// | `2^(n b)`                             | the `n` coordinates are remainders of `b` bits |
 /// | `MORTON(N floordiv c, M floordiv c) + 1` | the coordinates are `i floordiv c` and `j floordiv c`, with `0 <= i <= N` and `0 <= j <= M` |
-pub(super) fn is_below(statement: &Statement, key: &Key, proofs: &Proofs<'_>) -> bool {
+pub(super) fn is_below<'a>(statement: &'a Statement, key: &Key, proofs: &Proofs<'a>) -> bool {
     let Expression::Call(name, coordinates) = &key.value else {
         return false;
     };

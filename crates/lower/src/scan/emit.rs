@@ -9,11 +9,12 @@
 //!   s1(i, p)                 y.vals[i] = t
 //! ```
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::mark::Mark;
 use sparsec_base::{ElementType, Scalar};
-use sparsec_computation::{Access, Computation, DataSpace, Role, Update};
+use sparsec_computation::{Access, Computation, DataSpace, Key, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
 use sparsec_relation::{
     Comparison, Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
@@ -90,6 +91,8 @@ pub(super) struct Emitter<'a> {
     pub(super) unfilled: Vec<Unfilled>,
     /// The variables that are never negative.
     pub(super) naturals: BTreeSet<Variable>,
+    /// Whether keys ascend, as far as that was asked.
+    pub(super) ascending: RefCell<Vec<(usize, Vec<Key>, bool)>>,
 }
 
 /// Puts the elements of a point in place of a statement's variables.
@@ -144,6 +147,7 @@ impl<'a> Emitter<'a> {
             counting: BTreeMap::new(),
             unfilled: Vec::new(),
             naturals: BTreeSet::new(),
+            ascending: RefCell::default(),
         }
     }
 

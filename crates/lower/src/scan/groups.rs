@@ -23,9 +23,8 @@
 //! for at in lo..hi { numbers[at] = marks[rest[at]] - 1 }
 //! ```
 
-use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Scalar};
-use sparsec_computation::{Key, StatementId, Window};
+use sparsec_computation::{Key, Window};
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Stmt, UnaryOp, Var};
 
 use super::emit::Emitter;
@@ -184,8 +183,7 @@ impl Emitter<'_> {
         n: Var,
         each: Each<impl FnOnce(&mut Self, &Group, Members)>,
     ) {
-        let id = StatementId::from_index(number);
-        if self.computation.keys_ascend(id, &keys[..1]) {
+        if self.keys_ascend(number, &keys[..1]) {
             return self.for_each_run(number, (window, keys), n, each);
         }
         let extent = self.expr(&keys[0].extent);

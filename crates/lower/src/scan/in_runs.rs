@@ -29,9 +29,8 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::Scalar;
-use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
-use sparsec_computation::{Key, Operator, StatementId, Update, Value, Window};
+use sparsec_computation::{Key, Operator, Update, Value, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, Stmt, Var};
 use sparsec_relation::{Expression, Rewrite, Step, Variable};
 
@@ -71,7 +70,6 @@ impl Emitter<'_> {
     /// Whether the sweep of a statement can run by runs of the first key.
     pub(super) fn has_runs(&self, number: usize, window: Window, keys: &[Key]) -> bool {
         let is_ranked = window == Window::DenseRank && keys.len() > 1;
-        let id = StatementId::from_index(number);
         let statement = &self.computation.statements[number];
         let mut visits = Vec::new();
         all_visits(&self.loops.body, &mut visits);
@@ -87,7 +85,7 @@ impl Emitter<'_> {
             && is_visited_once
             && !is_taken()
             && self.first_key(number, &keys[0], &self.loops.body).is_some()
-            && self.computation.keys_ascend(id, &keys[..1])
+            && self.keys_ascend(number, &keys[..1])
             && places(statement, self.known).is_some()
     }
 

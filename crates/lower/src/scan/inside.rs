@@ -1,48 +1,71 @@
 //! Whether every access lies in its array.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use sparsec_base::{Diagnostic, Result, Span, code};
 use sparsec_computation::{Access, Computation, Key, Statement};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Parser, Set,
+    Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Parser, Set,
 };
 
 use super::{curve, declaration, declared_bounds, place, printed, within};
 
-/// What was asked of sets so far: statements of a sweep share their points, and mostly ask
-/// for the same.
+/// What follows from the sets of statements, and what was asked of them so far: statements of a
+/// sweep share their points, and mostly ask for the same.
 pub(super) struct Proofs<'a> {
     known: &'a Declarations,
-    asked: RefCell<Vec<(Set, Constraint, bool)>>,
+    sets: RefCell<Vec<(&'a Set, Rc<Asked<'a>>)>>,
+}
+
+/// A set with the answers so far.
+struct Asked<'a> {
+    consequences: Consequences<'a>,
+    answers: RefCell<Vec<(Constraint, bool)>>,
 }
 
 impl<'a> Proofs<'a> {
     pub(super) fn new(known: &'a Declarations) -> Self {
         Self {
             known,
-            asked: RefCell::default(),
+            sets: RefCell::default(),
         }
     }
 
-    pub(super) fn implies(&self, set: &Set, asked: &Constraint) -> bool {
-        let is_same = |(of, what, _): &&(Set, Constraint, bool)| what == asked && of == set;
-        if let Some((.., answer)) = self.asked.borrow().iter().find(is_same) {
-            return *answer;
+    pub(super) fn implies(&self, set: &'a Set, asked: &Constraint) -> bool {
+        let of = self.of(set);
+        let found = |answers: &[(Constraint, bool)]| {
+            let mut answers = answers.iter();
+            Some(answers.find(|(constraint, _)| constraint == asked)?.1)
+        };
+        if let Some(answer) = found(&of.answers.borrow()) {
+            return answer;
         }
-        let answer = set.implies(asked, self.known);
-        let entry = (set.clone(), asked.clone(), answer);
-        self.asked.borrow_mut().push(entry);
+        let answer = of.consequences.implies(asked);
+        of.answers.borrow_mut().push((asked.clone(), answer));
         answer
+    }
+
+    fn of(&self, set: &'a Set) -> Rc<Asked<'a>> {
+        let mut sets = self.sets.borrow_mut();
+        if let Some((_, asked)) = sets.iter().find(|(known, _)| *known == set) {
+            return Rc::clone(asked);
+        }
+        let asked = Rc::new(Asked {
+            consequences: Consequences::of(set, self.known),
+            answers: RefCell::default(),
+        });
+        sets.push((set, Rc::clone(&asked)));
+        asked
     }
 }
 
 /// Refuses accesses of a statement that are not known to lie in their arrays, and
 /// schedules that are not known to have values.
-pub(super) fn check(
+pub(super) fn check<'a>(
     computation: &Computation,
-    statement: &Statement,
-    proofs: &Proofs<'_>,
+    statement: &'a Statement,
+    proofs: &Proofs<'a>,
     text: &str,
 ) -> Result<()> {
     let read = statement.value.entries();
@@ -79,7 +102,7 @@ fn is_word_below(key: &Key, proofs: &Proofs<'_>) -> bool {
 
 /// Whether a key is the entry of a function whose declared range ends at its extent, at a place
 /// in the domain: one step of a proof, from which others are short.
-fn is_declared_below(statement: &Statement, key: &Key, proofs: &Proofs<'_>) -> bool {
+fn is_declared_below<'a>(statement: &'a Statement, key: &Key, proofs: &Proofs<'a>) -> bool {
     let Expression::Call(name, arguments) = &key.value else {
         return false;
     };
@@ -112,10 +135,10 @@ fn is_declared_below(statement: &Statement, key: &Key, proofs: &Proofs<'_>) -> b
 }
 
 /// A point without a time would be left out.
-fn check_schedule(
+fn check_schedule<'a>(
     computation: &Computation,
-    statement: &Statement,
-    proofs: &Proofs<'_>,
+    statement: &'a Statement,
+    proofs: &Proofs<'a>,
     text: &str,
 ) -> Result<()> {
     let has_value = |e: &&Expression| {
@@ -143,11 +166,11 @@ fn check_schedule(
         ))
 }
 
-fn check_access(
+fn check_access<'a>(
     computation: &Computation,
-    statement: &Statement,
+    statement: &'a Statement,
     access: &Access,
-    proofs: &Proofs<'_>,
+    proofs: &Proofs<'a>,
     text: &str,
 ) -> Result<()> {
     let space = computation.space(&access.space);
@@ -167,11 +190,11 @@ fn check_access(
 
 /// Whether an index is `p * n + i` with `0 <= i < n`, and `0 <= p < m` for an extent `m * n`:
 /// a place in an array of `m` rows, by parts of which proofs are simple.
-fn is_place_in_rows(
-    statement: &Statement,
+fn is_place_in_rows<'a>(
+    statement: &'a Statement,
     index: &Expression,
     extent: &Expression,
-    proofs: &Proofs<'_>,
+    proofs: &Proofs<'a>,
 ) -> bool {
     let stays = |index: &Expression, extent: &Expression| {
         is_place_in_rows(statement, index, extent, proofs)
@@ -211,11 +234,11 @@ fn factors(e: &Expression) -> Vec<&Expression> {
 }
 
 /// Refuses a constraint that is not proved to hold at every point.
-fn check_asked(
+fn check_asked<'a>(
     computation: &Computation,
-    statement: &Statement,
+    statement: &'a Statement,
     (asked, message): (Constraint, &dyn Fn() -> String),
-    proofs: &Proofs<'_>,
+    proofs: &Proofs<'a>,
     text: &str,
 ) -> Result<()> {
     if proofs.implies(&statement.space, &asked) {

@@ -14,7 +14,7 @@ use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
 use sparsec_computation::segments::places_at;
 use sparsec_computation::{
-    Access, Computation, Operator, Role, Statement, StatementId, Update, Value, Window,
+    Access, Computation, Key, Operator, Role, Statement, StatementId, Update, Value, Window,
 };
 use sparsec_loop::Buffer;
 use sparsec_relation::{
@@ -25,6 +25,19 @@ use super::emit::Emitter;
 use super::kept::{is_behind, touches};
 
 impl Emitter<'_> {
+    /// Whether keys of a statement never fall from one of its points to a later one.
+    pub(super) fn keys_ascend(&self, number: usize, keys: &[Key]) -> bool {
+        let is_same = |(of, what, _): &&(usize, Vec<Key>, bool)| *of == number && what[..] == *keys;
+        if let Some((.., answer)) = self.ascending.borrow().iter().find(is_same) {
+            return *answer;
+        }
+        let id = StatementId::from_index(number);
+        let answer = self.computation.keys_ascend(id, keys);
+        let entry = (number, keys.to_vec(), answer);
+        self.ascending.borrow_mut().push(entry);
+        answer
+    }
+
     /// The array of a statement that assigns a window, if the list of all numbers is this array.
     pub(super) fn filled_by_window(&self, number: usize) -> Option<Buffer> {
         let statement = &self.computation.statements[number];

@@ -22,7 +22,7 @@
 use std::collections::BTreeMap;
 
 use sparsec_base::arena::Id;
-use sparsec_computation::{Key, Statement, StatementId, Update, Value, Window};
+use sparsec_computation::{Key, Statement, Update, Value, Window};
 use sparsec_loop::{BinaryOp, Expr, Stmt};
 use sparsec_relation::{Expression, Step, Variable};
 
@@ -62,11 +62,10 @@ impl Emitter<'_> {
             return false;
         };
         let is_place = tuple[place.index()] == Expression::Variable(variable);
-        let id = StatementId::from_index(number);
         // Points whose first keys ascend are not far from their ranks.
         is_place
             && keys.len() > 1
-            && !self.computation.keys_ascend(id, &keys[..1])
+            && !self.keys_ascend(number, &keys[..1])
             && visits.iter().enumerate().all(|(at, (visited, _))| {
                 let statement = &self.computation.statements[*visited];
                 let others = visits.iter().filter(|(other, _)| other != visited);

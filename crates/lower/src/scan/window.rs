@@ -15,7 +15,7 @@
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
 use sparsec_computation::segments::places;
-use sparsec_computation::{Key, Operator, Statement, StatementId, Value, Window};
+use sparsec_computation::{Key, Operator, Statement, Value, Window};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Expr, Failure, Stmt, Var};
 use sparsec_relation::{Conjunction, Expression, Set, Variable};
 
@@ -121,9 +121,7 @@ impl Emitter<'_> {
                         let variable = self.loop_of_keys(number, keys);
                         Numbering::InLoop(variable.expect("just asked"))
                     }
-                    _ if computation.keys_ascend(StatementId::from_index(number), keys) => {
-                        self.follow(window, keys)
-                    }
+                    _ if self.keys_ascend(number, keys) => self.follow(window, keys),
                     (Window::Ordinal, [key]) if self.starts(statement, key).is_some() => {
                         let starts = self.starts(statement, key).expect("just asked");
                         let end = counted((self.whole, computation), statement, self.known);

@@ -48,6 +48,8 @@ pub(super) struct Choices {
     forms: Rc<[Form]>,
     /// For each form, how many calls of its functions there were when instances were made last.
     seen: Vec<usize>,
+    /// How many atoms there were then.
+    n_atoms: usize,
     /// The calls for which choices were made.
     calls: BTreeSet<Atom>,
     /// The opposite of the row of each member. A proof of it refutes the member.
@@ -90,6 +92,7 @@ impl Choices {
             .collect();
         Self {
             seen: vec![usize::MAX; forms.len()],
+            n_atoms: usize::MAX,
             forms,
             calls: BTreeSet::new(),
             members: Vec::new(),
@@ -116,7 +119,13 @@ impl Choices {
         if self.created.remove(atom).is_some() {
             self.reasons.remove(atom);
             self.seen.fill(usize::MAX);
+            self.n_atoms = usize::MAX;
         }
+    }
+
+    /// Whether a clause created a call, which has a value only where the rows say so.
+    pub(super) fn is_created(&self, atom: &Atom) -> bool {
+        self.created.contains_key(atom)
     }
 
     /// The rows that give a call a value; none for a call of the given rows.
@@ -224,6 +233,10 @@ impl Facts<'_> {
     }
 
     fn make_choices(&mut self) {
+        // Instances follow from the atoms, of which there are never fewer.
+        if std::mem::replace(&mut self.choices.n_atoms, self.atoms.len()) == self.atoms.len() {
+            return;
+        }
         let calls = self.atoms.iter();
         let calls = calls.filter(|atom| matches!(atom, Atom::Call(..)));
         let calls: BTreeSet<Atom> = calls.cloned().collect();

@@ -1,4 +1,4 @@
-//! Bounds of a variable: all stated bounds, and the tightest ones in use.
+//! Bounds of variables: all stated bounds, and the tightest ones in use.
 
 use super::{Except, Sources};
 
@@ -11,13 +11,19 @@ pub(super) struct Bound {
     pub(super) given: Option<usize>,
 }
 
-/// A variable with its stated bounds, and the tightest ones in use.
+/// A stated bound of a variable.
+#[derive(Clone, Copy)]
+pub(super) struct Stated {
+    pub(super) variable: usize,
+    pub(super) is_lower: bool,
+    pub(super) bound: Bound,
+}
+
+/// A variable with the tightest bounds in use.
 #[derive(Clone, Default)]
 pub(super) struct Variable {
     pub(super) lower: Option<Bound>,
     pub(super) upper: Option<Bound>,
-    pub(super) all_lower: Vec<Bound>,
-    pub(super) all_upper: Vec<Bound>,
     pub(super) place: Place,
 }
 
@@ -32,12 +38,14 @@ pub(super) enum Place {
 }
 
 impl Variable {
-    /// Puts the tightest bounds in use that are not put aside.
-    pub(super) fn choose(&mut self, except: Except) {
-        let used = |bound: &&Bound| !bound.is_among(except);
-        let (lower, upper) = (self.all_lower.iter(), self.all_upper.iter());
-        self.lower = lower.filter(used).max_by_key(|b| b.value).copied();
-        self.upper = upper.filter(used).min_by_key(|b| b.value).copied();
+    /// Uses a bound if it is at least as tight as the one in use.
+    pub(super) fn tighten(&mut self, stated: &Stated) {
+        let value = stated.bound.value;
+        match stated.is_lower {
+            true if self.lower.is_none_or(|b| value >= b.value) => self.lower = Some(stated.bound),
+            false if self.upper.is_none_or(|b| value < b.value) => self.upper = Some(stated.bound),
+            _ => {}
+        }
     }
 }
 

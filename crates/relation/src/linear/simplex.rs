@@ -19,8 +19,9 @@
 //! CAV 2006, §3, <https://doi.org/10.1007/11817963_11>.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
-use super::bound::{Bound, Place, Variable};
+use super::bound::{Bound, Place, Stated, Variable};
 use super::table_row::{Stuck, TableRow, gcd};
 use super::{Except, Linear, Sources};
 use crate::polynomial::Sign;
@@ -48,10 +49,12 @@ pub(super) enum Verdict {
 #[derive(Clone, Default)]
 pub(super) struct Simplex {
     variables: Vec<Variable>,
+    /// All bounds, in the order of their rows.
+    stated: Vec<Stated>,
     /// The variable of each unknown that is in a row.
     unknowns: Vec<Option<usize>>,
     /// The variables of sums, with the sums.
-    sums: BTreeMap<Vec<(usize, i64)>, usize>,
+    sums: BTreeMap<Rc<[(usize, i64)]>, usize>,
     columns: Vec<usize>,
     values: Vec<i64>,
     rows: Vec<TableRow>,
@@ -72,7 +75,7 @@ struct Bounded {
 impl Simplex {
     /// Adds a row.
     pub(super) fn add(&mut self, row: &Linear, from: Sources, given: Option<usize>) {
-        for (unknown, _) in &row.terms {
+        for (unknown, _) in &*row.terms {
             if self.unknowns.len() <= *unknown {
                 self.unknowns.resize(*unknown + 1, None);
             }
@@ -91,10 +94,20 @@ impl Simplex {
             self.is_incomplete = true;
             return;
         };
-        let variable = &mut self.variables[variable];
-        variable.all_lower.extend(bounded.lower.map(bound));
-        variable.all_upper.extend(bounded.upper.map(bound));
-        variable.choose(self.except);
+        for (value, is_lower) in [(bounded.lower, true), (bounded.upper, false)] {
+            let Some(bound) = value.map(bound) else {
+                continue;
+            };
+            let stated = Stated {
+                variable,
+                is_lower,
+                bound,
+            };
+            self.stated.push(stated);
+            if !bound.is_among(self.except) {
+                self.variables[variable].tighten(&stated);
+            }
+        }
     }
 
     /// Looks for integers that satisfy the rows, without some, and `row`.
@@ -114,7 +127,10 @@ impl Simplex {
         if self.except != except {
             self.except = except;
             for variable in &mut self.variables {
-                variable.choose(except);
+                (variable.lower, variable.upper) = (None, None);
+            }
+            for stated in self.stated.iter().filter(|it| !it.bound.is_among(except)) {
+                self.variables[stated.variable].tighten(stated);
             }
         }
         let Some(bounded) = self.bounded(row) else {
@@ -389,7 +405,7 @@ impl Simplex {
             ..Variable::default()
         });
         self.rows.push(row);
-        self.sums.insert(sum.to_vec(), variable);
+        self.sums.insert(sum.into(), variable);
         Ok(variable)
     }
 

@@ -157,16 +157,18 @@ impl Item {
         if !others().any(|(_, other)| other.is_lower == bound.is_lower) {
             return false;
         }
-        let others = others().flat_map(|(_, other)| other.follow.clone());
-        // All bounds share the consequences of the context.
-        proofs.of(&self.context, |_| ());
-        let context: Vec<Row> = self.context.iter().cloned().chain(others).collect();
+        let others: Vec<Row> = others()
+            .flat_map(|(_, other)| other.follow.clone())
+            .collect();
         if !bound.is_searched {
-            return proofs.holds(&context, &bound.follow[0]);
+            return proofs.holds_with(&self.context, &others, &bound.follow[0]);
         }
+        // All bounds share the consequences of the context.
+        proofs.within(&self.context, |_| ());
+        let context: Vec<Row> = [&self.context[..], &others].concat();
         // The comparison itself, if its calls have values.
         let row = &self.pending[bound.of.expect("a search is for a comparison")].row;
-        let has_values = proofs.of(&context, |facts| {
+        let has_values = proofs.within(&context, |facts| {
             let mut has_values = true;
             let sum = &row.sum;
             sum.visit(&mut |atom| has_values &= !atom.is_partial() || facts.has_value(atom));

@@ -225,7 +225,7 @@ impl Item {
             let of = Polynomial::atom(atom.clone());
             let stated = self.rows.iter().any(|row| has_atom(&row.sum, atom));
             let unmet = self.pending.iter().any(|p| p.of.as_ref() == Some(&of));
-            (stated && !unmet) || proofs.of(&self.context, |facts| facts.has_value(atom))
+            (stated && !unmet) || proofs.has_value(&self.context, atom)
         })
     }
 

@@ -284,13 +284,12 @@ impl Emitter<'_> {
             value: value.clone(),
             extent: Expression::Integer(0),
         };
-        let id = StatementId::from_index(number);
         let is_flat = sweep
             .body
             .iter()
             .all(|step| matches!(step, Step::Let { .. } | Step::Visit { .. }));
         let key_at = self.in_terms_of(&value.rewritten(&Point(tuple)), sweep)?;
-        (is_flat && self.computation.keys_ascend(id, &[key])).then_some(key_at)
+        (is_flat && self.keys_ascend(number, &[key])).then_some(key_at)
     }
 
     /// An expression of the variables that a sweep defines, by its outermost variable alone.
