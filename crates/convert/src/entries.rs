@@ -158,12 +158,15 @@ impl Shared {
         e.rewritten(&Without(self.coordinate))
     }
 
-    fn restrict(&mut self, constraint: &Constraint) -> Result<()> {
+    /// Leaves out the places of which a constraint on the points of `space` does not hold.
+    fn restrict(&mut self, constraint: &Constraint, space: &Conjunction) -> Result<()> {
         let itself = Expression::Variable(self.coordinate);
         if constraint.expressions().any(|e| has_part(e, &itself)) {
+            let condition = space.list_of(std::slice::from_ref(constraint));
+            let message =
+                format!("entries that share a place may lie on both sides of `{condition}`");
             return Err(
-                refused("part of the entries of a place is taken".to_owned())
-                    .help("convert to a format that lists all entries first: `scoo`"),
+                refused(message).help("convert to a format that lists all entries first: `scoo`")
             );
         }
         let mut part = self.places.parts()[0].clone();
@@ -342,7 +345,7 @@ impl Entries {
         self.space = Set::new(vec![part])?;
         self.is_full = false;
         if let Some(shared) = &mut self.shared {
-            shared.restrict(&constraint)?;
+            shared.restrict(&constraint, &self.space.parts()[0])?;
         }
         Ok(())
     }

@@ -89,7 +89,7 @@ impl Conjunction {
     }
 
     /// The text of constraints on this conjunction's variables.
-    pub(crate) fn list_of<'a>(&'a self, constraints: &'a [Constraint]) -> impl fmt::Display + 'a {
+    pub fn list_of<'a>(&'a self, constraints: &'a [Constraint]) -> impl fmt::Display + 'a {
         struct List<'a>(&'a Conjunction, &'a [Constraint]);
         impl fmt::Display for List<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

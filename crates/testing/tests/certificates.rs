@@ -1,7 +1,7 @@
 //! Certificates of conversions between presets: all obligations are proved.
 
 use sparsec::conversion::synthesized;
-use sparsec::{ElementType, Format, FormatSpec};
+use sparsec::{ElementType, Format, FormatSpec, code};
 use sparsec_format::presets;
 
 fn format(text: &str, order: usize) -> Format {
@@ -96,6 +96,34 @@ fn conversions_of_runs_are_proved() {
     prove(&runs, &matrix_presets(), 2);
     prove(&runs, &runs, 2);
     prove(&matrix_presets(), &runs, 2);
+}
+
+/// A triangle would take part of a run, and leave the rest to its mirror image.
+#[test]
+fn runs_across_the_diagonal_are_refused() {
+    let symmetric = format("(i, j) -> (i : dense, j : compressed), symmetric(i, j)", 2);
+    for runs in [
+        "(i, j) -> (i : dense, j : run_length)",
+        "(i, j) -> (j : compressed, i : run_length)",
+    ] {
+        let made = synthesized(
+            &format(runs, 2),
+            &symmetric,
+            ElementType::F64,
+            &Default::default(),
+        );
+        let refused = made.expect_err("a run has one place");
+        assert_eq!(refused.code(), code::NO_CONVERSION, "{refused}");
+        let text = refused.to_string();
+        for words in [
+            "share a place",
+            "both sides of `i >= j`",
+            "help: ",
+            "`scoo`",
+        ] {
+            assert!(text.contains(words), "{words} in {text}");
+        }
+    }
 }
 
 #[test]
