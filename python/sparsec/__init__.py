@@ -39,6 +39,7 @@ from ._array_api.linear import *
 from ._array_api.manipulation import *
 from ._array_api.reductions import *
 from ._array_api.searching import *
+from ._array_api.taking import *
 from ._asarray import asarray, from_buffers, from_coo
 from ._compute import einsum, evaluate, evaluate_all, explain, gradient
 from ._config import configuration, configure

@@ -70,7 +70,7 @@ def selected(tensor: Any, key: Any) -> Tensor:
 
     where = _mask(key, tensor)
     if where is not None:
-        return _points(tensor, where)
+        return points(tensor, where)
     keys, added = whole(key, tensor.shape)
     arrays = [mode for mode, one in enumerate(keys) if is_array(one)]
     given = {mode: _array(keys[mode], tensor.shape[mode], mode) for mode in arrays}
@@ -84,7 +84,7 @@ def selected(tensor: Any, key: Any) -> Tensor:
         for mode in others:
             given[mode] = np.asarray([coordinate(keys[mode], tensor.shape[mode], mode)])
         lists = np.broadcast_arrays(*(given[mode] for mode in range(tensor.ndim)))
-        return _points(tensor, tuple(lists))
+        return points(tensor, tuple(lists))
     (mode,) = arrays
     coords, values = tensor.to_coo()
     lists = list(coords)
@@ -109,7 +109,7 @@ def selected(tensor: Any, key: Any) -> Tensor:
     return expand_dims(made, axis=tuple(added)) if added else made
 
 
-def _points(tensor: Tensor, where: Sequence[np.ndarray]) -> Tensor:
+def points(tensor: Tensor, where: Sequence[np.ndarray]) -> Tensor:
     """The entries at these coordinates, as a vector."""
     from ._asarray import from_coo
 

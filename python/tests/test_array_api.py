@@ -277,6 +277,54 @@ def test_searching(rng, dtype):
     check("unique_counts", array(rng, (4, 5), dtype))
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_taking(rng, axis):
+    a = array(rng, (4, 5))
+    check("take", a, np.array([3, 0, 3]), axis=axis)
+    check("take", a[0], np.array([], dtype="int64"))
+    order = np.asarray(np.argsort(rng.random((4, 5)), axis=axis))
+    for format in FORMATS:
+        given = sparsec.asarray(a, format=format)
+        compare(sparsec.take_along_axis(given, order, axis=axis), np.take_along_axis(a, order, axis))
+        few = np.array([[-1, 0]]) if axis else np.array([[2]])
+        compare(sparsec.take_along_axis(given, few, axis=axis), np.take_along_axis(a, few, axis))
+        with pytest.raises(IndexError):
+            sparsec.take_along_axis(given, order + 5, axis=axis)
+        with pytest.raises(IndexError):
+            sparsec.take(given, [7], axis=axis)
+    large = sparsec.from_coo([[7, 2**40]], [1.0, 2.0], (2**41,))
+    assert sparsec.take(large, [2**40, 3]).to_numpy().tolist() == [2.0, 0.0]
+    assert sparsec.take_along_axis(large, [2**40, 3]).to_numpy().tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_differences(rng, axis):
+    for dtype in ("float64", "int32", "uint8"):
+        a = array(rng, (4, 5), dtype)
+        for n in range(6):
+            check("diff", a, axis=axis, n=n)
+        check("diff", a, axis=axis, prepend=a, append=a)
+    with pytest.raises(sparsec.DtypeError):
+        sparsec.diff(sparsec.asarray([[True, False]], format="csr"))
+    with pytest.raises(sparsec.InputError):
+        sparsec.diff(sparsec.asarray(a, format="csr"), n=-1)
+
+
+def test_membership(rng):
+    a, b = array(rng, (4, 5)), array(rng, (3,))
+    special = np.array([[0.0, np.nan, 1.0]])
+    for format in FORMATS:
+        for invert in (False, True):
+            for wanted in (b, b[:0], b[b != 0], np.array([np.nan])):
+                for x in (a, special):
+                    made = sparsec.isin(sparsec.asarray(x, format=format), wanted, invert=invert)
+                    compare(made, np.isin(x, wanted, invert=invert))
+        nonzero = sparsec.asarray(b, format="csf")
+        compare(sparsec.isin(sparsec.asarray(a, format=format), nonzero), np.isin(a, b))
+    few = sparsec.isin(sparsec.from_coo([[3], [4]], [1.0], (2**30, 2**30), format="coo"), [0])
+    assert few.nnz == 1 and few.fill_value
+
+
 def test_sorted_vectors():
     check("searchsorted", np.array([1.0, 2.0, 5.0]), np.array([0.0, 2.0, 9.0]), formats=["dense"])
     with pytest.raises(sparsec.InputError, match="dense"):
@@ -321,7 +369,7 @@ def test_namespace():
 
 #: Functions of the standard that `sparsec._array_api` leaves out, with its reasons.
 LEFT_OUT = """signbit copysign nextafter bitwise_left_shift bitwise_right_shift cumulative_sum
-cumulative_prod sort argsort unique_all unique_inverse isin from_dlpack take take_along_axis diff""".split()
+cumulative_prod sort argsort unique_all unique_inverse from_dlpack""".split()
 
 
 def test_all_functions_of_the_standard_are_there():
@@ -367,6 +415,9 @@ def test_functions_of_numpy(rng):
         lambda x, y: np.tensordot(x, y, axes=([1], [1])), lambda x, y: np.clip(x, -1, 2),
         lambda x, y: np.arcsinh(x), lambda x, y: np.logaddexp(x, y), lambda x, y: np.matmul(x, y.T),
         lambda x, y: np.swapaxes(x, 0, 1), lambda x, y: np.argmax(x, 1), lambda x, y: np.roll(x, 1, 0),
+        lambda x, y: np.take(x, [1, 0], axis=1), lambda x, y: np.take(x, [7, 0]),
+        lambda x, y: np.diff(x), lambda x, y: np.diff(x, 2, 0), lambda x, y: np.isin(x, [0, 2]),
+        lambda x, y: np.take_along_axis(x, np.array([[1], [0], [0], [2]]), 1),
         lambda x, y: np.ravel(x), lambda x, y: np.outer(x[0], y[0]), lambda x, y: np.inner(x, y),
     ]
     for call in calls:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compute import einsum
 from .._errors import DtypeError, of_diagnostic
-from . import creation, elementwise, linear, manipulation, reductions, searching
+from . import creation, elementwise, linear, manipulation, reductions, searching, taking
 
 #: Arguments that NumPy has and the standard does not, at the values that change nothing.
 _DEFAULTS = {"out": None, "where": True, "initial": np._NoValue, "order": ("K", "C", None)}
@@ -101,6 +101,15 @@ def _dot(a: Any, b: Any) -> Any:
     return linear.tensordot(a, b, axes=([np.ndim(a) - 1], [max(np.ndim(b) - 2, 0)]))
 
 
+def _take(a: Any, indices: Any, axis: Any = None) -> Any:
+    flat = manipulation.reshape(a, (-1,)) if axis is None else a
+    return taking.take(flat, indices, axis=axis)
+
+
+def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
+    return taking.diff(a, axis=axis, n=n, **options)
+
+
 def _like(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(x: Any, *arguments: Any, **options: Any) -> Any:
         for name, value in {"subok": True, "shape": None}.items():
@@ -145,6 +154,10 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.roll: _roll,
     np.repeat: _repeat,
     np.tile: manipulation.tile,
+    np.take: _take,
+    np.take_along_axis: lambda arr, indices, axis: taking.take_along_axis(arr, indices, axis=axis),
+    np.diff: _diff,
+    np.isin: taking.isin,
     np.broadcast_to: manipulation.broadcast_to,
     np.broadcast_arrays: manipulation.broadcast_arrays,
     np.tril: _triangle(creation.tril),
