@@ -9,18 +9,19 @@
 //! ```text
 //! reserve(max)     |............................................|  addresses only
 //! write, set_len   |#########...................................|  # committed
-//! trim             |#########|                                     tail given back
+//! trim             |#########.|                                    tail given back
 //! ```
 //!
 //! | made by                       | held in                                      |
 //! |-------------------------------|----------------------------------------------|
 //! | `zeroed(n)` below 64 KiB      | the heap, aligned to a cache line            |
 //! | `zeroed(n)` above, `reserve`  | a private anonymous mapping, aligned to pages |
+//! | `for_writing(n)`              | as `zeroed(n)`, and pages that were given back as they are |
 //! | `from(Vec<T>)`                | the vector's own allocation                  |
 //! | `shared(owner)`, `borrowed`   | an owner that it keeps alive, or a slice: to read only |
 //!
 //! Invariants: `len <= capacity`; all bytes below `capacity` are initialised
-//! (fresh ones are zero, except after [`Memory::reach`]) and belong to this value
+//! (fresh ones are zero, except after [`Memory::reach`] and [`Memory::for_writing`]) and belong to this value
 //! alone, unless they are shared or borrowed (`foreign`). Its own bytes move only in
 //! [`Memory::ensure`] beyond the capacity. Because every byte is initialised, reading
 //! and writing through the typed views is safe.
@@ -117,7 +118,9 @@ impl Memory {
             Self::on_heap(bytes)?
         } else if bytes as u64 > physical_bytes() {
             return Err(error);
-        } else if let Some(mapping) = Self::kept_for(bytes) {
+        } else if bytes < HUGE_FROM
+            && let Some(mapping) = Self::kept_for(bytes)
+        {
             if fault::strikes(Fault::Memory) {
                 recycle::keep(mapping);
                 return Err(error);
@@ -130,6 +133,27 @@ impl Memory {
         } else {
             Self::mapped(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS)?
         };
+        memory.len = bytes;
+        Ok(memory)
+    }
+
+    /// `bytes` bytes for who writes all of them before anybody reads one: zeros, or anything that
+    /// this process once stored. Pages that were given back are neither cleared nor touched.
+    ///
+    /// # Errors
+    /// As [`zeroed`](Self::zeroed).
+    pub fn for_writing(bytes: usize) -> Result<Self, AllocError> {
+        let kept = (bytes >= MAPPED_FROM).then(|| Self::kept_for(bytes));
+        let Some(mapping) = kept.flatten() else {
+            return Self::zeroed(bytes);
+        };
+        if fault::strikes(Fault::Memory) {
+            recycle::keep(mapping);
+            return Err(AllocError {
+                bytes: bytes as u64,
+            });
+        }
+        let mut memory = Self::from(mapping);
         memory.len = bytes;
         Ok(memory)
     }
@@ -153,8 +177,7 @@ impl Memory {
     /// Pages that were given back, for as many bytes and not for twice as many.
     fn kept_for(bytes: usize) -> Option<Mapping> {
         let most = bytes.saturating_mul(2);
-        let is_little = bytes < HUGE_FROM;
-        is_little.then(|| recycle::take(bytes, Need::Whole { most }))?
+        recycle::take(bytes, Need::Whole { most })
     }
 
     fn on_heap(bytes: usize) -> Result<Self, AllocError> {
@@ -314,8 +337,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives back the pages beyond those in use. Nothing moves, but that little goes to the
-    /// heap: pages that were touched serve others better.
+    /// Gives back the pages beyond those in use, and an eighth more: what is as long the next time
+    /// may ask for a little more before it knows, and would move to other pages then. Nothing moves
+    /// here, but that little goes to the heap: pages that were touched serve others better.
     pub fn trim(&mut self) {
         let Home::Mapped = self.home else { return };
         if (1..MAPPED_FROM).contains(&self.len)
@@ -324,7 +348,8 @@ impl Memory {
             self.move_to(small);
             return;
         }
-        let keep = round_to_pages(self.len).unwrap_or(self.capacity);
+        let spare = self.len / 8;
+        let keep = round_to_pages(self.len + spare).unwrap_or(self.capacity);
         if keep == 0 {
             *self = Self::new();
             return;

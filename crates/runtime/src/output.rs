@@ -41,7 +41,7 @@ pub struct OutputTensor {
 
 impl OutputTensor {
     /// Arrays for `argument` of `function`: of the types that it stores, those
-    /// that it writes at their final length, those that it grows empty.
+    /// that it writes at their final length, with any entries, those that it grows empty.
     ///
     /// # Errors
     /// `E0514` if there is no memory for them.
@@ -97,7 +97,8 @@ impl OutputTensor {
             let array = match data.access {
                 Access::Grow => growing(data.storage)?,
                 Access::Write | Access::Read | Access::Workspace | Access::Own => {
-                    output.fixed(specs[place].role, data.storage, &data.name)?
+                    let role = specs[place].role;
+                    output.fixed(role, data.storage, &data.name, Array::for_writing)?
                 }
             };
             output.arrays.push(array);
@@ -176,7 +177,7 @@ impl OutputTensor {
     /// # Panics
     /// If the index arrays are not assembled.
     pub fn allocate_values(&mut self) -> Result<()> {
-        let values = self.fixed(Role::Vals, self.element, "vals")?;
+        let values = self.fixed(Role::Vals, self.element, "vals", Array::zeroed)?;
         match self.arrays.last_mut() {
             Some(last) => *last = values,
             None => unreachable!("every format has an array of values"),
@@ -218,7 +219,25 @@ impl OutputTensor {
         self.arrays.iter().map(bytes).sum()
     }
 
-    fn fixed(&self, role: Role, storage: ElementType, name: &str) -> Result<Array> {
+    /// Makes every entry of every array zero, in place of running a kernel.
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn clear(&mut self) -> Result<()> {
+        for array in &mut self.arrays {
+            *array = Array::zeroed(array.element(), array.len())?;
+        }
+        Ok(())
+    }
+
+    /// An array whose length follows from those before it, as `make` makes it.
+    fn fixed(
+        &self,
+        role: Role,
+        storage: ElementType,
+        name: &str,
+        make: impl FnOnce(ElementType, usize) -> Result<Array>,
+    ) -> Result<Array> {
         let entries = match role {
             Role::Pos(level) => self.positions(level).map(|n| n.saturating_add(1)),
             Role::Vals => self.positions(self.format.levels().len()),
@@ -233,7 +252,7 @@ impl OutputTensor {
         let bytes = entries.saturating_mul(storage.size() as u128);
         let array = match (usize::try_from(entries), u64::try_from(bytes)) {
             (Ok(entries), Ok(bytes)) if self.memory.can_give(self.bytes(), bytes) => {
-                Array::zeroed(storage, entries).ok()
+                make(storage, entries).ok()
             }
             _ => None,
         };

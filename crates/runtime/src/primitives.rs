@@ -159,7 +159,11 @@ impl State {
         let size = usize::try_from(size).ok()?;
         let old = usize::try_from(raw.capacity).ok()? * size;
         let least = usize::try_from(entries).ok()?.checked_mul(size)?;
-        let wanted = least.max(old.checked_mul(2)?);
+        // Twice as much, or all that is there, if that is enough for now.
+        let twice = least.max(old.checked_mul(2)?);
+        let there = memory.capacity() / size * size;
+        let there = Some(there).filter(|there| (least..twice).contains(there));
+        let wanted = there.unwrap_or(twice);
         // The entries so far move along if the memory has to move.
         memory.set_len(old);
         let room = [wanted, least].into_iter().find(|&bytes| {

@@ -198,6 +198,7 @@ impl<'a> Run<'a> {
         let mut output = self.output(number, parts.first())?;
         let kernel = match parts {
             Parts::Whole(_) if output.format().is_all_dense() => {
+                output.clear()?;
                 return self.finish(number, output);
             }
             Parts::Whole(kernel) => kernel,

@@ -226,6 +226,17 @@ impl Array {
         Ok(Self { element, memory })
     }
 
+    /// `len` numbers for who writes all of them before anybody reads one; see
+    /// [`Memory::for_writing`].
+    ///
+    /// # Errors
+    /// `E0407` when memory is out.
+    pub fn for_writing(element: ElementType, len: usize) -> Result<Self> {
+        let bytes = len.saturating_mul(element.size());
+        let memory = Memory::for_writing(bytes)?;
+        Ok(Self { element, memory })
+    }
+
     /// `len` times the same value.
     ///
     /// # Errors

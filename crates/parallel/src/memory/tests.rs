@@ -17,7 +17,7 @@ fn grows_in_place_within_its_reservation() {
     assert_eq!(memory.as_slice::<u8>()[7 << 20], 0, "fresh bytes are zero");
     memory.set_len(500_000);
     memory.trim();
-    assert_eq!(memory.capacity(), round_to_pages(500_000).unwrap());
+    assert_eq!(memory.capacity(), round_to_pages(562_500).unwrap());
     assert_eq!(memory.as_ptr(), first);
 }
 
@@ -101,6 +101,20 @@ fn trimming_an_unused_reservation_frees_it() {
     memory.trim();
     assert_eq!(memory.capacity(), 0);
     assert!(memory.as_slice::<f64>().is_empty());
+}
+
+#[test]
+fn what_is_written_anyway_takes_pages_as_they_are() {
+    // Another test may take the pages first.
+    let found = (0..64).any(|_| {
+        let mut used = Memory::zeroed(9 << 20).unwrap();
+        used.as_mut_slice::<u8>().fill(7);
+        drop(used);
+        let again = Memory::for_writing(8 << 20).unwrap();
+        assert_eq!(again.len(), 8 << 20);
+        again.as_slice::<u8>()[(8 << 20) - 1] == 7
+    });
+    assert!(found);
 }
 
 #[test]
