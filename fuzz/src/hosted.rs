@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
-use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::SessionHost;
-use sparsec::mlir_run::{self, Host, Kernel};
+use sparsec::internals::mlir::{Dialect, Module};
+use sparsec::internals::mlir_host::SessionHost;
+use sparsec::internals::mlir_run::{self, Host, Kernel};
 use sparsec::{Diagnostic, ElementType, Entries, Format, Result, Session, Source, Tensor, code};
 
 use crate::programs::sessions;

@@ -4,9 +4,10 @@
 //! sparsec accepts has to work everywhere: conversions keep its entries, and kernels agree with
 //! the oracle.
 
+use sparsec::internals::{Inputs, Request, compile};
 use sparsec::{
-    Array, CooRef, CscRef, CsrRef, ElementType, Entries, Format, FormatSpec, Inputs, MemoryLimit,
-    PackOptions, Program, Request, Result, Scalar, Source, Tensor, compile,
+    Array, CooRef, CscRef, CsrRef, ElementType, Entries, Format, FormatSpec, MemoryLimit,
+    PackOptions, Program, Result, Scalar, Source, Tensor,
 };
 use sparsec_testing::random::FORMATS;
 

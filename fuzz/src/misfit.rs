@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{Kernel, Program, Request, Result, Source, Tensor, TensorSpec, compile};
+use sparsec::internals::{Request, TensorSpec, compile};
+use sparsec::{Kernel, Program, Result, Source, Tensor};
 
 use crate::choices::Choices;
 use crate::library::{PROGRAMS, others, tensor};

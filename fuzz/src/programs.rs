@@ -12,10 +12,11 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use sparsec::index::{Program, TensorRole};
+use sparsec::internals::index::{Program, TensorRole};
+use sparsec::internals::{Compiled, Inputs, compile, generate, reference};
 use sparsec::{
-    Array, Backend, Compiled, ElementType, Inputs, MemoryLimit, Options, PackOptions, Result,
-    Scalar, Session, Source, Tensor, code, compile, generate, reference,
+    Array, Backend, ElementType, MemoryLimit, Options, PackOptions, Result, Scalar, Session,
+    Source, Tensor, code,
 };
 use sparsec_base::Kind;
 use sparsec_testing::file::Filetest;
@@ -129,13 +130,8 @@ pub(crate) fn operand(
 pub(crate) fn sessions() -> &'static [Session; 2] {
     static SESSIONS: OnceLock<[Session; 2]> = OnceLock::new();
     SESSIONS.get_or_init(|| {
-        [Backend::Interpreter, Backend::Cranelift].map(|backend| {
-            Session::new(Options {
-                backend,
-                memory: MEMORY,
-                ..Options::default()
-            })
-        })
+        [Backend::Interpreter, Backend::Cranelift]
+            .map(|backend| Session::new(Options::from_env().backend(backend).memory(MEMORY)))
     })
 }
 
@@ -163,7 +159,7 @@ pub(crate) fn judge(compiled: &Compiled, inputs: &Inputs) -> std::result::Result
             })
             .collect();
         compare(compiled.resolved(), inputs, &results)
-            .map_err(|why| format!("{:?}: {why}", session.options().backend))?;
+            .map_err(|why| format!("{:?}: {why}", session.backend()))?;
     }
     Ok(())
 }

@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use sparsec::{ElementType, Format, Source, Tensor, generate};
+use sparsec::internals::generate;
+use sparsec::{ElementType, Format, Source, Tensor};
 use sparsec_testing::file::{Section, split};
 use sparsec_testing::suite;
 

@@ -6,15 +6,15 @@
 
 use std::fmt::Display;
 
-use sparsec::compute::{ComputeStage, Transformations, compute};
-use sparsec::index::{Program, TensorData, TensorRole, Tensors};
-use sparsec::mlir::{Dialect, Module};
-use sparsec::notation::Einsum;
-use sparsec::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
-use sparsec::schedule::{ProgramSchedule, parse_concrete};
+use sparsec::internals::compute::{ComputeStage, Transformations, compute};
+use sparsec::internals::index::{Program, TensorData, TensorRole, Tensors};
+use sparsec::internals::mlir::{Dialect, Module};
+use sparsec::internals::notation::Einsum;
+use sparsec::internals::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
+use sparsec::internals::schedule::{ProgramSchedule, parse_concrete};
+use sparsec::internals::{Computation, Function, Notation, codegen_c, generate, generated_entries};
 use sparsec::{
-    Computation, ElementType, Entries, Format, FormatSpec, Function, Notation, Result, Scalar,
-    Source, Span, Tensor, codegen_c, generate, generated_entries, parse_function,
+    ElementType, Entries, Format, FormatSpec, Result, Scalar, Source, Span, Tensor, parse_function,
 };
 use sparsec_loop::{passes, verify};
 use sparsec_tensor::{Array, PackOptions};
@@ -52,9 +52,9 @@ pub fn expression(input: &[u8]) {
     let Some(notation) = reads_back(&text_of(input), Notation::parse) else {
         return;
     };
-    let mut declarations = sparsec::notation::Declarations::new();
+    let mut declarations = sparsec::internals::notation::Declarations::new();
     for tensor in notation.tensor_names() {
-        let declaration = sparsec::notation::Declaration::with_order(tensor.order);
+        let declaration = sparsec::internals::notation::Declaration::with_order(tensor.order);
         declarations.declare(tensor.name, declaration);
     }
     let Some(program) = drawn(notation.resolve(&declarations)) else {
@@ -67,7 +67,7 @@ pub fn expression(input: &[u8]) {
 
 /// A statement as naive loops, which read back.
 fn concrete_of(program: &Program, number: usize) {
-    let printed = sparsec::index::concretize(program, number).to_string();
+    let printed = sparsec::internals::index::concretize(program, number).to_string();
     let source = Source::new("concrete", printed.as_str());
     match parse_concrete(&source, &program.tensors) {
         Ok(again) => assert_eq!(again.to_string(), printed),
@@ -135,7 +135,7 @@ pub fn loops(input: &[u8]) {
     });
     for function in [&function, &optimized] {
         assert!(!codegen_c::emit_unit(function).is_empty());
-        drawn(sparsec::runtime::Kernel::generate(function));
+        drawn(sparsec::internals::runtime::Kernel::generate(function));
     }
 }
 
@@ -324,7 +324,7 @@ pub fn computation(input: &[u8]) {
 /// Scripts of transformations, replayed on two loops over a matrix.
 pub fn script(input: &[u8]) {
     let text = text_of(input);
-    if reads_back(&text, sparsec::computation::Script::parse).is_none() {
+    if reads_back(&text, sparsec::internals::computation::Script::parse).is_none() {
         return;
     }
     let nest = "computation nest {

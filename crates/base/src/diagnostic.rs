@@ -132,6 +132,30 @@ impl Diagnostic {
         }
     }
 
+    /// The same in the words of another front end. `words` has pairs: what the library says, which
+    /// are names of Rust, and what stands for it.
+    ///
+    /// ```
+    /// use sparsec_base::{Diagnostic, code};
+    /// let error = Diagnostic::new(code::NO_COMPILER, "there is no C compiler");
+    /// let error = error.help("run without one: `Backend::Cranelift`");
+    /// let told = error.in_words(&[("`Backend::Cranelift`", "`--backend cranelift`")]);
+    /// assert_eq!(told.help_text(), Some("run without one: `--backend cranelift`"));
+    /// ```
+    #[must_use]
+    pub fn in_words(mut self, words: &[(&str, &str)]) -> Self {
+        let inner = &mut self.inner;
+        let texts = inner.notes.iter_mut().chain(&mut inner.help);
+        for text in texts.chain([&mut inner.message]) {
+            for (name, word) in words {
+                if text.contains(name) {
+                    *text = text.replace(name, word);
+                }
+            }
+        }
+        self
+    }
+
     /// The code, as `sparsec explain` takes it.
     pub fn code(&self) -> Code {
         self.inner.code

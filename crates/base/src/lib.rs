@@ -19,6 +19,17 @@
 //!
 //! Bad input becomes a [`Diagnostic`]; a broken invariant of ours panics.
 
+// Kernels take addresses as 64-bit numbers in the order of bytes that files have, and memory grows
+// in place by a system call that Linux has.
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    target_endian = "little"
+)))]
+compile_error!(
+    "sparsec runs on 64-bit little-endian Linux alone (x86-64, AArch64): build it for such a target"
+);
+
 pub mod arena;
 pub mod code;
 mod deal;

@@ -10,7 +10,7 @@ use std::fmt;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use sparsec::parallel::{Memory, Pool, map};
+use sparsec::internals::parallel::{Memory, Pool, map};
 
 use crate::clock;
 use crate::pair::median;

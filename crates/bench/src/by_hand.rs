@@ -9,9 +9,10 @@
 
 #![allow(unsafe_code)]
 
-use sparsec::compute::Prepared;
-use sparsec::runtime::{Kernel, KernelArgument};
-use sparsec::{Cancel, Function, Result, Session};
+use sparsec::internals::Function;
+use sparsec::internals::compute::Prepared;
+use sparsec::internals::runtime::{Kernel, KernelArgument};
+use sparsec::{Cancel, Result, Session};
 
 /// Compiles C by hand that takes the arguments of `function`.
 ///

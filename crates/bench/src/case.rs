@@ -28,7 +28,8 @@
 
 use std::fmt;
 
-use sparsec::{ElementType, Format, Inputs, Request, Result, Source, Tensor, generate};
+use sparsec::internals::{Inputs, Request, generate};
+use sparsec::{ElementType, Format, Result, Source, Tensor};
 
 use crate::Size;
 use crate::conversions::Scale;

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::conversion::Converter;
-use sparsec::parallel::Pool;
+use sparsec::internals::conversion::Converter;
+use sparsec::internals::parallel::Pool;
 use sparsec::{Diagnostic, Format, FormatSpec, Result, Session, Tensor, code, io};
 
 use crate::bandwidth::{self, Bandwidth};

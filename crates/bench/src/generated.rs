@@ -19,7 +19,7 @@
 
 use std::time::Duration;
 
-use sparsec::runtime::{Kernel, OutputTensor};
+use sparsec::internals::runtime::{Kernel, OutputTensor};
 use sparsec::{Array, Diagnostic, Result, Session, code};
 
 use crate::by_hand;

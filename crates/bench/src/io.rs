@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::parallel::{threads, with_threads};
+use sparsec::internals::parallel::{threads, with_threads};
 use sparsec::{
     Array, Coords, Diagnostic, ElementType, Entries, Format, PackOptions, Result, Scalar, Tensor,
     code, io,

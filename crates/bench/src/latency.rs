@@ -15,10 +15,9 @@
 
 use std::time::{Duration, Instant};
 
-use sparsec::runtime::{Environment, Origin};
-use sparsec::{
-    Backend, Diagnostic, Inputs, Program, Request, Result, Session, Source, code, compile,
-};
+use sparsec::internals::runtime::{Environment, Origin};
+use sparsec::internals::{Inputs, Request, compile};
+use sparsec::{Backend, Diagnostic, Program, Result, Session, Source, code};
 
 use crate::Size;
 use crate::case::{CASES, Pattern, Sizes};
@@ -93,11 +92,11 @@ pub fn measure(rounds: usize) -> Result<Vec<Latency>> {
 
 /// A call of a kernel that was called before.
 fn held(environment: &Environment, inputs: &Inputs, rounds: usize) -> Result<Latency> {
-    let session = Session::new(sparsec::Options {
-        backend: Backend::C,
-        environment: environment.clone(),
-        ..sparsec::Options::default()
-    });
+    let session = Session::new(
+        sparsec::Options::from_env()
+            .backend(Backend::C)
+            .environment(environment.clone()),
+    );
     let mut program = Program::parse(CASES[0].expression)?;
     for (name, tensor) in inputs {
         program = program.like(name, tensor)?;
@@ -134,11 +133,11 @@ struct Round {
 fn first_result(environment: &Environment, backend: Backend, inputs: &Inputs) -> Result<Round> {
     let inputs = inputs.clone();
     let started = Instant::now();
-    let session = Session::new(sparsec::Options {
-        backend,
-        environment: environment.clone(),
-        ..sparsec::Options::default()
-    });
+    let session = Session::new(
+        sparsec::Options::from_env()
+            .backend(backend)
+            .environment(environment.clone()),
+    );
     let request = Request::new(Source::new("expression", CASES[0].expression));
     let compiled = compile(&request, &inputs)?;
     let plan = started.elapsed();

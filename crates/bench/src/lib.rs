@@ -61,8 +61,8 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
-use sparsec::parallel::Pool;
-use sparsec::suggest::closest;
+use sparsec::internals::parallel::Pool;
+use sparsec::internals::suggest::closest;
 use sparsec::{Backend, Diagnostic, Result, Session, code};
 
 use case::{CASES, Case, Sizes};
@@ -209,10 +209,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<Report> {
 fn measure(options: &Options, sizes: &Sizes, out: &mut dyn Write) -> Result<Report> {
     let given = read_all(&options.files)?;
     let chosen = Chosen::of(&options.only, &given)?;
-    let session = Session::new(sparsec::Options {
-        backend: options.backend,
-        ..sparsec::Options::default()
-    });
+    let session = Session::new(sparsec::Options::from_env().backend(options.backend));
     let compiler = session.runtime().compiler()?;
     let mut report = Report::of(compiler, options);
     let mut print = |text: String| -> Result<()> {

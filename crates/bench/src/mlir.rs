@@ -23,11 +23,10 @@ mod tools;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sparsec::conversion::Converter;
-use sparsec::parallel::Pool;
-use sparsec::{
-    Array, Diagnostic, ElementType, FormatSpec, Inputs, Program, Result, Session, Tensor, code,
-};
+use sparsec::internals::Inputs;
+use sparsec::internals::conversion::Converter;
+use sparsec::internals::parallel::Pool;
+use sparsec::{Array, Diagnostic, ElementType, FormatSpec, Program, Result, Session, Tensor, code};
 
 use crate::case::{CASES, Case, Pattern, Sizes};
 use crate::data::Data;

@@ -35,7 +35,7 @@ mod ours;
 mod plans;
 mod row;
 
-use sparsec::parallel::Pool;
+use sparsec::internals::parallel::Pool;
 use sparsec::{Result, Session};
 
 use crate::data::Given;

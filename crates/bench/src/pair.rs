@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
-use sparsec::{
-    Array, Backend, Cancel, Compiled, Diagnostic, ElementType, Inputs, Result, Scalar, Session,
-    code, codegen_c,
-};
+use sparsec::internals::runtime::{Kernel, KernelArgument, OutputTensor};
+use sparsec::internals::{Compiled, Inputs, codegen_c};
+use sparsec::{Array, Backend, Cancel, Diagnostic, ElementType, Result, Scalar, Session, code};
 
 use crate::by_hand;
 use crate::case::Case;
@@ -59,7 +57,7 @@ impl Pair {
     /// that the C by hand would be handed arrays that it is not written for.
     pub fn new(session: &Session, case: &'static Case, data: &Data<'_>) -> Result<Self> {
         let inputs = case.inputs(data)?;
-        let compiled = sparsec::compile(&case.request()?, &inputs)?;
+        let compiled = sparsec::internals::compile(&case.request()?, &inputs)?;
         let statement = &compiled.statements()[0];
         assert!(
             statement.plan.conversions.is_empty(),
@@ -158,7 +156,7 @@ impl Pair {
                 let request = self.case.request()?;
                 let compiled = threads
                     .many
-                    .run(|| sparsec::compile(&request, &self.inputs))?;
+                    .run(|| sparsec::internals::compile(&request, &self.inputs))?;
                 Some((
                     threads,
                     self.session.kernel(&compiled.statements()[0].function)?,
@@ -175,7 +173,7 @@ impl Pair {
         };
         let plain = Bar::of_case(self.case, of_read);
         let mut variants = vec![measured.beside(&self.generated, plain)?];
-        if self.session.options().backend == Backend::C {
+        if self.session.backend() == Backend::C {
             variants.push(measured.in_memory(self.case.is_dense)?);
         }
         if let Some((threads, many)) = many {

@@ -11,9 +11,10 @@
 
 use std::time::Duration;
 
-use sparsec::codegen_c;
-use sparsec::runtime::{Kernel, OutputTensor};
-use sparsec::{Inputs, Result, Role, Session};
+use sparsec::internals::Inputs;
+use sparsec::internals::codegen_c;
+use sparsec::internals::runtime::{Kernel, OutputTensor};
+use sparsec::{Result, Role, Session};
 
 use crate::by_hand;
 use crate::case::Case;

@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sparsec::{Diagnostic, Inputs, PackOptions, Result, Tensor, code, io};
+use sparsec::internals::Inputs;
+use sparsec::{Diagnostic, PackOptions, Result, Tensor, code, io};
 
 use crate::pair::difference;
 use crate::peer::Peer;

@@ -10,12 +10,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sparsec::compute::{Given, Prepared, compile_computation};
-use sparsec::runtime::{Kernel, KernelArgument, OutputTensor};
-use sparsec::{
-    Diagnostic, Format, Inputs, Request, Result, Scalar, Session, Source, Tensor, TensorRef, code,
-    codegen_c, compile,
-};
+use sparsec::internals::compute::{Given, Prepared, compile_computation};
+use sparsec::internals::runtime::{Kernel, KernelArgument, OutputTensor};
+use sparsec::internals::{Inputs, Request, codegen_c, compile};
+use sparsec::{Diagnostic, Format, Result, Scalar, Session, Source, Tensor, TensorRef, code};
 
 use crate::by_hand;
 use crate::case::{CASES, Pattern, Sizes};
@@ -309,7 +307,7 @@ fn beside_level(
     rounds: usize,
 ) -> Result<RelationRow> {
     let request = Request::new(Source::new("expression", CASES[0].expression));
-    let compiled = sparsec::parallel::with_threads(1, || compile(&request, inputs))?;
+    let compiled = sparsec::internals::parallel::with_threads(1, || compile(&request, inputs))?;
     let kernel = session.kernel(&compiled.statements()[0].function)?;
     let function = kernel.function();
     let result = function

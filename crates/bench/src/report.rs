@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use sparsec::runtime::Compiler;
+use sparsec::internals::runtime::Compiler;
 
 use crate::bandwidth::{Bandwidth, Gain};
 use crate::conversions::ConversionRow;

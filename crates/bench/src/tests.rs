@@ -194,7 +194,8 @@ fn plans_are_kept() {
         let data = data::Data::generated(&sizes, pattern);
         let inputs = case.inputs(&data).unwrap_or_else(|e| panic!("{e}"));
         let request = case.request().unwrap_or_else(|e| panic!("{e}"));
-        let compiled = sparsec::compile(&request, &inputs).unwrap_or_else(|e| panic!("{e}"));
+        let compiled =
+            sparsec::internals::compile(&request, &inputs).unwrap_or_else(|e| panic!("{e}"));
         plans += &format!("{}: {}\n", case.full_name(pattern), case.expression);
         for statement in compiled.statements() {
             // How many threads there are is up to the machine.

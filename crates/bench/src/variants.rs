@@ -12,9 +12,10 @@
 
 use std::time::Duration;
 
-use sparsec::parallel::Pool;
-use sparsec::runtime::{Kernel, OutputTensor};
-use sparsec::{Array, Diagnostic, Inputs, Result, code};
+use sparsec::internals::Inputs;
+use sparsec::internals::parallel::Pool;
+use sparsec::internals::runtime::{Kernel, OutputTensor};
+use sparsec::{Array, Diagnostic, Result, code};
 
 use crate::bandwidth::{self, Gain};
 use crate::case::Case;

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use sparsec::Result;
-use sparsec::parallel::Bytes;
-use sparsec::runtime::{Cache, Environment};
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::runtime::{Cache, Environment};
 
 use crate::arguments::CacheCommand;
 use crate::screen::Screen;

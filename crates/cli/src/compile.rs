@@ -4,7 +4,8 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::{Compiled, Diagnostic, Inputs, KeptC, PASSES, Result, Stage, code, relational};
+use sparsec::internals::{Compiled, Inputs, KeptC, PASSES, relational};
+use sparsec::{Diagnostic, Result, Stage, code};
 
 use crate::arguments::{CompileArguments, OperandArguments};
 use crate::call::Call;
@@ -42,7 +43,7 @@ pub(crate) fn compile(
     problem.set_counts(call, &arguments.entries)?;
     problem.limit(memory_limit(call, arguments.operands.memory.as_deref())?);
     let inputs = inputs(call, screen, &mut problem, &arguments.operands)?;
-    let compiled = sparsec::compile(&problem.request, &inputs)?;
+    let compiled = sparsec::internals::compile(&problem.request, &inputs)?;
     let kept = kept(call, &compiled, &stages, arguments.name.as_deref())?;
     // A file is to be compiled; on a terminal somebody wants to see the kernel.
     let is_read = std::io::stdout().is_terminal() && !screen.is_json();

@@ -83,10 +83,7 @@ pub(crate) fn convert(
     let given = of("from", &arguments.from, order)?;
     let wanted = of("to", &arguments.to, order)?;
     let memory = memory_limit(call, arguments.memory.as_deref())?;
-    let session = Session::new(Options {
-        memory,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().memory(memory));
     let pack = |format: &Format, entries| {
         let options = PackOptions {
             memory,

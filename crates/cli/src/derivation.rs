@@ -9,14 +9,15 @@
 //! To a relation that states its assembly, the computation is that one, from `scoo`.
 
 use serde_json::{Map, json};
-use sparsec::computation::Script;
-use sparsec::compute::Computed;
-use sparsec::conversion::{
+use sparsec::internals::computation::Script;
+use sparsec::internals::compute::Computed;
+use sparsec::internals::conversion::{
     Conversion, ConversionStage, Image, Optimisation, Piece, Types, Wanted, convert_pieces,
     described, into, pieces, synthesized, wanted,
 };
-use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code, relational};
+use sparsec::internals::relation::Descriptor;
+use sparsec::internals::relational;
+use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;

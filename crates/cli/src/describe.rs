@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use sparsec::relation::Descriptor;
-use sparsec::{Diagnostic, ElementType, Format, Preset, Result, Tensor, code, io, relational};
+use sparsec::internals::relation::Descriptor;
+use sparsec::internals::relational;
+use sparsec::{Diagnostic, ElementType, Format, Preset, Result, Tensor, code, io};
 
 use crate::call::Call;
 use crate::problem::suggest;

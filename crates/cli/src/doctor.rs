@@ -3,12 +3,10 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use sparsec::parallel::Bytes;
-use sparsec::runtime::Environment;
-use sparsec::{
-    Backend, Diagnostic, Format, Inputs, Options, Request, Result, Session, Source, Tensor,
-    parallel,
-};
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::runtime::Environment;
+use sparsec::internals::{Inputs, Request, parallel};
+use sparsec::{Backend, Diagnostic, Format, Options, Result, Session, Source, Tensor};
 
 use crate::screen::Screen;
 use crate::table::{counted, duration, table};
@@ -27,10 +25,7 @@ struct Finding {
 /// As [`Screen::print`].
 pub(crate) fn doctor(screen: &mut Screen) -> Result<u8> {
     let environment = Environment::of_process();
-    let session = Session::new(Options {
-        environment: environment.clone(),
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().environment(environment.clone()));
     let compiler = compiler(&session);
     let c = match &compiler.fault {
         // Nor is one that hangs waited for twice.
@@ -204,12 +199,12 @@ fn try_kernel(backend: Backend, environment: &Environment) -> Result<()> {
     let x = Tensor::pack(&Format::dense(1), &[3], &[0, 1, 2], &[1.0, 10.0, 100.0])?;
     let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
     let request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
-    let compiled = sparsec::compile(&request, &inputs)?;
-    let session = Session::new(Options {
-        backend,
-        environment: environment.clone(),
-        ..Options::default()
-    });
+    let compiled = sparsec::internals::compile(&request, &inputs)?;
+    let session = Session::new(
+        Options::from_env()
+            .backend(backend)
+            .environment(environment.clone()),
+    );
     let outcome = session.run(&compiled, &inputs)?;
     session.check(&compiled, &inputs, &outcome)
 }

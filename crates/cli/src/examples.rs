@@ -97,7 +97,7 @@ pub(crate) fn emit_help() -> String {
 pub(crate) fn relations_emit_help() -> String {
     let mut help =
         "What to print; may be given several times; computation if not given:\n".to_owned();
-    for (_, name, shows) in sparsec::compute::ComputeStage::ALL {
+    for (_, name, shows) in sparsec::internals::compute::ComputeStage::ALL {
         help.push_str(&format!("\n  {name:16} {shows}"));
     }
     help

@@ -15,8 +15,8 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::Notation;
-use sparsec::notation::{Node, NodeKind, TensorUse, Word};
+use sparsec::internals::Notation;
+use sparsec::internals::notation::{Node, NodeKind, TensorUse, Word};
 
 /// What is known of tensors and index variables.
 #[derive(Debug)]

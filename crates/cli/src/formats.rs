@@ -1,7 +1,7 @@
 //! `sparsec formats`: presets and kinds of levels, from the library's own data.
 
 use serde_json::{Value, json};
-use sparsec::level::{Capabilities, Part};
+use sparsec::internals::level::{Capabilities, Part};
 use sparsec::{
     FormatSpec, LevelKind, Preset, RelationPreset, Result, Way, presets, relation_presets,
 };

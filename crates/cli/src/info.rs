@@ -7,15 +7,15 @@
 //!         tensor ─► spy plot: in the terminal, or as a file
 //! ```
 //!
-//! What is counted stands in [`sparsec::statistics`], how a format is chosen in
-//! [`sparsec::choice`].
+//! What is counted stands in [`sparsec::internals::statistics`], how a format is chosen in
+//! [`sparsec::internals::choice`].
 
 use std::io::Write as _;
 use std::path::Path;
 
-use sparsec::choice::Choice;
+use sparsec::internals::choice::Choice;
+use sparsec::internals::statistics::Statistics;
 use sparsec::io::{self, Compression, Content, FileTensor, Output, ReadOptions, Structure};
-use sparsec::statistics::Statistics;
 use sparsec::{Diagnostic, PackOptions, Result, Span, Storage, Tensor, code};
 
 use crate::arguments::InfoArguments;

@@ -1,9 +1,10 @@
 //! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed, run.
 
 use serde_json::{Map, Value, json};
-use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::{SessionHost, compiled, sparsified};
-use sparsec::{Diagnostic, Options, Result, Session, Stage, code, mlir_run, suggest};
+use sparsec::internals::mlir::{Dialect, Module};
+use sparsec::internals::mlir_host::{SessionHost, compiled, sparsified};
+use sparsec::internals::{mlir_run, suggest};
+use sparsec::{Diagnostic, Options, Result, Session, Stage, code};
 
 use crate::arguments::MlirArguments;
 use crate::call::Call;
@@ -79,7 +80,7 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
 
 /// Runs a function. Whatever it printed before a fault is printed.
 fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
-    let session = Session::new(Options::default());
+    let session = Session::new(Options::from_env());
     let mut output = Vec::new();
     let mut host =
         SessionHost::new(session, &mut output).with_variables(|name| std::env::var(name).ok());

@@ -12,13 +12,14 @@
 //! that are given. Notes go to stderr, and with `--json` into the field
 //! `notes` of the answer.
 
-use sparsec::account::bytes;
-use sparsec::conversion::bytes_moved;
-use sparsec::index::TensorVar;
-use sparsec::network::Network;
-use sparsec::schedule::Command;
-use sparsec::schedule::ProgramSchedule;
-use sparsec::{Compiled, CompiledStatement, Inputs, Outcome, Request, Tensor, smaller_format};
+use sparsec::Tensor;
+use sparsec::internals::account::bytes;
+use sparsec::internals::conversion::bytes_moved;
+use sparsec::internals::index::TensorVar;
+use sparsec::internals::network::Network;
+use sparsec::internals::schedule::Command;
+use sparsec::internals::schedule::ProgramSchedule;
+use sparsec::internals::{Compiled, CompiledStatement, Inputs, Outcome, Request, smaller_format};
 
 use crate::screen::{Screen, complain};
 use crate::table::duration;
@@ -111,7 +112,7 @@ impl Costs<'_> {
         let mut request = self.request.clone();
         let is_scheduled = request.schedule.take().is_some();
         let unscheduled = match is_scheduled {
-            true => sparsec::compile(&request, self.inputs).ok(),
+            true => sparsec::internals::compile(&request, self.inputs).ok(),
             false => None,
         };
         let otherwise = unscheduled
@@ -237,7 +238,7 @@ impl Costs<'_> {
         let mut request = self.request.clone();
         let compiled = request
             .set_format(name, format)
-            .and_then(|()| sparsec::compile(&request, self.inputs));
+            .and_then(|()| sparsec::internals::compile(&request, self.inputs));
         let n_converted = |compiled: &Compiled| {
             let statements = compiled.statements().iter();
             let results = statements.filter(|it| it.plan.converts_result.is_some());

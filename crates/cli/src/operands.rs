@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use sparsec::internals::notation::Index;
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::{Inputs, generate_with, generated_entries};
 use sparsec::io::{self, Content, FileTensor, ReadOptions};
-use sparsec::notation::Index;
-use sparsec::parallel::Bytes;
 use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, MemoryLimit, PackOptions, Preset, RelationTensor,
-    Result, Source, Tensor, code, generate_with, generated_entries,
+    Diagnostic, ElementType, Format, MemoryLimit, PackOptions, Preset, RelationTensor, Result,
+    Source, Tensor, code,
 };
 
 use crate::arguments::OperandArguments;

@@ -7,13 +7,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use sparsec::notation::Einsum;
-use sparsec::notation::{TensorUse, parse_function_with};
-use sparsec::suggest::closest;
-use sparsec::{
-    Diagnostic, ElementType, MemoryLimit, Notation, Objective, Planner, Request, Result, Source,
-    Span, TensorName, Wanted, code,
-};
+use sparsec::internals::notation::Einsum;
+use sparsec::internals::notation::{TensorUse, parse_function_with};
+use sparsec::internals::suggest::closest;
+use sparsec::internals::{Notation, Objective, Planner, Request, Wanted};
+use sparsec::{Diagnostic, ElementType, MemoryLimit, Result, Source, Span, TensorName, code};
 
 use crate::arguments::ProblemArguments;
 use crate::call::Call;

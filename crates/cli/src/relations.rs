@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use serde_json::{Map, json};
-use sparsec::compute::{ComputeStage, Transformations, compute};
-use sparsec::executor::{Copied, Operands, Types, copies, executor};
-use sparsec::{Diagnostic, Notation, Result, Source, Span, code};
+use sparsec::internals::Notation;
+use sparsec::internals::compute::{ComputeStage, Transformations, compute};
+use sparsec::internals::executor::{Copied, Operands, Types, copies, executor};
+use sparsec::{Diagnostic, Result, Source, Span, code};
 
 use crate::arguments::RelationsArguments;
 use crate::call::Call;

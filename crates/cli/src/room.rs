@@ -6,11 +6,9 @@
 //!
 //! Without a bound it is what the system has left at each step.
 
-use sparsec::parallel::Bytes;
-use sparsec::{
-    Diagnostic, ElementType, Format, Inputs, MemoryLimit, Result, Tensor, code, grows, least_bytes,
-    smaller_format,
-};
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::{Inputs, grows, least_bytes, smaller_format};
+use sparsec::{Diagnostic, ElementType, Format, MemoryLimit, Result, Tensor, code};
 
 use crate::call::Call;
 use crate::pairs::Pair;
@@ -167,7 +165,7 @@ impl Room {
             tensor.extents = Some(extents.to_vec());
         }
         // What is wrong with the program itself is said once its operands are there.
-        let Ok(compiled) = sparsec::compile(&request, &Inputs::new()) else {
+        let Ok(compiled) = sparsec::internals::compile(&request, &Inputs::new()) else {
             return Ok(());
         };
         let all = u64::try_from(all).unwrap_or(u64::MAX);

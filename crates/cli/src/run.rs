@@ -14,11 +14,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sparsec::MemoryLimit;
-use sparsec::runtime::Environment;
-use sparsec::{
-    Backend, Compiled, Diagnostic, Intermediate, Options, Outcome, RelationTensor, Result, Session,
-    code, parallel,
-};
+use sparsec::internals::{Compiled, Intermediate, Outcome, Repeats, parallel};
+use sparsec::{Backend, Diagnostic, Options, RelationTensor, Result, Session, code};
 
 use crate::arguments::{OperandArguments, ResultArguments, RunArguments};
 use crate::call::{Call, MOST_ROUNDS, MOST_THREADS};
@@ -54,11 +51,12 @@ const BACKENDS: [(&str, Backend); 4] = [
 /// # Errors
 /// The first thing that is wrong with the call, the expression or the data.
 pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) -> Result<u8> {
-    let mut options = options(call, screen, arguments)?;
-    let repeat = options.repeat;
+    let repeats = repeats(call, arguments)?;
+    let backend = backend(call, &arguments.results.backend)?;
+    let memory = prepare(call, screen, &arguments.operands)?;
     let mut problem = Problem::new(call, &arguments.problem)?;
-    problem.request.runs = u32::try_from(repeat).unwrap_or(u32::MAX);
-    problem.limit(options.memory);
+    problem.request.runs = u32::try_from(repeats.times).unwrap_or(u32::MAX);
+    problem.limit(memory);
     let operands = Operands::new(call, &problem, &arguments.operands)?;
     operands.check_complete(&problem)?;
     let wanted = &arguments.results;
@@ -73,19 +71,19 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
     let n_steps = operands.len() + outputs.len() + 3;
     let progress = Progress::new(n_steps, screen.is_json());
     let mut clock = Clock::default();
-    let mut room = Room::new(options.memory);
+    let mut room = Room::new(memory);
     let Loaded { inputs, stored } = clock
         .read
         .time(|| operands.load(call, &mut problem, &progress, &mut room))?;
-    options.memory = room.left();
     progress.step("plan".to_owned());
     let compiled = clock
         .plan
-        .time(|| sparsec::compile(&problem.request, &inputs))?;
+        .time(|| sparsec::internals::compile(&problem.request, &inputs))?;
 
     progress.step("compute".to_owned());
-    let session = Session::new(options);
-    let run = session.run_stored(&problem.request, &compiled, &inputs, &stored)?;
+    let options = Options::from_env().backend(backend);
+    let session = Session::new(options.memory(room.left()));
+    let run = session.run_stored(&problem.request, &compiled, (&inputs, &stored), repeats)?;
     let (outcome, stored) = (run.outcome, run.stored);
     let explained = match wanted.explain && !run.is_walked {
         true => explain::intermediates(&session, &compiled, &inputs)?,
@@ -138,7 +136,7 @@ pub(crate) fn run(call: &Call, screen: &mut Screen, arguments: &RunArguments) ->
         clock: &clock,
         compiled: &compiled,
         intermediates: &explained,
-        repeat,
+        repeat: repeats.times,
     };
     match is_stdout_taken {
         true => complain_lines(&report.text()),
@@ -185,22 +183,17 @@ pub(crate) fn backend(call: &Call, wanted: &str) -> Result<Backend> {
     Ok(*backend)
 }
 
-/// The options of the session.
-fn options(call: &Call, screen: &Screen, arguments: &RunArguments) -> Result<Options> {
+/// How often values are computed.
+fn repeats(call: &Call, arguments: &RunArguments) -> Result<Repeats> {
     let wanted = &arguments.results;
-    let repeat = match &wanted.repeat {
+    let times = match &wanted.repeat {
         None => None,
         Some(text) => Some(call.count("repeat", text, MOST_ROUNDS)?),
     };
-    Ok(Options {
-        backend: backend(call, &wanted.backend)?,
+    Ok(Repeats {
         // Timed apart only where somebody looks: it takes two kernels.
-        apart: wanted.time || repeat.is_some(),
-        repeat: repeat.unwrap_or(1),
-        memory: prepare(call, screen, &arguments.operands)?,
-        // Those of the process, of which `--threads` says how many there are.
-        threads: 0,
-        environment: Environment::of_process(),
+        apart: wanted.time || times.is_some(),
+        times: times.unwrap_or(1),
     })
 }
 
@@ -223,7 +216,7 @@ pub(crate) fn memory_limit(call: &Call, text: Option<&str>) -> Result<MemoryLimi
     let Some(text) = text else {
         return Ok(MemoryLimit::Available);
     };
-    let bytes = sparsec::runtime::cache::bytes(text).ok_or_else(|| {
+    let bytes = sparsec::internals::runtime::cache::bytes(text).ok_or_else(|| {
         call.bad_value("memory", format!("`--memory` does not take `{text}`"))
             .help("write bytes, or a number with a unit: `500M`, `64G`")
     })?;

@@ -12,6 +12,17 @@ use sparsec::{Diagnostic, Result, code};
 /// Letters on a line of a terminal that does not say.
 const USUAL_WIDTH: usize = 80;
 
+/// What the library names as Rust does, and how the command line says it.
+const WORDS: &[(&str, &str)] = &[
+    ("`Options::memory`", "`--memory`"),
+    ("`Backend::Cranelift`", "`--backend cranelift`"),
+    ("`Backend::C`", "`--backend c`"),
+    ("`Backend::Interpreter`", "`--backend interp`"),
+    ("`Program::strict`", "`--strict`"),
+    ("`Stage::Mlir`", "`--emit mlir`"),
+    ("`Structure::General`", "`--structure expand`"),
+];
+
 /// Where answers and diagnostics go.
 #[derive(Debug)]
 pub(crate) struct Screen {
@@ -72,6 +83,7 @@ impl Screen {
 
     /// Prints a diagnostic.
     pub(crate) fn show(&mut self, error: &Diagnostic) {
+        let error = &error.clone().in_words(WORDS);
         match self.json {
             true => complain(&diagnostic_value(error).to_string()),
             false => complain(&error.render(colours())),

@@ -3,7 +3,7 @@
 use clap::CommandFactory as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
-use sparsec::suggest::closest;
+use sparsec::internals::suggest::closest;
 use sparsec::{Diagnostic, FormatSpec, code};
 
 use crate::arguments::Cli;

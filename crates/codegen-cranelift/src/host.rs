@@ -25,7 +25,7 @@ pub(crate) fn refused(what: &str, why: &str) -> Diagnostic {
         format!("{what} can be made in memory on this machine"),
     )
     .note(why.to_owned())
-    .help("use a C compiler with `--backend c`, or `--backend interp`")
+    .help("use a C compiler with `Backend::C`, or `Backend::Interpreter`")
 }
 
 fn find() -> std::result::Result<OwnedTargetIsa, String> {

@@ -161,5 +161,5 @@ pub(crate) fn refused(program: &Program, message: impl Into<String>, span: Span)
     const CODE: Code = code::NO_GENERIC;
     Diagnostic::new(CODE, message)
         .at(&program.source, span, "here")
-        .help("`--emit mlir` writes the loops of any program as a module")
+        .help("`Stage::Mlir` writes the loops of any program as a module")
 }

@@ -147,7 +147,7 @@ fn encoding(format: &Format) -> Result<Encoding> {
         Some(why) => {
             let message = format!("release {} {why}: `{format}`", Dialect::USUAL);
             Err(Diagnostic::new(code::NOT_IN_RELEASE, message)
-                .help("`--emit mlir` writes the loops of any format as a module"))
+                .help("`Stage::Mlir` writes the loops of any format as a module"))
         }
     }
 }

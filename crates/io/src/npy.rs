@@ -77,10 +77,7 @@ fn check(tensor: &Tensor, options: &WriteOptions) -> Result<()> {
             "a `.npy` file holds dense tensors, not one in `{}`",
             tensor.format().arrangement()
         ))
-        .help(
-            "write a `.npz` file, which holds every format, or store it in the format `dense`: \
-             `sparsec run` takes `-f NAME=dense`, `sparsec convert` takes `--to dense`",
-        ));
+        .help("write a `.npz` file, which holds every format, or store it in the format `dense`"));
     }
     if tensor.element() == ElementType::Bf16 {
         return Err(refused("NumPy has no `bf16`".to_owned())

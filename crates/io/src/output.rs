@@ -251,7 +251,7 @@ pub(crate) fn check_general(options: &WriteOptions, ending: &str) -> Result<()> 
         options.structure
     );
     Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_FILE, message)
-        .help("write a `.mtx` file, or every entry (`--structure expand`)"))
+        .help("write a `.mtx` file, or every entry (`Structure::General`)"))
 }
 
 /// Writes the stored entries, one a line, coordinates counted from 1.

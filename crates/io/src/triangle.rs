@@ -73,7 +73,7 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
             tensor.extents()
         );
         return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message).help(
-            "write every entry (`--structure expand`): only square matrices have mirror images",
+            "write every entry (`Structure::General`): only square matrices have mirror images",
         ));
     }
     let entries = tensor.entries();
@@ -94,7 +94,7 @@ pub(crate) fn lower(tensor: &Tensor, structure: Structure) -> Result<Tensor> {
             found(column, row)
         );
         return Err(Diagnostic::new(code::ASYMMETRIC_FILE, message)
-            .help("write every entry (`--structure expand`)"));
+            .help("write every entry (`Structure::General`)"));
     }
     let kept: Vec<usize> = (0..entries.len())
         .filter(|&e| entries.coords(e).at(0) >= entries.coords(e).at(1))
@@ -153,7 +153,7 @@ fn on_other_side(row: u64, column: u64, is_lower: bool) -> Diagnostic {
         side(is_lower)
     );
     Diagnostic::new(code::ASYMMETRIC_FILE, message)
-        .help("keep the entries of one triangle, or write every entry (`--structure expand`)")
+        .help("keep the entries of one triangle, or write every entry (`Structure::General`)")
 }
 
 fn repacked(like: &Tensor, format: &Format, coords: Coords, values: Array) -> Result<Tensor> {

@@ -83,9 +83,7 @@ impl MemoryLimit {
     pub fn more(self) -> &'static str {
         match self {
             Self::Available | Self::Beside(_) => "run it where more memory is free",
-            Self::Bytes(_) | Self::Array(_) => {
-                "allow more with `--memory` (`Options::memory` in Rust)"
-            }
+            Self::Bytes(_) | Self::Array(_) => "allow more with `Options::memory`",
         }
     }
 

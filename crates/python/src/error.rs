@@ -6,6 +6,20 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use sparsec::Diagnostic;
 
+/// What the library names as Rust does, and how the package says it.
+const WORDS: &[(&str, &str)] = &[
+    ("`Options::memory`", "`sparsec.configure(memory=…)`"),
+    (
+        "`Backend::Cranelift`",
+        "`sparsec.configure(backend=\"cranelift\")`",
+    ),
+    ("`Backend::C`", "`sparsec.configure(backend=\"c\")`"),
+    (
+        "`Backend::Interpreter`",
+        "`sparsec.configure(backend=\"interp\")`",
+    ),
+];
+
 /// `sparsec._errors.of_diagnostic`.
 static OF_DIAGNOSTIC: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -15,6 +29,7 @@ pub(crate) fn exception(py: Python<'_>, error: &Diagnostic) -> PyErr {
     let made = OF_DIAGNOSTIC
         .import(py, "sparsec._errors", "of_diagnostic")
         .and_then(|of| {
+            let error = error.clone().in_words(WORDS);
             let code = error.code().to_string();
             of.call1((code, error.message(), error.to_string()))
         });

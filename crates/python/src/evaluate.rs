@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use pyo3::prelude::*;
-use sparsec::notation::Einsum;
-use sparsec::{Binding, Diagnostic, Kernel, Notation, Program, Session, Source, Stage, code};
+use sparsec::internals::Notation;
+use sparsec::internals::notation::Einsum;
+use sparsec::{Binding, Diagnostic, Kernel, Program, Session, Source, Stage, code};
 
 use crate::element;
 use crate::error::OrRaise;

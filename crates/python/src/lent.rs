@@ -28,7 +28,7 @@ use numpy::{PyArrayDescrMethods, PyArrayMethods, PyUntypedArray, PyUntypedArrayM
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sparsec::parallel::Memory;
+use sparsec::internals::parallel::Memory;
 use sparsec::{Array, Diagnostic};
 
 use crate::element;

@@ -20,7 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use sparsec::parallel::{self, Pool};
+use sparsec::internals::parallel::{self, Pool};
 use sparsec::{
     Backend, Cancel, Diagnostic, ElementType, Format, Kernel, Options, Scalar, Session, Widths,
     code,
@@ -135,10 +135,7 @@ fn pool(threads: usize) -> Option<Pool> {
 impl State {
     fn new(threads: usize, backend: Backend) -> Self {
         Self {
-            session: Session::new(Options {
-                backend,
-                ..Options::default()
-            }),
+            session: Session::new(Options::from_env().backend(backend)),
             pool: pool(threads),
             threads,
             process: std::process::id(),
@@ -153,9 +150,9 @@ impl State {
             Some(known) if known.process == std::process::id() => Arc::clone(known),
             Some(_) => {
                 let parent = state.take();
-                let (threads, backend) = parent.as_ref().map_or_else(Default::default, |it| {
-                    (it.threads, it.session.options().backend)
-                });
+                let (threads, backend) = parent
+                    .as_ref()
+                    .map_or_else(Default::default, |it| (it.threads, it.session.backend()));
                 // The threads that would end with it are not in this process.
                 mem::forget(parent);
                 IS_CHILD.store(true, Ordering::Relaxed);
@@ -255,7 +252,7 @@ pub(crate) fn configure(
     // A session that nobody asked for would settle how many threads the process has in common.
     let before = lock(&STATE).clone();
     let before = before.map_or((0, Backend::Cranelift), |it| {
-        (it.threads, it.session.options().backend)
+        (it.threads, it.session.backend())
     });
     let backend = match backend {
         None => before.1,
@@ -278,7 +275,7 @@ pub(crate) fn configure(
 #[pyfunction]
 pub(crate) fn configuration() -> (usize, &'static str) {
     let state = State::get();
-    let backend = state.session.options().backend;
+    let backend = state.session.backend();
     let name = BACKENDS.iter().find(|(_, known)| *known == backend);
     let threads = match state.threads {
         0 => thread::available_parallelism().map_or(1, NonZero::get),

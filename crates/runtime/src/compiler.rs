@@ -29,6 +29,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use crate::cache::{Cache, Library, Work};
 use crate::cancel::Cancel;
 use crate::environment::Environment;
+use crate::failure::cancelled;
 use crate::key::{Key, KeyBuilder};
 use crate::process;
 
@@ -319,7 +320,7 @@ fn find(environment: &Environment) -> Result<(PathBuf, Vec<OsString>)> {
         )
         .note(format!("tried: {tried}"))
         .help(
-            "install gcc, name a compiler in SPARSEC_CC, or run without one: `--backend cranelift`",
+            "install gcc, name a compiler in SPARSEC_CC, or run without one: `Backend::Cranelift`",
         )
     };
     if let Some(wanted) = &environment.sparsec_cc {
@@ -404,6 +405,7 @@ fn run(path: &Path, command: &mut Command, patience: Patience<'_>) -> Result<Str
     let output = process::output(command, patience.cancel, patience.limit).map_err(|error| {
         match error.kind() {
             io::ErrorKind::TimedOut => hangs(path, &error),
+            io::ErrorKind::Interrupted if patience.cancel.is_set() => cancelled(),
             _ => compile_failed(path, &error.to_string()),
         }
     })?;
@@ -430,14 +432,14 @@ fn compile_failed(path: &Path, printed: &str) -> Diagnostic {
     let message = format!("the C compiler `{}` failed", path.display());
     Diagnostic::new(code::COMPILE_FAILED, message)
         .note(shown)
-        .help("try another compiler with SPARSEC_CC, or run without one: `--backend cranelift`")
+        .help("try another compiler with SPARSEC_CC, or run without one: `Backend::Cranelift`")
 }
 
 fn hangs(path: &Path, why: &io::Error) -> Diagnostic {
     let message = format!("the C compiler `{}` does not end", path.display());
     Diagnostic::new(code::COMPILER_HANGS, message)
         .note(why.to_string())
-        .help("try another compiler with SPARSEC_CC, or run without one: `--backend cranelift`")
+        .help("try another compiler with SPARSEC_CC, or run without one: `Backend::Cranelift`")
 }
 
 fn no_library(path: &Path) -> Diagnostic {
@@ -446,5 +448,5 @@ fn no_library(path: &Path) -> Diagnostic {
         path.display()
     );
     Diagnostic::new(code::NO_LIBRARY, message)
-        .help("name a C compiler in SPARSEC_CC, or run without one: `--backend cranelift`")
+        .help("name a C compiler in SPARSEC_CC, or run without one: `Backend::Cranelift`")
 }

@@ -95,7 +95,8 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
 }
 
 /// That a kernel ended because nobody waited for it any longer.
-pub(crate) fn cancelled() -> Diagnostic {
+/// What a call gives that ended because its [`Cancel`](crate::Cancel) was set.
+pub fn cancelled() -> Diagnostic {
     Diagnostic::new(code::CANCELLED, "the computation was cancelled")
         .help("compute it again, with a `Cancel` that is not set")
 }
@@ -130,9 +131,9 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
     }
     let is_limited = shortage.is_some_and(|shortage| shortage.most.is_some());
     diagnostic.help(match is_limited {
-        true => "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `--memory` (`Options::memory` in Rust)",
+        true => "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `Options::memory`",
         // What grows is what stores entries: no format would hold fewer of them.
-        false => "compute a window of the result, or allow more with `--memory` (`Options::memory` in Rust)",
+        false => "compute a window of the result, or allow more with `Options::memory`",
     })
 }
 

@@ -97,8 +97,27 @@ impl Kernel {
         compiler: &Compiler,
         cache: &Cache,
     ) -> Result<Self> {
+        let cancel = &Cancel::default();
+        // SAFETY: as this function demands.
+        unsafe { Self::compile_c_until(function, text, entry, (compiler, cache), cancel) }
+    }
+
+    /// As [`Kernel::compile_c`], unless it is cancelled.
+    ///
+    /// # Safety
+    /// As there.
+    ///
+    /// # Errors
+    /// As there; `E0521` if it was cancelled.
+    pub(crate) unsafe fn compile_c_until(
+        function: &Function,
+        text: &str,
+        entry: &str,
+        (compiler, cache): (&Compiler, &Cache),
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let started = std::time::Instant::now();
-        let (native, origin) = native::build(text, entry, compiler, cache, &Cancel::default())?;
+        let (native, origin) = native::build(text, entry, compiler, cache, cancel)?;
         Ok(Self {
             function: function.clone(),
             engine: Engine::Native(native),

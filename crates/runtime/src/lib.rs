@@ -64,7 +64,7 @@ pub use cache::{Cache, CacheStat};
 pub use cancel::Cancel;
 pub use compiler::Compiler;
 pub use environment::Environment;
-pub use failure::diagnose;
+pub use failure::{cancelled, diagnose};
 pub use kernel::{Build, Kernel, KernelArgument, Origin};
 pub use key::Key;
 pub use output::OutputTensor;

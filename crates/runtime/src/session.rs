@@ -187,10 +187,11 @@ impl Session {
         function: &Function,
         text: &str,
         entry: &str,
+        cancel: &Cancel,
     ) -> Result<(Arc<Kernel>, bool)> {
         self.once(function, text, || {
             // SAFETY: as this function demands.
-            unsafe { Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?) }
+            unsafe { self.compiled(function, text, entry, cancel) }
         })
     }
 
@@ -207,6 +208,7 @@ impl Session {
         function: &Function,
         text: &str,
         entry: &str,
+        cancel: &Cancel,
     ) -> Result<(Arc<Kernel>, bool)> {
         self.once(function, text, || {
             let started = Instant::now();
@@ -227,11 +229,23 @@ impl Session {
                     Ok(Kernel::tiered(function, tiers, build))
                 }
                 // SAFETY: as this function demands.
-                Err(_) => unsafe {
-                    Kernel::compile_c(function, text, entry, self.compiler()?, self.cache()?)
-                },
+                Err(_) => unsafe { self.compiled(function, text, entry, cancel) },
             }
         })
+    }
+
+    /// # Safety
+    /// As [`Kernel::compile_c`].
+    unsafe fn compiled(
+        &self,
+        function: &Function,
+        text: &str,
+        entry: &str,
+        cancel: &Cancel,
+    ) -> Result<Kernel> {
+        let (compiler, cache) = (self.compiler()?, self.cache()?);
+        // SAFETY: as this function demands.
+        unsafe { Kernel::compile_c_until(function, text, entry, (compiler, cache), cancel) }
     }
 
     /// The kernel in memory, or the one that `make` makes, and whether it did.

@@ -272,7 +272,7 @@ fn no_compiler_is_an_error_with_a_way_out() {
     assert_eq!(error.code(), code::NO_COMPILER);
     let text = error.to_string();
     assert!(
-        text.contains("--backend cranelift") && text.contains("SPARSEC_CC=/nonexistent"),
+        text.contains("Backend::Cranelift") && text.contains("SPARSEC_CC=/nonexistent"),
         "{text}"
     );
 

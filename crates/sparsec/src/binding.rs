@@ -40,8 +40,6 @@ pub struct Binding<'a> {
     kept: Arc<Kept>,
     /// What is found out of the operands before the first run on them.
     prepared: Arc<OnceLock<Prepared<'a>>>,
-    /// Whether anybody still waits.
-    cancel: Cancel,
 }
 
 /// What all runs on the same operands have in common.
@@ -60,13 +58,11 @@ impl<'a> Binding<'a> {
             operands: BTreeMap::new(),
             kept: Arc::default(),
             prepared: Arc::default(),
-            cancel: Cancel::default(),
         }
     }
 
-    /// Has what is computed from now on end soon after `cancel` is set, from another
-    /// thread. Kernels look between the turns of long loops; compiling one, or converting
-    /// an operand, ends first.
+    /// Ends what is computed from now on soon after `cancel` is set, from another thread, as
+    /// [`Session::until`](crate::Session::until) says.
     ///
     /// ```
     /// use sparsec::{Cancel, Program, Tensor, code};
@@ -79,7 +75,7 @@ impl<'a> Binding<'a> {
     /// # Ok::<(), sparsec::Error>(())
     /// ```
     pub fn until(mut self, cancel: &Cancel) -> Self {
-        self.cancel = cancel.clone();
+        self.kernel = self.kernel.until(cancel);
         self
     }
 
@@ -107,6 +103,57 @@ impl<'a> Binding<'a> {
     pub fn evaluate(&self) -> Result<Tensor> {
         let (_, mut results) = self.on_threads(|| self.run())?;
         Ok(results.pop().expect("a program has a statement"))
+    }
+
+    /// Computes the result of the last statement into a tensor of the caller.
+    ///
+    /// A dense `result` is overwritten where it lies, so that nothing is allocated for it: it
+    /// has to have the format, the type, the fill and the extents of the result. The values that
+    /// it had do not matter. A sparse result, whose size is known only afterwards, takes the
+    /// place of `result` as a whole; see [`Binding::assemble`] for structures that stay.
+    ///
+    /// ```
+    /// use sparsec::{Program, Tensor};
+    /// let a = Tensor::builder("csr", &[2, 2])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
+    /// let x = Tensor::dense(&[2], [10.0, 1.0])?;
+    /// let kernel = Program::parse("y(i) = A(i,j) * x(j)")?.like("A", &a)?.plan()?;
+    /// let mut y = Tensor::dense(&[2], [0.0; 2])?;
+    /// let before = y.vals().as_ptr();
+    /// kernel.bind("A", &a)?.bind("x", &x)?.evaluate_into(&mut y)?;
+    /// assert_eq!(y.values::<f64>(), Some(&[2.0, 30.0][..]));
+    /// assert_eq!(y.vals().as_ptr(), before);
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `E0021` for a dense result that `result` is no place for; else as [`Binding::evaluate`].
+    /// The values of `result` are then anything.
+    pub fn evaluate_into(&self, result: &mut Tensor) -> Result<()> {
+        self.on_threads(|| {
+            let prepared = self.prepare()?;
+            let (compiled, session) = (&prepared.variant.compiled, self.kernel.session());
+            let run = Run::new(
+                compiled,
+                &prepared.extents,
+                &prepared.ready,
+                session,
+                &self.kept,
+            )?;
+            let last = compiled.statements.len() - 1;
+            let mut before = Vec::with_capacity(last);
+            for number in 0..last {
+                let parts = prepared.variant.parts(session, number, false)?;
+                let timings = &mut Timings::default();
+                before.push(run.evaluate(number, parts, &before, 1, timings)?);
+            }
+            let parts = prepared.variant.parts(session, last, false)?;
+            if run.takes_place(last, result)? {
+                run.compute(last, parts, &before, result)?;
+            } else {
+                *result = run.evaluate(last, parts, &before, 1, &mut Timings::default())?;
+            }
+            Ok(())
+        })
     }
 
     /// Computes the results of all statements, by name.
@@ -184,7 +231,6 @@ impl<'a> Binding<'a> {
             &prepared.extents,
             &prepared.ready,
             self.kernel.session(),
-            &self.cancel,
             &self.kept,
         )?;
         let mut results = Vec::with_capacity(compiled.statements.len());
@@ -323,8 +369,7 @@ impl Assembled<'_> {
                 }
                 false => (&bound.ready, &*self.binding.kept),
             };
-            let cancel = &self.binding.cancel;
-            let run = Run::new(compiled, extents, ready, session, cancel, kept)?;
+            let run = Run::new(compiled, extents, ready, session, kept)?;
             let mut same = true;
             for number in 0..self.results.len() {
                 let parts = self.variant.parts(session, number, true)?;

@@ -28,12 +28,13 @@ use sparsec_format::Format;
 use sparsec_index::{IndexVar, Program, Statement, TensorVar};
 use sparsec_loop::{Function, Role};
 use sparsec_plan::Plan;
-use sparsec_runtime::{Cancel, Kernel, KernelArgument};
+use sparsec_runtime::{Build, Cancel, Kernel, KernelArgument};
 use sparsec_tensor::level_extents;
 
 use crate::compute::Prepared;
 use crate::extents::Extents;
-use crate::session::{Backend, Session};
+use crate::options::Backend;
+use crate::session::Session;
 
 /// The formats, fills and extents that a statement's kernels require of their arguments.
 #[derive(Clone, Debug)]
@@ -220,21 +221,30 @@ impl Session {
     /// the first rule that the function breaks.
     pub fn kernel(&self, function: &Function) -> Result<Arc<Kernel>> {
         let runtime = self.runtime();
-        let backend = self.options().backend;
+        let backend = self.backend();
         match backend {
             Backend::Interpreter => return Ok(Arc::new(Kernel::interpreter(function)?)),
-            Backend::Cranelift => return Ok(Arc::new(Kernel::generate(function)?)),
+            Backend::Cranelift => {
+                let kernel = Kernel::generate(function)?;
+                let Build { origin, time } = kernel.build();
+                tracing::debug!(name = function.name, ?origin, ?time, "made a kernel");
+                return Ok(Arc::new(kernel));
+            }
             Backend::Auto | Backend::C => sparsec_loop::verify(function)?,
         }
         let text = sparsec_codegen_c::emit_unit(function);
         let entry = sparsec_codegen_c::launch_name(function);
         // SAFETY: the text is the C of this function, and the name is that of its entry.
-        let (kernel, _) = unsafe {
+        let (kernel, is_new) = unsafe {
             match backend {
-                Backend::Auto => runtime.tiered(function, &text, &entry)?,
-                _ => runtime.compile_c(function, &text, &entry)?,
+                Backend::Auto => runtime.tiered(function, &text, &entry, self.cancel())?,
+                _ => runtime.compile_c(function, &text, &entry, self.cancel())?,
             }
         };
+        if is_new {
+            let Build { origin, time } = kernel.build();
+            tracing::debug!(name = function.name, ?origin, ?time, "made a kernel");
+        }
         Ok(kernel)
     }
 }
@@ -281,8 +291,9 @@ impl Prepared<'_> {
     /// # Errors
     /// As there.
     pub unsafe fn launch_with(&mut self, kernel: &Kernel) -> Result<()> {
+        let cancel = self.cancel().clone();
         let mut arguments = self.arguments(kernel.function());
         // SAFETY: as this function demands.
-        unsafe { kernel.launch(&mut arguments, &Cancel::default()) }
+        unsafe { kernel.launch(&mut arguments, &cancel) }
     }
 }

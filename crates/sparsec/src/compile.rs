@@ -111,10 +111,11 @@ impl Default for Policy {
 /// ```
 /// use std::collections::BTreeMap;
 /// use sparsec::ElementType::F64;
-/// use sparsec::facts::{Facts, TensorFacts};
-/// use sparsec::index::Operator::{Add, Mul};
-/// use sparsec::index::ProgramBuilder;
-/// use sparsec::{Format, Inputs, Policy, Session, Tensor, compile_program};
+/// use sparsec::internals::facts::{Facts, TensorFacts};
+/// use sparsec::internals::index::Operator::{Add, Mul};
+/// use sparsec::internals::index::ProgramBuilder;
+/// use sparsec::internals::{Inputs, Policy, compile_program};
+/// use sparsec::{Format, Session, Tensor};
 ///
 /// let mut program = ProgramBuilder::new();
 /// let y = program.result("y", 1)?;

@@ -118,7 +118,7 @@ impl ComputeStage {
 /// [`Script::replay`].
 ///
 /// ```
-/// use sparsec::compute::{ComputeStage, Transformations, compute};
+/// use sparsec::internals::compute::{ComputeStage, Transformations, compute};
 /// use sparsec::Source;
 /// let nest = Source::new("nest", "computation nest {
 ///   parameters N

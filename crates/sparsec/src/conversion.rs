@@ -36,7 +36,8 @@ pub use costs::bytes_moved;
 /// `E0830` if none is derived; to a union with mirror images, for instance.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, conversion};
+/// use sparsec::internals::conversion;
+/// use sparsec::{ElementType, Format};
 /// let made = conversion::synthesized(&Format::csr(), &Format::csc(), ElementType::F64, &Default::default())?;
 /// let text = made.computation.to_string();
 /// assert!(text.contains("B_q1(q1) = B_pos1(j) + ordinal(j of N1)"), "{text}");
@@ -84,7 +85,8 @@ fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conv
 /// and `bf16`, and those of formats that do not store exactly one triangle.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, conversion};
+/// use sparsec::internals::conversion;
+/// use sparsec::{ElementType, Format};
 /// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j), crd = 32".parse()?;
 /// let wanted = conversion::into(&format, conversion::Wanted::of(ElementType::F64))?;
 /// assert!(wanted.triangle.is_some());
@@ -224,7 +226,8 @@ fn coordinates(destination: &Format, is_meant: impl Fn(LevelKind) -> bool) -> BT
 /// `E0830` for images whose values computations do not compute as packing does.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, conversion};
+/// use sparsec::internals::conversion;
+/// use sparsec::{ElementType, Format};
 /// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
 /// let parts = conversion::described(&format, false)?;
 /// assert_eq!(conversion::pieces(&format, &parts, ElementType::F64)?.len(), 2);
@@ -264,7 +267,8 @@ fn is_added_up(element: ElementType) -> bool {
 /// the widths of its index arrays.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, conversion};
+/// use sparsec::internals::conversion;
+/// use sparsec::{ElementType, Format};
 /// let wanted = conversion::wanted(&Format::dense(2), ElementType::F64);
 /// assert!(wanted.is_unique && wanted.has_padding);
 /// let narrow: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
@@ -405,8 +409,9 @@ impl ConversionStage {
     /// As [`compile_computation`] and [`Conversion::certificate`].
     ///
     /// ```
-    /// use sparsec::{ElementType, Format, conversion};
-    /// use sparsec::conversion::ConversionStage;
+    /// use sparsec::internals::conversion;
+    /// use sparsec::{ElementType, Format};
+    /// use sparsec::internals::conversion::ConversionStage;
     /// let made = conversion::synthesized(&Format::csr(), &Format::csc(), ElementType::F64, &Default::default())?;
     /// let cases = ConversionStage::parse("cases")?.emit(&made, None)?;
     /// assert!(cases.contains("B_crd1       keys of a list             B_crd1(B_q1(q1)) = i\n"), "{cases}");

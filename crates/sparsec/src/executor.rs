@@ -27,7 +27,7 @@ use crate::session::Session;
 /// of neither, `E0820` where it is no sum of products.
 ///
 /// ```
-/// use sparsec::executor::{Operands, Types, executor};
+/// use sparsec::internals::executor::{Operands, Types, executor};
 /// use sparsec::Source;
 /// let diagonals = "
 ///     format dia
@@ -79,8 +79,9 @@ impl Session {
     /// operand that has to be copied and of which one value is several entries.
     ///
     /// ```
-    /// use sparsec::executor::{Operands, Types};
-    /// use sparsec::{Given, Session, Source, Tensor};
+    /// use sparsec::internals::executor::{Operands, Types};
+    /// use sparsec::internals::Given;
+    /// use sparsec::{Session, Source, Tensor};
     /// let coo = "
     ///     format coo
     ///     extents N

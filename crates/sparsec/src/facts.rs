@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use sparsec::Tensor;
-//! use sparsec::facts::TensorFacts;
+//! use sparsec::internals::facts::TensorFacts;
 //! let a = Tensor::builder("csr", &[2, 3])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
 //! let facts = TensorFacts::of(&a);
 //! assert_eq!((facts.n_stored, facts.extents), (Some(2), Some(vec![2, 3])));
@@ -80,7 +80,8 @@ impl TensorFacts {
 /// for [`compile_program`](crate::compile_program).
 ///
 /// ```
-/// use sparsec::{Format, Inputs, Request, Source, Tensor, compile, facts};
+/// use sparsec::internals::{Inputs, Request, compile, facts};
+/// use sparsec::{Format, Source, Tensor};
 /// let a = Tensor::builder("csr", &[2, 3])?.push([0, 1], 2.0).build()?;
 /// let mut request = Request::new(Source::new("expression", "s = A(i,j)"));
 /// request.set_format("A", "csr")?;

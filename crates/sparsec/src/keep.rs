@@ -29,9 +29,9 @@ impl Compiled {
     /// have no length that follows from extents.
     ///
     /// ```
-    /// let mut request = sparsec::Request::new(sparsec::Source::new("spmv", "y(i) = A(i,j) * x(j)"));
+    /// let mut request = sparsec::internals::Request::new(sparsec::Source::new("spmv", "y(i) = A(i,j) * x(j)"));
     /// request.set_format("A", "csr")?;
-    /// let kept = sparsec::compile(&request, &sparsec::Inputs::new())?.keep(Some("spmv"))?;
+    /// let kept = sparsec::internals::compile(&request, &sparsec::internals::Inputs::new())?.keep(Some("spmv"))?;
     /// assert!(kept.header.contains("int32_t evaluate_spmv("));
     /// assert!(kept.file.contains("static inline int32_t compute_spmv_loops("));
     /// # Ok::<(), sparsec::Error>(())

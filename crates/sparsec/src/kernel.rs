@@ -22,12 +22,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
 use sparsec_loop::passes::TileShape;
 use sparsec_plan::{Merge, merges};
+use sparsec_runtime::Cancel;
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -126,7 +128,13 @@ impl Plans {
             return Ok(planned);
         }
         // Planned outside of the lock: two threads may both do it, one stays.
+        let started = Instant::now();
         let planned = Arc::new(Planned::new(request.clone())?);
+        tracing::debug!(
+            program = request.expression.text(),
+            time = ?started.elapsed(),
+            "planned"
+        );
         Ok(plans().keep(request.clone(), planned))
     }
 }
@@ -172,7 +180,13 @@ impl Planned {
         if let Some(variant) = variants().get(&key) {
             return Ok(variant);
         }
+        let started = Instant::now();
         let variant = Arc::new(self.make_variant(&key, operands)?);
+        tracing::debug!(
+            program = self.request.expression.text(),
+            time = ?started.elapsed(),
+            "planned for operands"
+        );
         Ok(variants().keep(key, variant))
     }
 
@@ -376,6 +390,14 @@ impl Kernel {
         let data = statements.map(|statement| &program.tensors[statement.lhs.tensor]);
         data.filter(|data| data.earlier_of.is_none())
             .map(|data| data.name.as_str())
+    }
+
+    /// The same kernel, which runs in a session that ends soon after `cancel` is set.
+    pub(crate) fn until(&self, cancel: &Cancel) -> Self {
+        Self {
+            session: self.session.until(cancel),
+            planned: Arc::clone(&self.planned),
+        }
     }
 
     /// The session that the kernel was planned in.

@@ -12,6 +12,7 @@
 //! values into them ([`Parts`]). The second may run again on operands of the
 //! same structure without anything being assembled again.
 
+mod place;
 mod settle;
 
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ use sparsec_base::{Diagnostic, Result};
 use sparsec_format::Format;
 use sparsec_loop::{Argument, Function, Role};
 use sparsec_plan::{Conversion, View};
-use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
+use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
 
 use self::settle::Settled;
@@ -43,8 +44,6 @@ pub(crate) struct Run<'a> {
     extents: &'a Extents,
     ready: &'a Ready<'a>,
     session: &'a Session,
-    /// Whether anybody still waits.
-    cancel: &'a Cancel,
     /// Copies of operands.
     kept: &'a Kept,
     /// Copies of results.
@@ -75,10 +74,9 @@ impl<'a> Run<'a> {
         extents: &'a Extents,
         ready: &'a Ready<'a>,
         session: &'a Session,
-        cancel: &'a Cancel,
         kept: &'a Kept,
     ) -> Result<Self> {
-        let memory = session.options().memory;
+        let memory = session.memory();
         if !memory::is_small(ready.bytes, memory) {
             memory::check(compiled, extents, memory)?;
         }
@@ -87,7 +85,6 @@ impl<'a> Run<'a> {
             extents,
             ready,
             session,
-            cancel,
             kept,
             of_results: Kept::default(),
             settled: Mutex::default(),
@@ -298,7 +295,7 @@ impl<'a> Run<'a> {
         let function = kernel.function();
         let result = result_of(function);
         OutputTensor::within(
-            self.session.options().memory,
+            self.session.memory(),
             function,
             result,
             format,
@@ -359,7 +356,8 @@ impl<'a> Run<'a> {
             });
         }
         let signature = &self.compiled.statements[number].signature;
-        checked::launch(kernel, signature, self.extents, &mut arguments, self.cancel)
+        let cancel = self.session.cancel();
+        checked::launch(kernel, signature, self.extents, &mut arguments, cancel)
     }
 
     /// The tensor that the loops of a statement read as `name`.
@@ -469,14 +467,13 @@ impl Session {
     /// # Errors
     /// As [`convert`](Self::convert).
     pub(crate) fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
-        if let Some(converted) = self.derived(from, format, Padding::Kept) {
-            return converted;
-        }
-        let options = PackOptions {
-            fill: Some(from.fill()),
-            memory: self.options().memory,
-            ..PackOptions::default()
-        };
-        Tensor::pack_entries(format, from.try_entries()?, options)
+        self.convert_by(from, format, Padding::Kept, || {
+            let options = PackOptions {
+                fill: Some(from.fill()),
+                memory: self.memory(),
+                ..PackOptions::default()
+            };
+            Tensor::pack_entries(format, from.try_entries()?, options)
+        })
     }
 }

@@ -136,10 +136,8 @@
 //! ```
 //! use sparsec::{Backend, Options, Program, Session, Tensor};
 //!
-//! let session = Session::new(Options {
-//!     backend: Backend::Interpreter, // needs no compiler, and checks every access
-//!     ..Options::default()
-//! });
+//! // The interpreter needs no compiler, and checks every access.
+//! let session = Session::new(Options::new().backend(Backend::Interpreter));
 //! let kernel = session.plan(&Program::parse("s = x(i) * x(i)")?)?;
 //! let x = Tensor::dense(&[2], [3.0, 4.0])?;
 //! assert_eq!(kernel.bind("x", &x)?.evaluate()?.get(&[]).to_string(), "25.0");
@@ -151,38 +149,41 @@
 //! | module          | holds                                                        |
 //! |-----------------|--------------------------------------------------------------|
 //! | [`program`]     | a program and what is known of its tensors                   |
+//! | [`build`]       | programs that front ends build, without text                 |
 //! | [`kernel`]      | planned programs, and the variants they are made of          |
-//! | [`networks`]    | contraction trees of planned products, and their intermediates |
 //! | [`binding`]     | operands given to a kernel, and results assembled            |
 //! | [`mod@evaluate`], [`mod@einsum`] | the same in one call                        |
-//! | [`session`]     | engines, options, what is kept                               |
+//! | [`session`], [`options`] | engines, threads, memory, what is kept              |
 //! | [`stage`]       | every stage as text                                          |
-//! | [`request`], [`compile`](mod@compile) | the pipeline by hand: what is asked, for inputs at hand, to kernels |
-//! | [`facts`]       | what is known of data, for programs that front ends build     |
-//! | [`mod@compute`] | computations over relations: their stages, and running them  |
-//! | [`mlir_host`]   | programs of MLIR, run in a session                           |
 //! | [`io`]          | reading and writing files                                    |
-//! | [`notation`](mod@notation), [`index`], [`schedule`], [`level`], [`parallel`], [`runtime`], [`reference`](mod@reference), [`relation`](mod@relation), [`computation`](mod@computation), [`mlir`](mod@mlir), [`mlir_run`](mod@mlir_run), [`codegen_c`], [`codegen_scf`] | the rooms behind, for tools |
+//!
+//! # Platforms
+//!
+//! 64-bit little-endian Linux: x86-64 is tested, AArch64 should work. Other targets
+//! refuse to compile: memory grows in place by a system call of Linux.
 
 pub mod binding;
-pub mod compile;
+mod compile;
 mod compiled;
-pub mod compute;
-pub mod conversion;
+mod compute;
+mod conversion;
 pub mod einsum;
 pub mod evaluate;
-pub mod executor;
-pub mod facts;
+mod executor;
+mod facts;
 mod figures;
-pub mod keep;
+#[doc(hidden)]
+pub mod internals;
+mod keep;
 mod kept;
 pub mod kernel;
-pub mod mlir_host;
-pub mod networks;
+mod mlir_host;
+mod networks;
+pub mod options;
 pub mod program;
 mod ready;
-pub mod relational;
-pub mod request;
+mod relational;
+mod request;
 pub mod session;
 pub mod stage;
 
@@ -197,22 +198,15 @@ mod widths;
 mod work;
 
 pub use binding::{Assembled, Binding};
-pub use compile::{Policy, compile, compile_program};
-pub use compiled::{Compiled, CompiledStatement};
-pub use compute::{CompiledComputation, Given, compile_computation};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
 pub use evaluate::evaluate;
-pub use facts::{Facts, TensorFacts};
-pub use keep::KeptC;
 pub use kernel::Kernel;
-pub use memory::{Smaller, grows, least_bytes, smaller_format};
-pub use networks::Intermediate;
+pub use options::{Backend, Options};
 pub use program::Program;
 pub use relational::Converted;
-pub use request::{Inputs, Request, TensorSpec};
-pub use session::{Backend, Options, Outcome, Session, Timings};
+pub use session::Session;
 pub use stage::{Drawing, Stage};
 
 /// What every function of this crate that can fail gives: one coded
@@ -222,42 +216,32 @@ pub use stage::{Drawing, Stage};
 /// its first fault, and so one type goes through `?` from every crate of ours.
 pub type Error = Diagnostic;
 
+/// Programs that front ends build, without text.
+pub mod build {
+    pub use sparsec_index::build::Value;
+    pub use sparsec_index::function::Properties;
+    pub use sparsec_index::{
+        IndexExpr, IndexVar, Operator, Program, ProgramBuilder, TensorVar, UserFunction,
+    };
+}
+
 pub use sparsec_base::{
     Bool8, Code, Complex, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, bf16,
-    code, f16, suggest,
+    code, f16,
 };
-pub use sparsec_codegen_c as codegen_c;
-pub use sparsec_codegen_scf as codegen_scf;
-pub use sparsec_computation as computation;
-pub use sparsec_computation::Computation;
 pub use sparsec_format::{
     Format, FormatSpec, LevelKind, Preset, RelationFormat, RelationPreset, Role, Storage, Way,
     Widths, presets, relation_presets,
 };
-pub use sparsec_format::{choice, level, statistics};
 pub use sparsec_gradient::{Places, gradient};
-pub use sparsec_index as index;
 pub use sparsec_index::UserFunction;
 pub use sparsec_io as io;
-pub use sparsec_loop::Function;
-pub use sparsec_loop::passes::PIPELINE as PASSES;
-pub use sparsec_mlir as mlir;
-pub use sparsec_mlir_run as mlir_run;
-pub use sparsec_network as network;
-pub use sparsec_notation as notation;
-pub use sparsec_notation::{Notation, TensorName, parse_function};
-pub use sparsec_parallel as parallel;
-pub use sparsec_plan::account;
-pub use sparsec_plan::networks::{Objective, Planner, Wanted};
-pub use sparsec_reference as reference;
-pub use sparsec_relation as relation;
-pub use sparsec_runtime as runtime;
+pub use sparsec_notation::{TensorName, parse_function};
 pub use sparsec_runtime::{Cancel, MemoryLimit};
-pub use sparsec_schedule as schedule;
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,
-    TensorBuilder, TensorRef, Window, generate, generate_with, generated_entries,
+    TensorBuilder, TensorRef, Window,
 };
 
 /// The examples of the README, which run as tests.

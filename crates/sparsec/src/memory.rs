@@ -66,7 +66,8 @@ impl Compiled {
     /// `E0508`, with the largest part of the statement that is too much.
     ///
     /// ```
-    /// use sparsec::{Inputs, MemoryLimit, Request, Source, compile};
+    /// use sparsec::internals::{Inputs, Request, compile};
+    /// use sparsec::{MemoryLimit, Source};
     /// let mut request = Request::new(Source::new("program", "y(i) = A(i,j) * x(j)"));
     /// request.set_format("A", "csr")?;
     /// request.tensor("A").extents = Some(vec![1_000_000, 50]);
@@ -84,7 +85,8 @@ impl Compiled {
     /// can be counted.
     ///
     /// ```
-    /// use sparsec::{Inputs, Request, Source, compile};
+    /// use sparsec::internals::{Inputs, Request, compile};
+    /// use sparsec::Source;
     /// let mut request = Request::new(Source::new("program", "y(i) = A(i,j) * x(j)"));
     /// request.set_format("A", "csr")?;
     /// request.tensor("A").extents = Some(vec![1_000_000, 50]);
@@ -244,7 +246,8 @@ fn of_tensor(
 /// If the format is of another order.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, FormatSpec, least_bytes};
+/// use sparsec::internals::least_bytes;
+/// use sparsec::{ElementType, Format, FormatSpec};
 /// let rows = 5_000_000_000;
 /// assert!(least_bytes(&Format::csr(), &[rows, 7], ElementType::F64) > 20_000_000_000);
 /// assert!(least_bytes(&Format::csf(2), &[rows, 7], ElementType::F64) < 100);

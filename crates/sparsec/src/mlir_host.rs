@@ -13,9 +13,11 @@ use sparsec_mlir::Module;
 use sparsec_mlir_run::{Host, Kernel};
 use sparsec_tensor::{Entries, Tensor};
 
+use crate::compile::{Policy, compile_program};
+use crate::compiled::Compiled;
+use crate::facts::Facts;
 use crate::program::Program;
 use crate::session::Session;
-use crate::{Compiled, Facts, Policy, compile_program};
 
 /// The kernels of a program as a module of MLIR: loops over positions and coordinates.
 ///
@@ -23,8 +25,8 @@ use crate::{Compiled, Facts, Policy, compile_program};
 /// Those of planning the kernels.
 ///
 /// ```
-/// use sparsec::mlir::Module;
-/// use sparsec::mlir_host::sparsified;
+/// use sparsec::internals::mlir::Module;
+/// use sparsec::internals::mlir_host::sparsified;
 /// let text = "func.func @f(%x: tensor<8xf64>, %y: tensor<8xf64>) -> tensor<8xf64> {
 ///   %0 = linalg.add ins(%x, %x : tensor<8xf64>, tensor<8xf64>)
 ///                   outs(%y : tensor<8xf64>) -> tensor<8xf64>
@@ -102,9 +104,10 @@ type Variables<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 /// Runs programs of MLIR: kernels and conversions in a session, output to a writer.
 ///
 /// ```
-/// use sparsec::mlir::Module;
-/// use sparsec::mlir_host::SessionHost;
-/// use sparsec::{Session, Source, mlir_run};
+/// use sparsec::internals::mlir::Module;
+/// use sparsec::internals::mlir_host::SessionHost;
+/// use sparsec::internals::mlir_run;
+/// use sparsec::{Session, Source};
 /// let text = "func.func @main() {
 ///   %0 = arith.constant dense<[1.5, 2.0]> : vector<2xf64>
 ///   vector.print %0 : vector<2xf64>
@@ -198,7 +201,7 @@ impl Host for SessionHost<'_> {
         let options = ReadOptions {
             element: Some(element),
             keep_structure: !mirrored,
-            memory: self.session.options().memory,
+            memory: self.session.memory(),
             ..ReadOptions::default()
         };
         match sparsec_io::read(Path::new(path), &options)?.content {

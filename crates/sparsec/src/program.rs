@@ -101,8 +101,8 @@ impl Program {
     ///
     /// ```
     /// use sparsec::ElementType::F64;
-    /// use sparsec::index::Operator::{Add, Mul};
-    /// use sparsec::index::ProgramBuilder;
+    /// use sparsec::build::Operator::{Add, Mul};
+    /// use sparsec::build::ProgramBuilder;
     /// use sparsec::{Program, Session, Tensor};
     /// let mut built = ProgramBuilder::new();
     /// let s = built.result("s", 0)?;

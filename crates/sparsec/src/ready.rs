@@ -43,7 +43,7 @@ impl<'a> Ready<'a> {
         given: &BTreeMap<&str, &'a Tensor>,
         session: &Session,
     ) -> Result<Self> {
-        let bytes = memory::check(compiled, extents, session.options().memory)?;
+        let bytes = memory::check(compiled, extents, session.memory())?;
         work::check(compiled, extents, given)?;
         let mut operands = BTreeMap::new();
         for (id, data) in compiled.program.tensors.iter() {
@@ -57,9 +57,7 @@ impl<'a> Ready<'a> {
                     format!("there is no tensor for `{name}`"),
                 )
                 .at(&compiled.program.source, data.span, "read here")
-                .help(format!(
-                    "give it data: a call of `bind(\"{name}\", …)` in Rust, `-i {name}=…` or `-g {name}=…` on the command line"
-                )));
+                .help(format!("give it data: `bind(\"{name}\", …)`")));
             };
             let format = compiled.formats.of(id);
             let tensor = if widths::is_stored_as(tensor, format) {

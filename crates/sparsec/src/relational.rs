@@ -27,7 +27,8 @@ use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
 use crate::conversion::{described, into, unequal_mirrored};
-use crate::session::{Backend, Session};
+use crate::options::Backend;
+use crate::session::Session;
 
 mod order;
 mod side;
@@ -58,7 +59,8 @@ pub struct Converted {
 /// has.
 ///
 /// ```
-/// use sparsec::{ElementType, FormatSpec, relational};
+/// use sparsec::internals::relational;
+/// use sparsec::{ElementType, FormatSpec};
 /// let jagged: FormatSpec = "jds".parse()?;
 /// let jds = jagged.relation(2)?.expect("a relation");
 /// let text = relational::assembly(&jds, ElementType::F32)?.expect("it states one").to_string();
@@ -145,13 +147,13 @@ impl Session {
     fn unstored(&self, tensor: &RelationTensor, format: &Format) -> Result<Tensor> {
         let is_large = tensor.values().len() > MANY;
         if is_large
-            && self.options().backend != Backend::Interpreter
+            && self.backend() != Backend::Interpreter
             && let Ok(Some(made)) = self.derived_levels(tensor, format)
         {
             return Ok(made);
         }
         let options = PackOptions {
-            memory: self.options().memory,
+            memory: self.memory(),
             ..PackOptions::default()
         };
         Tensor::pack_entries(format, tensor.entries()?, options)

@@ -11,7 +11,7 @@ use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_parallel::Pool;
 use sparsec_reference as reference;
-use sparsec_runtime::{Cancel, Environment, MemoryLimit, Origin};
+use sparsec_runtime::{Cancel, MemoryLimit, Origin};
 use sparsec_tensor::{PackOptions, Tensor};
 
 use crate::compile::operands;
@@ -21,71 +21,10 @@ use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::Plans;
 use crate::launch::Run;
+use crate::options::{Backend, Options};
 use crate::parts::Parts;
 use crate::ready::Ready;
 use crate::request::Inputs;
-
-/// Which engine runs kernels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Backend {
-    /// The fastest engine of this machine: code made in memory answers at once,
-    /// and C takes its place when it is compiled, behind the caller's back. The
-    /// results are the same, to the bit. Needs no compiler.
-    #[default]
-    Auto,
-    /// C through the system's compiler.
-    C,
-    /// Machine code made in memory, which needs no compiler.
-    Cranelift,
-    /// The checked interpreter, which needs no compiler and is slow.
-    Interpreter,
-}
-
-/// How kernels are run. More may be added: begin with the defaults.
-///
-/// ```
-/// use sparsec::{Options, Session};
-/// let mut options = Options::default();
-/// options.environment.cache_dir = Some("/var/cache/my-service".into());
-/// options.environment.sparsec_cc = Some("clang-19".into());
-/// let session = Session::new(options);
-/// ```
-///
-/// What is said of one program stands with it: formats with widths of index
-/// arrays, types, a schedule; see [`Program`](crate::Program).
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Which engine runs them.
-    pub backend: Backend,
-    /// Whether sparse results are assembled by one kernel and computed by
-    /// another, so that each can be timed, and values computed again.
-    pub apart: bool,
-    /// How often values are computed; more than once for timing.
-    pub repeat: usize,
-    /// How much memory results and workspaces may take.
-    pub memory: MemoryLimit,
-    /// How many threads the session has for its kernels and conversions; 0 are those
-    /// that the process has in common, one for each processor unless
-    /// [`parallel::set_threads`](sparsec_parallel::set_threads) says otherwise. Results
-    /// are the same, to the bit.
-    pub threads: usize,
-    /// The variables that choose compiler and cache.
-    pub environment: Environment,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            backend: Backend::Auto,
-            apart: false,
-            repeat: 1,
-            memory: MemoryLimit::default(),
-            threads: 0,
-            environment: Environment::of_process(),
-        }
-    }
-}
 
 /// Plans, compiles and runs programs, and keeps what it made.
 ///
@@ -96,6 +35,8 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Session {
     inner: Arc<Inner>,
+    /// Whether anybody still waits for what this clone does.
+    cancel: Cancel,
 }
 
 #[derive(Debug)]
@@ -129,6 +70,25 @@ pub struct Outcome {
     pub earlier: BTreeMap<String, Tensor>,
     /// Where the time went.
     pub timings: Timings,
+}
+
+/// How the values of results are computed for timing.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeats {
+    /// How often values are computed.
+    pub times: usize,
+    /// Whether sparse results are assembled by one kernel and computed by
+    /// another, so that each can be timed, and values computed again.
+    pub apart: bool,
+}
+
+impl Default for Repeats {
+    fn default() -> Self {
+        Self {
+            times: 1,
+            apart: false,
+        }
+    }
 }
 
 /// Where the time of a run went.
@@ -167,28 +127,57 @@ impl Session {
                 pool: (options.threads > 0).then(|| Pool::new(options.threads)),
                 options,
             }),
+            cancel: Cancel::default(),
         }
+    }
+
+    /// The same session, whose work ends soon after `cancel` is set, from another thread, with
+    /// `E0521`: kernels, conversions, and waiting for a C compiler. Planning, sorting and making
+    /// code in memory end first.
+    ///
+    /// ```
+    /// use sparsec::{Cancel, Format, Session, Tensor, code};
+    /// let a = Tensor::builder("csr", &[2, 3])?.push([0, 2], 1.0).build()?;
+    /// let cancel = Cancel::default();
+    /// let session = Session::interpreter();
+    /// cancel.set();
+    /// let refused = session.until(&cancel).convert(&a, &Format::csc()).unwrap_err();
+    /// assert_eq!(refused.code(), code::CANCELLED);
+    /// assert!(session.convert(&a, &Format::csc()).is_ok());
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    pub fn until(&self, cancel: &Cancel) -> Self {
+        Self {
+            inner: Arc::clone(&self.inner),
+            cancel: cancel.clone(),
+        }
+    }
+
+    pub(crate) fn cancel(&self) -> &Cancel {
+        &self.cancel
     }
 
     /// A session whose kernels are interpreted.
     pub fn interpreter() -> Self {
-        Self::new(Options {
-            backend: Backend::Interpreter,
-            ..Options::default()
-        })
+        Self::new(Options::new().backend(Backend::Interpreter))
     }
 
     /// The session of the functions that take none, such as
     /// [`evaluate`](crate::evaluate()) and [`Program::plan`](crate::Program::plan):
-    /// one a process, with the options that the environment asks for.
+    /// one a process, with the [options that the environment asks for](Options::from_env).
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Session> = OnceLock::new();
-        SHARED.get_or_init(|| Self::new(Options::default()))
+        SHARED.get_or_init(|| Self::new(Options::from_env()))
     }
 
-    /// How this session runs kernels.
-    pub fn options(&self) -> &Options {
-        &self.inner.options
+    /// Which engine runs kernels.
+    pub fn backend(&self) -> Backend {
+        self.inner.options.backend
+    }
+
+    /// How much memory results and workspaces may take.
+    pub fn memory(&self) -> MemoryLimit {
+        self.inner.options.memory
     }
 
     pub(crate) fn id(&self) -> SessionId {
@@ -212,6 +201,7 @@ impl Session {
     }
 
     /// The compiler and the cache that this session uses.
+    #[doc(hidden)]
     pub fn runtime(&self) -> &sparsec_runtime::Session {
         &self.inner.runtime
     }
@@ -225,28 +215,41 @@ impl Session {
     /// compiled for; `E0314` for an input that is missing, `E0508` for a program that takes more
     /// memory than there is, the diagnostic of a
     /// conversion, a compile, or a kernel that gave up.
+    #[doc(hidden)]
     pub fn run(&self, compiled: &Compiled, inputs: impl Borrow<Inputs>) -> Result<Outcome> {
-        let inputs = inputs.borrow();
-        self.on_threads(|| self.outcome(compiled, inputs))
+        self.run_timed(compiled, inputs.borrow(), Repeats::default())
     }
 
-    fn outcome(&self, compiled: &Compiled, inputs: &Inputs) -> Result<Outcome> {
+    /// As [`Session::run`], with values computed as often as is said.
+    ///
+    /// # Errors
+    /// As there.
+    #[doc(hidden)]
+    pub fn run_timed(
+        &self,
+        compiled: &Compiled,
+        inputs: &Inputs,
+        repeats: Repeats,
+    ) -> Result<Outcome> {
+        self.on_threads(|| self.outcome(compiled, inputs, repeats))
+    }
+
+    fn outcome(&self, compiled: &Compiled, inputs: &Inputs, repeats: Repeats) -> Result<Outcome> {
         let mut timings = Timings::default();
         let operands = operands(inputs);
         let extents = fitting::check_operands(compiled, &operands)?;
         let started = Instant::now();
-        let (kept, cancel) = (Kept::default(), Cancel::default());
+        let kept = Kept::default();
         let ready = Ready::new(compiled, &extents, &operands, self)?;
-        let run = Run::new(compiled, &extents, &ready, self, &cancel, &kept)?;
+        let run = Run::new(compiled, &extents, &ready, self, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {
             let started = Instant::now();
-            let parts = self.parts(&statement.function, self.inner.options.apart)?;
+            let parts = self.parts(&statement.function, repeats.apart)?;
             timings.compile += started.elapsed();
             timings.origins.extend(parts.origins());
-            let repeat = self.inner.options.repeat;
-            results.push(run.evaluate(number, &parts, &results, repeat, &mut timings)?);
+            results.push(run.evaluate(number, &parts, &results, repeats.times, &mut timings)?);
         }
         timings.n_converted = run.n_converted();
         let named = compiled.named(results);
@@ -262,6 +265,7 @@ impl Session {
     /// # Errors
     /// `E0515` with the first entry that differs; `E0516` where there is more to visit than
     /// anybody waits for.
+    #[doc(hidden)]
     pub fn check(&self, compiled: &Compiled, inputs: &Inputs, outcome: &Outcome) -> Result<()> {
         let program = &compiled.resolved;
         let mut known: BTreeMap<String, Cow<'_, Tensor>> = BTreeMap::new();
@@ -289,7 +293,7 @@ impl Session {
                 .at(&program.source, statement.span, "computed here")
                 .note(difference.to_string())
                 .help(
-                    "where operands store infinities, run with `--strict`; if it differs \
+                    "where operands store infinities, run with `Program::strict`; if it differs \
                      still, this is a fault of sparsec: please report it with the expression",
                 ));
             }
@@ -300,7 +304,7 @@ impl Session {
 
     fn packing(&self) -> PackOptions {
         PackOptions {
-            memory: self.options().memory,
+            memory: self.memory(),
             ..PackOptions::default()
         }
     }
@@ -328,6 +332,6 @@ impl Session {
 
 impl Default for Session {
     fn default() -> Self {
-        Self::new(Options::default())
+        Self::new(Options::from_env())
     }
 }

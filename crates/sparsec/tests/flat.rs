@@ -31,10 +31,7 @@ fn memory_stays_flat() -> sparsec::Result<()> {
     let program = Program::parse("C(i,j) = A(i,k) * A(k,j)")?
         .format("C", "csr")?
         .like("A", &a)?;
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift));
     let kernel = session.plan(&program)?;
     let binding = kernel.bind("A", &a)?;
     let mut assembled = binding.assemble()?;

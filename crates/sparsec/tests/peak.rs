@@ -44,11 +44,11 @@ fn peaks_are_what_is_needed() {
         ("C(i,j) = A(i,j) * D(i,k) * D(j,k)", "csr", 0),
     ];
     for threads in [1, 2] {
-        let session = Session::new(Options {
-            backend: Backend::Cranelift,
-            threads,
-            ..Options::default()
-        });
+        let session = Session::new(
+            Options::from_env()
+                .backend(Backend::Cranelift)
+                .threads(threads),
+        );
         for (text, format, workspaces) in cases {
             let given = [("A", &a), ("B", &b), ("x", &x), ("D", &d)];
             let used = given

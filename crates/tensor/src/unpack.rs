@@ -360,6 +360,23 @@ impl Tensor {
         });
         found.unwrap_or_else(|| self.fill())
     }
+
+    /// As [`Tensor::get`], for a known type; `None` where the tensor has another.
+    ///
+    /// ```
+    /// # use sparsec_format::Format;
+    /// # use sparsec_tensor::Tensor;
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[1, 2, 0, 1], &[7.0, 5.0])?;
+    /// assert_eq!((a.get_as(&[1, 2]), a.get_as(&[0, 0])), (Some(7.0), Some(0.0)));
+    /// assert_eq!(a.get_as::<i64>(&[1, 2]), None);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As there.
+    pub fn get_as<T: Element>(&self, coords: &[u64]) -> Option<T> {
+        T::from_scalar(self.get(coords))
+    }
 }
 
 /// The stored entries of a tensor.

@@ -15,7 +15,7 @@
 //! automatic pipeline; a file that asks for `diagnostic` is to be refused, and
 //! the section is what the user reads.
 
-use sparsec::compute::{ComputeStage, Transformations, compute};
+use sparsec::internals::compute::{ComputeStage, Transformations, compute};
 use sparsec::{Result, Source};
 
 use crate::file::{Section, join, split};

@@ -20,7 +20,7 @@ use sparsec_base::types;
 use sparsec_base::{Complex, Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::parse_spec;
 
-use sparsec::{Request, TensorSpec};
+use sparsec::internals::{Request, TensorSpec};
 
 /// What begins the header of a section.
 const SECTION: &str = "---- ";

@@ -9,8 +9,9 @@
 
 use std::fmt::Write as _;
 
-use sparsec::mlir::{Dialect, Module, Type, Value};
-use sparsec::{ElementType, Inputs, Scalar, Source, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::internals::mlir::{Dialect, Module, Type, Value};
+use sparsec::{ElementType, Scalar, Source, Tensor};
 
 use crate::stages::Check;
 
@@ -38,7 +39,7 @@ pub fn program(module: &str, inputs: &Inputs) -> Check<String> {
         .find(|op| op.name() == "func.func")
         .ok_or("no function")?;
     let name = match function.attribute("sym_name") {
-        Some(sparsec::mlir::Attribute::Text(name)) => name.clone(),
+        Some(sparsec::internals::mlir::Attribute::Text(name)) => name.clone(),
         _ => return Err("a function without a name".to_owned()),
     };
     let block = function.region("body").block.ok_or("no body")?;
@@ -105,7 +106,7 @@ impl Main<'_> {
         let mut value = self.op(&format!("arith.constant dense<{entries}> : {dense}"));
         let mut from = dense;
         if let Some(encoding) = ty.encoding() {
-            let encoding = sparsec::mlir::Attribute::Encoding(encoding.clone());
+            let encoding = sparsec::internals::mlir::Attribute::Encoding(encoding.clone());
             let encoding = self.module.spell().attribute(&encoding);
             let to = format!("tensor<{extents}{number}, {encoding}>");
             value = self.op(&format!("sparse_tensor.convert {value} : {from} to {to}"));

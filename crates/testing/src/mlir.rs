@@ -28,9 +28,10 @@
 //! `dialect=16` on the line `test mlir …` says how the text is read. A program that is to be
 //! refused has the expectation of [`refuse`](crate::refuse) behind the line at fault.
 
-use sparsec::mlir::{Dialect, Module};
-use sparsec::mlir_host::{SessionHost, compiled, sparsified};
-use sparsec::{Backend, Options, Result, Session, Source, Stage, mlir_run};
+use sparsec::internals::mlir::{Dialect, Module};
+use sparsec::internals::mlir_host::{SessionHost, compiled, sparsified};
+use sparsec::internals::mlir_run;
+use sparsec::{Backend, Options, Result, Session, Source, Stage};
 
 use crate::file::{Section, join, split};
 use crate::refuse::{Expectation, diagnostic};
@@ -135,10 +136,7 @@ pub fn printed(module: &Module, session: Session, files: &[String]) -> Result<St
 }
 
 fn run(module: &Module, files: &[String]) -> Result<String> {
-    let compiled = Session::new(Options {
-        backend: Backend::Cranelift,
-        ..Options::default()
-    });
+    let compiled = Session::new(Options::from_env().backend(Backend::Cranelift));
     let interpreted = printed(module, Session::interpreter(), files)?;
     let compiled = printed(module, compiled, files)?;
     assert_eq!(

@@ -9,7 +9,8 @@
 
 use std::fmt::Write as _;
 
-use sparsec::{ElementType, Scalar, codegen_scf};
+use sparsec::internals::codegen_scf;
+use sparsec::{ElementType, Scalar};
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
 use sparsec_loop::{Access, Failure, Function, Role};
 

@@ -17,7 +17,8 @@
 //! no difference which step refuses the program: reading, planning, emitting
 //! the stages that follow on the line `test error`, or running it on empty tensors.
 
-use sparsec::{Diagnostic, Entries, Inputs, Result, Session, Stage, Tensor, compile};
+use sparsec::internals::{Inputs, compile};
+use sparsec::{Diagnostic, Entries, Result, Session, Stage, Tensor};
 
 use crate::file::{Filetest, Section, join, split};
 use crate::stages::{Check, compare};

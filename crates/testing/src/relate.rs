@@ -27,7 +27,7 @@
 //! | `equal`      | whether `against` has the same pairs           |
 
 use sparsec::Result;
-use sparsec::relation::{Declarations, Relation};
+use sparsec::internals::relation::{Declarations, Relation};
 
 use crate::file::{Section, join, split};
 use crate::stages::{Check, compare_all};

@@ -4,9 +4,9 @@
 //! fit where they come are left out. What is left is legal as far as the
 //! statement goes; whether formats follow is for the compiler to say.
 
-use sparsec::index::concrete::{Clause, MergeStrategy};
-use sparsec::index::{Concrete, IndexVar, TensorRole, WorkspaceKind};
-use sparsec::schedule::Schedule;
+use sparsec::internals::index::concrete::{Clause, MergeStrategy};
+use sparsec::internals::index::{Concrete, IndexVar, TensorRole, WorkspaceKind};
+use sparsec::internals::schedule::Schedule;
 use sparsec::{Format, Source};
 use sparsec_base::mark::{Races, Unit};
 
@@ -111,7 +111,9 @@ fn positions(concrete: &Concrete, var: IndexVar, at: usize) -> Option<String> {
     concrete.stmt.for_each_assign(&mut |_, _, rhs| {
         rhs.for_each_access(&mut |access| {
             if access.plain_vars().is_some() && originals.iter().all(|var| access.uses(*var)) {
-                fitting.push(concrete.expr_text(&sparsec::index::Expr::Access(access.clone())));
+                fitting.push(
+                    concrete.expr_text(&sparsec::internals::index::Expr::Access(access.clone())),
+                );
             }
         });
     });

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::index::Program;
-use sparsec::reference::CoordinateMap;
+use sparsec::Tensor;
+use sparsec::internals::index::Program;
+use sparsec::internals::reference::CoordinateMap;
+use sparsec::internals::{Compiled, Inputs, Outcome, Repeats, compile, reference};
 use sparsec::{Backend, Options, Session};
-use sparsec::{Compiled, Inputs, Outcome, Tensor, compile, reference};
 
 use sparsec_runtime::Environment;
 
@@ -18,28 +19,22 @@ const MOST_POINTS: u64 = 1 << 20;
 
 /// The engines that cases run on.
 #[derive(Debug)]
-pub struct Engines(Vec<(&'static str, Session)>);
+pub struct Engines(Vec<(&'static str, Session, Repeats)>);
 
 impl Engines {
     /// The interpreter, the interpreter with assembly apart, Cranelift, and C with the
     /// compiler and the cache of `environment`.
     pub fn new(environment: Environment) -> Self {
-        let session = |backend, apart| {
-            Session::new(Options {
-                backend,
-                apart,
-                environment: environment.clone(),
-                ..Options::default()
-            })
+        let engine = |name, backend, apart| {
+            let options = Options::new().environment(environment.clone());
+            let session = Session::new(options.backend(backend));
+            (name, session, Repeats { apart, times: 1 })
         };
         Self(vec![
-            ("interpreter", session(Backend::Interpreter, false)),
-            (
-                "interpreter, assembly apart",
-                session(Backend::Interpreter, true),
-            ),
-            ("Cranelift", session(Backend::Cranelift, false)),
-            ("C", session(Backend::C, false)),
+            engine("interpreter", Backend::Interpreter, false),
+            engine("interpreter, assembly apart", Backend::Interpreter, true),
+            engine("Cranelift", Backend::Cranelift, false),
+            engine("C", Backend::C, false),
         ])
     }
 }
@@ -100,8 +95,8 @@ fn given(file: &Filetest, compiled: &Compiled, case: &Case) -> Check<Inputs> {
 fn check_case(file: &Filetest, compiled: &Compiled, engines: &Engines, case: &Case) -> Check {
     let inputs = given(file, compiled, case)?;
     let compiled = compile(&file.request, &inputs).map_err(|error| error.render(false))?;
-    for (engine, session) in &engines.0 {
-        let outcome = session.run(&compiled, &inputs);
+    for (engine, session, repeats) in &engines.0 {
+        let outcome = session.run_timed(&compiled, &inputs, *repeats);
         check_outcome(file, &compiled, &inputs, case, outcome)
             .map_err(|error| format!("{engine}: {error}"))?;
     }
@@ -198,7 +193,8 @@ fn input(file: &Filetest, compiled: &Compiled, name: &str, data: &Data) -> Check
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sparsec::{Format, Request, Source, code};
+    use sparsec::internals::Request;
+    use sparsec::{Format, Source, code};
 
     fn vector(values: &[f64]) -> Inputs {
         let extents = [values.len() as u64];

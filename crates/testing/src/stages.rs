@@ -3,7 +3,8 @@
 //! What is text of a language is also read back: loop IR, schedules and concrete
 //! notation have to print as the same text again.
 
-use sparsec::{Compiled, Function, Inputs, Request, Source, Stage, codegen_c, compile};
+use sparsec::internals::{Compiled, Function, Inputs, Request, codegen_c, compile};
+use sparsec::{Source, Stage};
 use sparsec_index::{Concrete, TensorRole, Tensors};
 use sparsec_schedule::parse_concrete;
 

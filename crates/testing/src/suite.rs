@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sparsec::{Inputs, compile};
+use sparsec::internals::{Inputs, compile};
 
 use crate::compute;
 use crate::file::{Filetest, Section, join};

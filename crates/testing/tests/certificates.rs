@@ -1,6 +1,6 @@
 //! Certificates of conversions between presets: all obligations are proved.
 
-use sparsec::conversion::synthesized;
+use sparsec::internals::conversion::synthesized;
 use sparsec::{ElementType, Format, FormatSpec, code};
 use sparsec_format::presets;
 

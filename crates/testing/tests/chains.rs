@@ -3,9 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{
-    Backend, Code, Computation, Given, Options, Scalar, Session, Tensor, code, compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Backend, Code, Options, Scalar, Session, Tensor, code};
 
 /// The inputs of a computation: parameters, and arrays of 32-bit integers or floats.
 #[derive(Clone, Default)]
@@ -17,13 +16,8 @@ struct Case {
 
 fn engines() -> Vec<Session> {
     let backends = [Backend::Interpreter, Backend::Cranelift, Backend::C];
-    let sessions = backends.map(|backend| {
-        Session::new(Options {
-            backend,
-            threads: 1,
-            ..Options::default()
-        })
-    });
+    let sessions =
+        backends.map(|backend| Session::new(Options::from_env().backend(backend).threads(1)));
     sessions.into()
 }
 
@@ -64,7 +58,7 @@ impl Case {
 
     fn evaluated(&self, text: &str, most: i64) -> BTreeMap<String, Vec<f64>> {
         let computation: Computation = text.parse().unwrap_or_else(|error| panic!("{error}"));
-        let mut given = sparsec::computation::Given::default();
+        let mut given = sparsec::internals::computation::Given::default();
         for (name, value) in &self.parameters {
             given.parameters.insert((*name).to_owned(), *value);
         }
@@ -94,7 +88,7 @@ impl Case {
                     found,
                     Ok(expected.clone()),
                     "{:?} in shares of {grain:?}",
-                    engine.options().backend
+                    engine.backend()
                 );
             }
         }

@@ -1,9 +1,7 @@
 //! What plans choose by what operands hold, and that it computes the same.
 
-use sparsec::{
-    Backend, ElementType, Format, Inputs, Options, Request, Session, Source, Tensor, compile,
-    generate, reference,
-};
+use sparsec::internals::{Inputs, Request, compile, generate, reference};
+use sparsec::{Backend, ElementType, Format, Options, Session, Source, Tensor};
 
 /// A generated tensor with compressed levels: `random(nnz=10)`.
 fn tensor(spec: &str, extents: &[u64]) -> Tensor {
@@ -30,10 +28,7 @@ fn chosen_for(request: Request, operands: &[(&str, Tensor)]) -> String {
     let compiled = compile(&request, &inputs).unwrap_or_else(|error| panic!("{error}"));
     let expected = reference::evaluate(compiled.resolved(), &inputs).expect("a reference");
     for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-        let session = Session::new(Options {
-            backend,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(backend));
         let outcome = session.run(&compiled, &inputs);
         let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
         for (name, found) in &outcome.tensors {

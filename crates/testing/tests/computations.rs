@@ -7,10 +7,9 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use sparsec::relation::{Environment, Set};
-use sparsec::{
-    Backend, Code, Computation, Given, Options, Session, Tensor, code, compile_computation,
-};
+use sparsec::internals::relation::{Environment, Set};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Backend, Code, Options, Session, Tensor, code};
 
 const BASE: i64 = 1009;
 const PRIME: i64 = 1_000_003;
@@ -136,7 +135,7 @@ impl World {
                 found,
                 Some(self.expected(set)),
                 "{set} with {:?}\n{}",
-                engine.options().backend,
+                engine.backend(),
                 compiled.lowered()
             );
         }
@@ -144,13 +143,8 @@ impl World {
 }
 
 fn engines(backends: &[Backend]) -> Vec<Session> {
-    let session = |backend: &Backend| {
-        Session::new(Options {
-            backend: *backend,
-            threads: 1,
-            ..Options::default()
-        })
-    };
+    let session =
+        |backend: &Backend| Session::new(Options::from_env().backend(*backend).threads(1));
     backends.iter().map(session).collect()
 }
 

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use sparsec::{FormatSpec, Inputs, Request, Session, Source, Stage, Tensor, compile, reference};
+use sparsec::internals::{Inputs, Request, compile, reference};
+use sparsec::{FormatSpec, Session, Source, Stage, Tensor};
 
 const VARS: [&str; 6] = ["i", "j", "k", "l", "m", "n"];
 const EXTENTS: [u64; 6] = [7, 9, 8, 6, 10, 5];

@@ -1,7 +1,7 @@
 //! Synthesized conversions between all pairs of formats of one part, beside the conversion
 //! by unpacking and packing.
 
-use sparsec::conversion::Converter;
+use sparsec::internals::conversion::Converter;
 use sparsec::{
     Array, Backend, Diagnostic, ElementType, Format, FormatSpec, Options, PackOptions, Scalar,
     Session, Tensor, code,
@@ -130,11 +130,7 @@ fn conversions_of_several_parts_are_those_of_unpacking_and_packing() {
         ("csr", &[5u64, 5][..], vec![1, 0, 2, 2, 4, 1, 4, 3]),
         ("csr", &[3, 3], vec![]),
     ];
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift).threads(1));
     for source in mirrored {
         for (_, extents, coordinates) in lower {
             let (is_skew, mut coordinates) = (source.contains("skew"), coordinates.clone());
@@ -210,11 +206,7 @@ fn format_of(text: &str) -> Format {
 }
 
 fn machine() -> Session {
-    Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    })
+    Session::new(Options::from_env().backend(Backend::Cranelift).threads(1))
 }
 
 #[test]
@@ -225,11 +217,7 @@ fn conversions_into_tables_are_those_of_unpacking_and_packing() {
 
 #[test]
 fn fills_are_kept() {
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift).threads(1));
     for fill in [f64::INFINITY, -0.0] {
         for source in ["csr", "bsr(2, 2)", "scoo"] {
             for destination in ["csc", "dense", "dia", "bsr(2, 3)", "ell"] {
@@ -276,11 +264,7 @@ fn repeated_entries_are_added_up() {
         "dia",
         "mcoo",
     ];
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift).threads(1));
     for source in of {
         let source: Format = source.parse().expect("a format");
         let (pos, row) = (
@@ -396,11 +380,7 @@ fn sorted(tensor: &Tensor) -> Vec<(Vec<u64>, String)> {
 /// Converts tensors of these extents and numbers of entries from each source to each other
 /// source and to each destination.
 fn check(sources: &[&str], destinations: &[&str], tensors: &[(&[u64], usize)]) {
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift).threads(1));
     let format = |text: &&str| {
         let spec = text.parse::<FormatSpec>();
         let format = spec.and_then(|spec| spec.resolve(spec.order().unwrap_or(2)));

@@ -2,21 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{
-    Backend, Code, Computation, Diagnostic, Given, Options, Session, Tensor, code,
-    compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Backend, Code, Diagnostic, Options, Session, Tensor, code};
 
 /// The results on every engine that needs no compiler, which agree.
 fn run(text: &str, given: &Given<'_>) -> Result<BTreeMap<String, Tensor>, Diagnostic> {
     let computation: Computation = text.parse()?;
     let compiled = compile_computation(&computation)?;
     let interpreted = Session::interpreter().compute(&compiled, given);
-    let machine = Session::new(Options {
-        backend: Backend::Cranelift,
-        threads: 1,
-        ..Options::default()
-    });
+    let machine = Session::new(Options::from_env().backend(Backend::Cranelift).threads(1));
     let generated = machine.compute(&compiled, given);
     match (&interpreted, &generated) {
         (Ok(one), Ok(other)) => assert_eq!(one, other),

@@ -12,11 +12,9 @@
 
 use std::collections::BTreeSet;
 
+use sparsec::internals::{Inputs, Repeats, Request, compile, generate, reference};
 use sparsec::io::ReadOptions;
-use sparsec::{
-    Backend, ElementType, FormatSpec, Inputs, Options, PackOptions, Request, Session, Source,
-    Tensor, compile, generate, reference,
-};
+use sparsec::{Backend, ElementType, FormatSpec, Options, PackOptions, Session, Source, Tensor};
 
 /// How far index variables run: `p` as far as `i`, for transposes.
 const EXTENTS: [(char, u64); 8] = [
@@ -68,7 +66,6 @@ type Formats = &'static [(&'static str, &'static [&'static str])];
 
 struct Engines {
     interpreter: Session,
-    apart: Session,
     c: Session,
     _cache: tempfile::TempDir,
 }
@@ -76,20 +73,18 @@ struct Engines {
 impl Engines {
     fn new() -> Self {
         let cache = tempfile::tempdir().expect("a scratch directory");
-        let mut environment = sparsec::runtime::Environment::of_process();
+        let mut environment = sparsec::internals::runtime::Environment::of_process();
         environment.cache_dir = Some(cache.path().into());
-        let session = |backend, apart| {
-            Session::new(Options {
-                backend,
-                apart,
-                environment: environment.clone(),
-                ..Options::default()
-            })
+        let session = |backend| {
+            Session::new(
+                Options::new()
+                    .backend(backend)
+                    .environment(environment.clone()),
+            )
         };
         Self {
-            interpreter: session(Backend::Interpreter, false),
-            apart: session(Backend::Interpreter, true),
-            c: session(Backend::C, false),
+            interpreter: session(Backend::Interpreter),
+            c: session(Backend::C),
             _cache: cache,
         }
     }
@@ -107,12 +102,10 @@ impl Engines {
             _ => reference::evaluate(program, inputs),
         };
         let expected = expected.expect(said);
-        let c = as_c.then_some(&self.c);
-        for session in [Some(&self.interpreter), Some(&self.apart), c]
-            .into_iter()
-            .flatten()
-        {
-            let ran = session.run(&compiled, inputs);
+        let c = as_c.then_some((&self.c, false));
+        let engines = [(&self.interpreter, false), (&self.interpreter, true)];
+        for (session, apart) in engines.into_iter().chain(c) {
+            let ran = session.run_timed(&compiled, inputs, Repeats { apart, times: 1 });
             let outcome = ran.unwrap_or_else(|error| panic!("{said}\n{error}"));
             for (name, found) in &outcome.tensors {
                 let difference = reference::compare_exact(&expected[name], found);

@@ -1,7 +1,8 @@
 //! Tensors of few entries and huge extents: everything is stored and computed by
 //! coordinates, and nothing has the size of an extent.
 
-use sparsec::{Format, FormatSpec, Inputs, Request, Session, Source, Tensor, compile, reference};
+use sparsec::internals::{Inputs, Request, compile, reference};
+use sparsec::{Format, FormatSpec, Session, Source, Tensor};
 
 const EXTENT: u64 = 1 << 33;
 
@@ -70,7 +71,7 @@ fn entries_beyond_31_bits_are_counted() {
     let spec = FormatSpec::parse(&Source::new("format", "dense"));
     let dense = spec.and_then(|spec| spec.resolve(2)).expect("a preset");
     // Pages that nobody writes to are none.
-    let zeros = sparsec::generate(
+    let zeros = sparsec::internals::generate(
         &Source::new("generator", "dense:zeros"),
         &[2, N],
         Some(&dense),
@@ -85,10 +86,7 @@ fn entries_beyond_31_bits_are_counted() {
         "s = sum{i,j}(b(i,j)); n = sum{i,j}(u64(b(i,j) < 9)); m = max{i}(max{j}(b(i,j)))",
     ));
     let inputs = Inputs::from([("b".to_owned(), b)]);
-    let options = sparsec::Options {
-        backend: sparsec::Backend::C,
-        ..sparsec::Options::default()
-    };
+    let options = sparsec::Options::from_env().backend(sparsec::Backend::C);
     let session = Session::new(options);
     let compiled = compile(&request, &inputs).expect("a program");
     let found = session.run(&compiled, &inputs).expect("a result");

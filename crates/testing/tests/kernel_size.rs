@@ -1,7 +1,8 @@
 //! Kernels stay small as operands grow in number: what would be a loop of very
 //! many cases is split into statements, each of a bounded size.
 
-use sparsec::{Inputs, Request, Source, compile};
+use sparsec::Source;
+use sparsec::internals::{Inputs, Request, compile};
 
 /// So many addends are merged in one kernel; more are split.
 const MERGED: usize = 3;

@@ -3,10 +3,8 @@
 
 use std::fmt::Write as _;
 
-use sparsec::{
-    Array, Backend, Computation, Format, Given, Options, Scalar, Session, Tensor, code,
-    compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Array, Backend, Format, Options, Scalar, Session, Tensor, code};
 
 /// Pseudo-random numbers, the same at every run.
 struct Random(u64);
@@ -142,7 +140,7 @@ fn random_keys_are_those_of_the_evaluator() {
         f.push((random.below(1 << 40) as i64 * 512) & most);
         g.push(random.below(32) as i64);
     }
-    let mut evaluated = sparsec::computation::Given::default();
+    let mut evaluated = sparsec::internals::computation::Given::default();
     let n = f.len() as i64;
     evaluated.parameters.insert("N".to_owned(), n);
     for (name, values) in [("f", &f), ("g", &g)] {
@@ -154,10 +152,7 @@ fn random_keys_are_those_of_the_evaluator() {
         .expect("all have keys");
     let (f, g) = (numbers(f), numbers(g));
     for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-        let session = Session::new(Options {
-            backend,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(backend));
         let given = Given::new().parameter("N", n).data("f", &f).data("g", &g);
         let found = session.compute(&compiled, &given).expect("it runs");
         for (name, expected) in &expected {
@@ -182,10 +177,7 @@ fn arguments_without_their_bits_end_a_kernel() {
     let computation: Computation = text.parse().expect("it is well formed");
     let compiled = compile_computation(&computation).expect("loops compute it");
     for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-        let session = Session::new(Options {
-            backend,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(backend));
         let run = |n| session.compute(&compiled, &Given::new().parameter("N", n));
         assert!(run(16).is_ok());
         let error = run(17).expect_err("16 has five bits");

@@ -1,10 +1,8 @@
 //! Merges with and without branches give the same bits on every engine, and plans choose
 //! between them by where the entries of all operands lie.
 
-use sparsec::{
-    Backend, ElementType, Format, Inputs, Options, Program, Request, Session, Source, Stage,
-    Tensor, compile, generate,
-};
+use sparsec::internals::{Inputs, Request, compile, generate};
+use sparsec::{Backend, ElementType, Format, Options, Program, Session, Source, Stage, Tensor};
 use sparsec_runtime::Environment;
 
 /// A matrix whose values show what they were added to, the sign of a zero included.
@@ -25,11 +23,11 @@ fn choosing_gives_the_bits_of_branching() {
     let mut environment = Environment::of_process();
     environment.cache_dir = Some(cache.path().into());
     let sessions = [Backend::Interpreter, Backend::Cranelift, Backend::C].map(|backend| {
-        Session::new(Options {
-            backend,
-            environment: environment.clone(),
-            ..Options::default()
-        })
+        Session::new(
+            Options::from_env()
+                .backend(backend)
+                .environment(environment.clone()),
+        )
     });
     // With what is merged first, where there are more than two.
     for (rhs, first) in [

@@ -1,8 +1,9 @@
 //! Modules of `--emit linalg` have the values of the programs: run by sparsec, and by MLIR where its
 //! [tools](sparsec_testing::mlir_tools) are installed.
 
-use sparsec::mlir::Module;
-use sparsec::{Inputs, Session, Source, Stage, code};
+use sparsec::internals::Inputs;
+use sparsec::internals::mlir::Module;
+use sparsec::{Session, Source, Stage, code};
 use sparsec_testing::mlir_tools::Tools;
 use sparsec_testing::{linalg, mlir, run, suite};
 
@@ -73,7 +74,10 @@ fn cases() -> Vec<Case> {
 }
 
 /// The results in the order of their last values; `None` if the outcome lacks one.
-fn results(compiled: &sparsec::Compiled, tensors: &Inputs) -> Option<Vec<sparsec::Tensor>> {
+fn results(
+    compiled: &sparsec::internals::Compiled,
+    tensors: &Inputs,
+) -> Option<Vec<sparsec::Tensor>> {
     let program = compiled.resolved();
     let statements = program.statements.iter();
     let data = statements.map(|statement| &program.tensors[statement.lhs.tensor]);

@@ -6,9 +6,10 @@
 
 use std::path::Path;
 
-use sparsec::compute::{ComputeStage, Transformations, compute as sparsec_compute};
-use sparsec::conversion::Converter;
-use sparsec::{Compiled, Inputs, Session, Source, Tensor, compile};
+use sparsec::internals::compute::{ComputeStage, Transformations, compute as sparsec_compute};
+use sparsec::internals::conversion::Converter;
+use sparsec::internals::{Compiled, Inputs, compile};
+use sparsec::{Session, Source, Tensor};
 use sparsec_loop::interpret::{ArgumentData, Entries};
 use sparsec_loop::{Function, Role};
 use sparsec_runtime::{KernelArgument, OutputTensor};
@@ -50,7 +51,7 @@ fn modules_of_all_filetests_verify() {
             .iter()
             .flat_map(|(_, _, compiled)| compiled.statements());
         let functions: Vec<&Function> = statements.map(|it| &it.function).collect();
-        let module = sparsec::codegen_scf::emit(&functions);
+        let module = sparsec::internals::codegen_scf::emit(&functions);
         tools
             .verify(&module)
             .unwrap_or_else(|error| panic!("{error}"));

@@ -6,9 +6,9 @@
 
 use std::rc::Rc;
 
-use sparsec::mlir::Module;
-use sparsec::mlir_host::SessionHost;
-use sparsec::mlir_run::{self, Host, Kernel};
+use sparsec::internals::mlir::Module;
+use sparsec::internals::mlir_host::SessionHost;
+use sparsec::internals::mlir_run::{self, Host, Kernel};
 use sparsec::{
     Backend, Diagnostic, ElementType, Entries, Format, Options, Result, Session, Source, Tensor,
     code,
@@ -92,10 +92,7 @@ fn random_programs_print_what_the_reference_prints() {
     let cases: u64 = number("SPARSEC_CASES").unwrap_or(CASES);
     let first: u64 = number("SPARSEC_SEED").unwrap_or(11);
     let tools = Tools::of_environment();
-    let compiled = Session::new(Options {
-        backend: Backend::Cranelift,
-        ..Options::default()
-    });
+    let compiled = Session::new(Options::from_env().backend(Backend::Cranelift));
     let (mut n_left, mut n_kernels) = (0, 0);
     for seed in first..first + cases {
         let text = program(seed);

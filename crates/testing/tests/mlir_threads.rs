@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sparsec::mlir::Module;
-use sparsec::parallel::with_threads;
+use sparsec::internals::mlir::Module;
+use sparsec::internals::parallel::with_threads;
 use sparsec::{Backend, Options, Session, Source};
 use sparsec_testing::mlir::printed;
 
@@ -79,10 +79,7 @@ fn threads_change_no_bit() {
         .unwrap_or_else(|error| panic!("{error}"));
     module.verify().unwrap_or_else(|error| panic!("{error}"));
     let run = |threads| {
-        let session = Session::new(Options {
-            backend: Backend::Cranelift,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(Backend::Cranelift));
         let printed = with_threads(threads, || printed(&module, session, &files));
         printed.unwrap_or_else(|error| panic!("{error}"))
     };

@@ -1,10 +1,8 @@
 //! Places on curves and in hash tables, comparisons and conjugates, which computations compute: on every engine, beside
 //! the evaluator.
 
-use sparsec::{
-    Array, Backend, Complex, Computation, Format, Given, Options, Scalar, Session, Tensor, code,
-    compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Array, Backend, Complex, Format, Options, Scalar, Session, Tensor, code};
 
 #[test]
 fn comparisons_and_conjugates_are_those_of_the_evaluator() {
@@ -36,7 +34,7 @@ fn comparisons_and_conjugates_are_those_of_the_evaluator() {
     ];
     let z = z.map(|(re, im)| Scalar::C128(Complex::new(re, im)));
     let b = [true, false, true, true, false].map(Scalar::Bool);
-    let mut evaluated = sparsec::computation::Given::default();
+    let mut evaluated = sparsec::internals::computation::Given::default();
     evaluated.parameters.insert("N".to_owned(), 5);
     let mut tensors = Vec::new();
     for (name, values) in [("x", x), ("k", k), ("z", z), ("b", b)] {
@@ -55,11 +53,7 @@ fn comparisons_and_conjugates_are_those_of_the_evaluator() {
     assert_eq!([of(0, 1), of(2, 2), of(3, 4)], [0, 1, 1].map(Scalar::I64));
     assert_eq!(expected["s"][1], Scalar::I64(1));
     for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-        let session = Session::new(Options {
-            backend,
-            threads: 1,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(backend).threads(1));
         let mut given = Given::new().parameter("N", 5);
         for (name, tensor) in &tensors {
             given = given.data(*name, tensor);
@@ -111,7 +105,7 @@ fn places_on_curves_and_in_tables_are_those_of_the_evaluator() {
     let compiled = compile_computation(&computation).expect("loops compute curves");
     for (n, m, l) in [(5, 9, 2), (1, 33, 3), (17, 4, 1), (0, 3, 1)] {
         let mut given = Given::new();
-        let mut evaluated = sparsec::computation::Given::default();
+        let mut evaluated = sparsec::internals::computation::Given::default();
         for (name, value) in [("N", n), ("M", m), ("L", l)] {
             given = given.parameter(name, value);
             evaluated.parameters.insert(name.to_owned(), value);
@@ -120,11 +114,7 @@ fn places_on_curves_and_in_tables_are_those_of_the_evaluator() {
             .evaluate(&evaluated, 0..40)
             .expect("small numbers");
         for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-            let session = Session::new(Options {
-                backend,
-                threads: 1,
-                ..Options::default()
-            });
+            let session = Session::new(Options::from_env().backend(backend).threads(1));
             let found = session.compute(&compiled, &given).expect("it runs");
             for (name, expected) in &expected {
                 let found = found[name].entries().values;

@@ -14,9 +14,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use sparsec::{
-    Backend, Computation, Given, Options, Scalar, Session, Tensor, code, compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Backend, Options, Scalar, Session, Tensor, code};
 
 const PROGRAMS: u64 = 400;
 
@@ -157,13 +156,8 @@ fn number(value: Scalar) -> i64 {
 
 #[test]
 fn chains_are_refused_or_right() {
-    let engines = [Backend::Interpreter, Backend::Cranelift].map(|backend| {
-        Session::new(Options {
-            backend,
-            threads: 1,
-            ..Options::default()
-        })
-    });
+    let engines = [Backend::Interpreter, Backend::Cranelift]
+        .map(|backend| Session::new(Options::from_env().backend(backend).threads(1)));
     let (mut n_right, mut n_refused, mut n_not_compiled) = (0, 0, 0);
     for seed in 1..=PROGRAMS {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -182,7 +176,7 @@ fn chains_are_refused_or_right() {
                 values.collect()
             };
             let (a, b) = (list(k.max(1)), list(n.max(1)));
-            let mut given = sparsec::computation::Given::default();
+            let mut given = sparsec::internals::computation::Given::default();
             given.parameters.insert("N".to_owned(), n);
             given.parameters.insert("K".to_owned(), k);
             for (name, values) in [("a", &a), ("b", &b)] {

@@ -8,11 +8,9 @@
 
 use std::path::{Path, PathBuf};
 
-use sparsec::conversion::Converter;
-use sparsec::{
-    Backend, Format, FormatSpec, Inputs, Options, PackOptions, Request, Session, Source, Tensor,
-    compile, generate, io,
-};
+use sparsec::internals::conversion::Converter;
+use sparsec::internals::{Inputs, Request, compile, generate};
+use sparsec::{Backend, Format, FormatSpec, Options, PackOptions, Session, Source, Tensor, io};
 
 /// The largest product `A * A` that is checked, in stored entries of `A`.
 const LARGEST_SQUARE: usize = 300_000;
@@ -72,7 +70,7 @@ fn check(session: &Session, text: &str, inputs: Inputs, what: &Path) -> usize {
 #[test]
 fn matrices_times_vectors_and_added() {
     let Some(folder) = data() else { return };
-    let session = Session::new(Options::default());
+    let session = Session::new(Options::from_env());
     for path in files(&folder, ".mtx.gz") {
         let a = read(&path, |_| Format::csr());
         let x = uniform(&a.extents()[1..]);
@@ -101,7 +99,7 @@ fn check_pieces(session: &Session, text: &str, inputs: Inputs, what: &Path) {
 #[test]
 fn matrices_read_by_their_pieces() {
     let Some(folder) = data() else { return };
-    let session = Session::new(Options::default());
+    let session = Session::new(Options::from_env());
     let format = |text: &str| {
         let spec: FormatSpec = text.parse().expect(text);
         spec.resolve(2).expect(text)
@@ -134,7 +132,7 @@ fn matrices_read_by_their_pieces() {
 #[test]
 fn matrices_squared() {
     let Some(folder) = data() else { return };
-    let session = Session::new(Options::default());
+    let session = Session::new(Options::from_env());
     let mut squared = 0;
     for path in files(&folder, ".mtx.gz") {
         let a = read(&path, |_| Format::csr());
@@ -151,7 +149,7 @@ fn matrices_squared() {
 #[test]
 fn tensors_times_factors() {
     let Some(folder) = data() else { return };
-    let session = Session::new(Options::default());
+    let session = Session::new(Options::from_env());
     for path in files(&folder, ".tns.gz") {
         let t = read(&path, Format::csf);
         let &[_, j, k] = t.extents() else { continue };
@@ -219,10 +217,7 @@ fn conversions_of_tensors() {
 /// Converts each small file from each format to each; expects at least so many conversions.
 fn convert_all(ending: &str, formats: &[&str], least: usize) {
     let Some(folder) = data() else { return };
-    let session = Session::new(Options {
-        backend: Backend::Cranelift,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Cranelift));
     let (mut converted, mut wrong) = (0, Vec::new());
     for path in files(&folder, ending) {
         let read_as = read(&path, Format::coo);

@@ -1,9 +1,9 @@
 //! The same bits, and the same errors, at any number of threads and on every engine.
 
-use sparsec::parallel::with_threads;
+use sparsec::internals::parallel::with_threads;
+use sparsec::internals::{Compiled, Inputs, Repeats, Request, compile};
 use sparsec::{
-    Array, Backend, Compiled, ElementType, Format, Inputs, Options, Request, Scalar, Session,
-    Source, Tensor, code, compile,
+    Array, Backend, ElementType, Format, Options, Scalar, Session, Source, Tensor, code,
 };
 use sparsec_format::FormatSpec;
 use sparsec_loop::passes::Division;
@@ -37,18 +37,17 @@ fn request(program: &str, schedule: &str) -> Request {
 
 /// Of every engine: one that evaluates at once, and one that computes values twice once the
 /// structure is assembled.
-fn sessions() -> (tempfile::TempDir, Vec<Session>) {
+fn sessions() -> (tempfile::TempDir, Vec<(Session, Repeats)>) {
     let cache = tempfile::tempdir().expect("a scratch directory");
     let mut environment = Environment::of_process();
     environment.cache_dir = Some(cache.path().into());
     let session = |(backend, apart)| {
-        Session::new(Options {
-            backend,
-            apart,
-            repeat: if apart { 2 } else { 1 },
-            environment: environment.clone(),
-            ..Options::default()
-        })
+        let options = Options::new().environment(environment.clone());
+        let times = if apart { 2 } else { 1 };
+        (
+            Session::new(options.backend(backend)),
+            Repeats { times, apart },
+        )
     };
     let backends = [Backend::Interpreter, Backend::Cranelift, Backend::C];
     let ways = backends
@@ -74,9 +73,9 @@ fn compiled(request: &Request, inputs: &Inputs) -> Compiled {
 fn run(compiled: &Compiled, inputs: &Inputs) -> Tensor {
     let (_cache, sessions) = sessions();
     let mut found: Option<Tensor> = None;
-    for session in &sessions {
+    for (session, repeats) in &sessions {
         for threads in [1, 2, 5] {
-            let outcome = with_threads(threads, || session.run(compiled, inputs));
+            let outcome = with_threads(threads, || session.run_timed(compiled, inputs, *repeats));
             let outcome = outcome.unwrap_or_else(|error| panic!("{error}"));
             let tensor = outcome.tensors["C"].clone();
             let found = found.get_or_insert_with(|| tensor.clone());
@@ -319,7 +318,7 @@ fn a_chunk_that_fails_before_its_turn_ends_the_others() {
     let (_cache, sessions) = sessions();
     for session in &sessions {
         for threads in [1, 2, 5] {
-            let outcome = with_threads(threads, || session.run(&compiled, &inputs));
+            let outcome = with_threads(threads, || session.0.run(&compiled, &inputs));
             let code = outcome.err().map(|error| error.code());
             assert_eq!(code, Some(code::DIVISION_BY_ZERO));
         }
@@ -430,7 +429,7 @@ fn the_first_chunk_that_fails_gives_the_error() {
         let mut found = Vec::new();
         for session in &sessions {
             for threads in [1, 2, 5] {
-                let outcome = with_threads(threads, || session.run(&compiled, &inputs));
+                let outcome = with_threads(threads, || session.0.run(&compiled, &inputs));
                 found.push(outcome.err().map(|error| error.code()));
             }
         }

@@ -18,9 +18,8 @@ mod random;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use sparsec::{
-    Backend, Code, Computation, Given, Options, Session, Tensor, code, compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Backend, Code, Options, Session, Tensor, code};
 use sparsec_base::Scalar;
 
 const POS: [i32; 5] = [0, 2, 2, 3, 5];
@@ -41,7 +40,7 @@ type Results = BTreeMap<String, Vec<Scalar>>;
 fn enumerated(computation: &Computation) -> Results {
     let long = |values: &[i64]| values.iter().map(|n| Scalar::I64(*n)).collect();
     let narrow = |values: &[i32]| values.iter().map(|n| Scalar::I32(*n)).collect();
-    let given = sparsec::computation::Given {
+    let given = sparsec::internals::computation::Given {
         parameters: [("N".to_owned(), 4), ("NZ".to_owned(), 5)].into(),
         data: [
             ("pos".to_owned(), narrow(&POS)),
@@ -110,7 +109,7 @@ proptest! {
         throws in prop::collection::vec(commands::dice(), 1..9),
     ) {
         let sessions = [Backend::Interpreter, Backend::Cranelift].map(|backend| {
-            Session::new(Options { backend, ..Options::default() })
+            Session::new(Options::from_env().backend(backend))
         });
         let expect = enumerated(&computation);
         let mut script = String::new();

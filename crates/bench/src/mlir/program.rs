@@ -3,7 +3,8 @@
 
 use std::fmt::Write as _;
 
-use sparsec::{Array, ElementType, Inputs, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::{Array, ElementType, Tensor};
 
 use crate::case::Pattern;
 

@@ -1,6 +1,7 @@
 //! Networks with their operands and their forms by hand.
 
-use sparsec::{Diagnostic, Inputs, Request, Result, Source, code};
+use sparsec::internals::{Inputs, Request};
+use sparsec::{Diagnostic, Result, Source, code};
 
 use super::{Scale, factors, four_index, graphs, integrals};
 use crate::data::Given;

@@ -12,7 +12,8 @@
 //!
 //! Source: Raje et al., "CoNST", 2024, <https://arxiv.org/abs/2401.04836>, table 2.
 
-use sparsec::{Format, Inputs, Result, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::{Format, Result, Tensor};
 
 use super::Scale;
 use super::cases::{Case, Form, Listed};

@@ -13,7 +13,8 @@
 //! Source: Raje et al., "CoNST", 2024, <https://arxiv.org/abs/2401.04836>; its program has a
 //! random dense `D`.
 
-use sparsec::{Array, Entries, Format, Inputs, PackOptions, Result, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::{Array, Entries, Format, PackOptions, Result, Tensor};
 
 use super::Scale;
 use super::cases::{Blocks, Case, Form, Listed};

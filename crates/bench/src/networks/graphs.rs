@@ -15,7 +15,8 @@
 
 use std::collections::BTreeSet;
 
-use sparsec::{Format, Inputs, Result, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::{Format, Result, Tensor};
 
 use super::Scale;
 use super::cases::{Case, Form, Listed};

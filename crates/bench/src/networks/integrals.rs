@@ -21,7 +21,8 @@
 //! Source of the counts: the artifact of Raje et al., "CoNST", 2024,
 //! <https://arxiv.org/abs/2401.04836>; its I of the small size has 511,075 entries.
 
-use sparsec::{Array, Entries, Format, Inputs, PackOptions, Result, Tensor};
+use sparsec::internals::Inputs;
+use sparsec::{Array, Entries, Format, PackOptions, Result, Tensor};
 
 use super::Scale;
 use super::cases::{Case, Form, Listed};

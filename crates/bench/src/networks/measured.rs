@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use sparsec::parallel::Pool;
-use sparsec::runtime::{Kernel, OutputTensor};
-use sparsec::{
-    Array, Compiled, Diagnostic, Function, Inputs, Outcome, Result, Session, Stage, Tensor, code,
-    codegen_c, compile,
-};
+use sparsec::internals::parallel::Pool;
+use sparsec::internals::runtime::{Kernel, OutputTensor};
+use sparsec::internals::{Compiled, Function, Inputs, Outcome, codegen_c, compile};
+use sparsec::{Array, Diagnostic, Result, Session, Stage, Tensor, code};
 
 use super::Setting;
 use super::cases::{Blocks, Case, Form};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use sparsec::runtime::{Kernel, OutputTensor};
-use sparsec::{Cancel, Compiled, Diagnostic, Inputs, Result, Session, Tensor, code};
+use sparsec::internals::runtime::{Kernel, OutputTensor};
+use sparsec::internals::{Compiled, Inputs};
+use sparsec::{Cancel, Diagnostic, Result, Session, Tensor, code};
 
 use crate::clock::{self, Clock};
 use crate::pair::{launch_until, result_of};

@@ -10,7 +10,8 @@
 
 use std::time::Duration;
 
-use sparsec::{Array, Compiled, Result, Source, Tensor, compile};
+use sparsec::internals::{Compiled, compile};
+use sparsec::{Array, Result, Source, Tensor};
 
 use super::Setting;
 use super::cases::Case;

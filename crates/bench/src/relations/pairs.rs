@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use sparsec::Result;
-use sparsec::relation::{Declarations, Descriptor, Expression, Relation, Rewrite};
+use sparsec::internals::relation::{Declarations, Descriptor, Expression, Relation, Rewrite};
 
 use crate::pair::median;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 use sparsec::Storage;
-use sparsec::choice::Candidate;
-use sparsec::statistics::{Distribution, MatrixStatistics};
+use sparsec::internals::choice::Candidate;
+use sparsec::internals::statistics::{Distribution, MatrixStatistics};
 
 use super::Info;
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use sparsec::Storage;
-use sparsec::choice::{nouns, percent};
+use sparsec::internals::choice::{nouns, percent};
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::statistics::{Distribution, MatrixStatistics};
 use sparsec::io::Structure;
-use sparsec::parallel::Bytes;
-use sparsec::statistics::{Distribution, MatrixStatistics};
 
 use super::Info;
 use crate::table::{counted_entries, duration, table};

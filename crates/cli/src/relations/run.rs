@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sparsec::computation::{Computation, DataSpace, Role};
-use sparsec::compute::{Given, compile_computation};
+use sparsec::internals::Notation;
+use sparsec::internals::computation::{Computation, DataSpace, Role};
+use sparsec::internals::compute::{Given, compile_computation};
 use sparsec::io::{self, ReadOptions};
-use sparsec::runtime::Environment;
 use sparsec::{
-    Diagnostic, ElementType, Format, Notation, Options, PackOptions, Result, Session, Tensor, code,
+    Diagnostic, ElementType, Format, Options, PackOptions, Result, Session, Tensor, code,
 };
 
 use super::Executed;
@@ -142,11 +142,7 @@ pub(super) fn run_work(
     for (pair, tensor) in &tensors {
         given = given.data(pair.name.clone(), tensor);
     }
-    let session = Session::new(Options {
-        backend: backend(call, &arguments.backend)?,
-        environment: Environment::of_process(),
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(backend(call, &arguments.backend)?));
     let results = (work.run)(&session, &given).map_err(|error| {
         // `relations` has no option for memory, and a computation no windows.
         if error.code() == code::KERNEL_OUT_OF_MEMORY {

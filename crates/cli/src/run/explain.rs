@@ -13,9 +13,10 @@
 //! ```
 
 use serde_json::{Value, json};
-use sparsec::account::{Account, Assumed, count};
-use sparsec::parallel::Bytes;
-use sparsec::{Compiled, Inputs, Intermediate, MemoryLimit, Outcome, Result, Session};
+use sparsec::internals::account::{Account, Assumed, count};
+use sparsec::internals::parallel::Bytes;
+use sparsec::internals::{Compiled, Inputs, Intermediate, Outcome};
+use sparsec::{MemoryLimit, Result, Session};
 
 use crate::notes::WORTH_SAYING;
 use crate::table::duration;
@@ -32,7 +33,7 @@ pub(super) fn intermediates(
     compiled: &Compiled,
     inputs: &Inputs,
 ) -> Result<Vec<Vec<Intermediate>>> {
-    let bytes = match session.options().memory {
+    let bytes = match session.memory() {
         MemoryLimit::Bytes(bytes) => bytes,
         _ => COUNTED,
     };

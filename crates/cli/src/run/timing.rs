@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::Timings;
-use sparsec::runtime::Origin;
+use sparsec::internals::Timings;
+use sparsec::internals::runtime::Origin;
 
 use crate::table::{duration, table};
 

@@ -179,7 +179,7 @@ impl Tree {
             );
             return Err(Diagnostic::new(code::NOT_EXPRESSIBLE_IN_BINSPARSE, message)
                 .note("its levels store modes, and every entry at a position of its own")
-                .help("store the tensor as `scoo` or `csr` (`--to scoo`, or `-f NAME=scoo` of `sparsec run`), or write a plain `.npz`"));
+                .help("store the tensor as `scoo` or `csr`, or write a plain `.npz`"));
         }
         let mut levels = Vec::new();
         let mut at = 0;
@@ -225,7 +225,7 @@ fn refused(format: &Format, level: usize, why: &str) -> Diagnostic {
     );
     let error = Diagnostic::new(code::NOT_EXPRESSIBLE_IN_BINSPARSE, message)
         .note(format!("level {level} of `{format}` {why}"));
-    error.help("store the tensor as `scoo` or `csr` (`--to scoo`, or `-f NAME=scoo` of `sparsec run`), or write a plain `.npz`")
+    error.help("store the tensor as `scoo` or `csr`, or write a plain `.npz`")
 }
 
 /// The name of an array in the container; `None` for the `pos` of the first

@@ -30,7 +30,7 @@ pub(crate) fn compile_in(
     entry: &str,
 ) -> Result<(Arc<Kernel>, bool)> {
     // SAFETY: as above.
-    unsafe { session.compile_c(function, text, entry) }
+    unsafe { session.compile_c(function, text, entry, &Cancel::default()) }
 }
 
 /// As [`Session::tiered`].
@@ -41,7 +41,7 @@ pub(crate) fn tiered_in(
     entry: &str,
 ) -> Result<(Arc<Kernel>, bool)> {
     // SAFETY: as above.
-    unsafe { session.tiered(function, text, entry) }
+    unsafe { session.tiered(function, text, entry, &Cancel::default()) }
 }
 
 /// As [`Kernel::launch`].

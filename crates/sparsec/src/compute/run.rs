@@ -7,7 +7,8 @@
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use sparsec::{Given, Session, Tensor, compile_computation};
+//! use sparsec::internals::{Given, compile_computation};
+//! use sparsec::{Session, Tensor};
 //!
 //! let spmv = compile_computation(&"
 //! computation spmv {
@@ -44,7 +45,7 @@ use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Access, Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
-use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
+use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Element, Format, Tensor};
 
 use crate::checked;
@@ -391,7 +392,7 @@ impl Session {
                 false => compiled.extents(space, &data)?,
             };
             let output = OutputTensor::within(
-                given.memory.unwrap_or(self.options().memory),
+                given.memory.unwrap_or(self.memory()),
                 function,
                 argument,
                 Format::dense(space.extents.len()),
@@ -418,6 +419,11 @@ impl Prepared<'_> {
     pub fn launch(&mut self) -> Result<()> {
         let session = self.session.clone();
         session.on_threads(|| checked::launch_computation(self))
+    }
+
+    /// Whether anybody still waits.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        self.session.cancel()
     }
 
     /// The kernel.

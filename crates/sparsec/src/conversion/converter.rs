@@ -9,6 +9,7 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::time::Instant;
 
 use sparsec_base::code::{self, Code};
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
@@ -20,7 +21,8 @@ use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 use super::sizes::{size, sizes};
 use super::{Optimisation, Types, Wanted, derive, names, synthesized, unequal_mirrored, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
-use crate::session::{Backend, Session};
+use crate::options::Backend;
+use crate::session::Session;
 use crate::widths;
 
 /// What becomes of places of a source that hold the fill, though nobody may have put it there.
@@ -36,7 +38,8 @@ pub enum Padding {
 /// A conversion with its kernel.
 ///
 /// ```
-/// use sparsec::{Format, Session, Tensor, conversion::Converter};
+/// use sparsec::internals::conversion::Converter;
+/// use sparsec::{Format, Session, Tensor};
 /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
 /// let to_columns = Converter::new(&a, &Format::csc())?;
 /// let converted = to_columns.run(&Session::interpreter(), &a)?;
@@ -72,7 +75,8 @@ impl Converter {
     /// As [`new`](Self::new).
     ///
     /// ```
-    /// use sparsec::{Format, Session, Tensor, conversion::{Converter, Padding}};
+    /// use sparsec::internals::conversion::{Converter, Padding};
+    /// use sparsec::{Format, Session, Tensor};
     /// let dense = Tensor::pack(&Format::dense(2), &[2, 3], &[1, 2], &[5.0])?;
     /// let session = Session::interpreter();
     /// let rows = |padding| Converter::with(&dense, &Format::csr(), padding)?.run(&session, &dense);
@@ -156,7 +160,8 @@ impl Converter {
     /// As [`Converter::run`].
     ///
     /// ```
-    /// use sparsec::{Format, Session, Tensor, conversion::Converter};
+    /// use sparsec::internals::conversion::Converter;
+    /// use sparsec::{Format, Session, Tensor};
     /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
     /// let to_columns = Converter::new(&a, &Format::csc())?;
     /// let lent = to_columns.lend(&a)?;
@@ -177,7 +182,7 @@ impl Converter {
                 .note(format!("the format is `{}`", self.destination))
                 .help("store all entries, without this clause"));
         }
-        let limit = session.options().memory;
+        let limit = session.memory();
         let limit = limit.growing_from(tensor.bytes_of_entries());
         let mut given = Given::new().within(limit);
         for (name, array) in &lent.arrays {
@@ -397,8 +402,35 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
-        let derived = self.derived(tensor, destination, Padding::LeftBehind);
-        derived.unwrap_or_else(|| tensor.convert_within(destination, self.options().memory))
+        self.convert_by(tensor, destination, Padding::LeftBehind, || {
+            tensor.convert_within(destination, self.memory())
+        })
+    }
+
+    /// A tensor in another format: by a [derived](Self::derived) kernel, else by `pack`.
+    pub(crate) fn convert_by(
+        &self,
+        tensor: &Tensor,
+        destination: &Format,
+        padding: Padding,
+        pack: impl FnOnce() -> Result<Tensor>,
+    ) -> Result<Tensor> {
+        if self.cancel().is_set() {
+            return Err(sparsec_runtime::cancelled());
+        }
+        let started = Instant::now();
+        let derived = self.derived(tensor, destination, padding);
+        let by_kernel = derived.is_some();
+        let converted = derived.unwrap_or_else(pack)?;
+        tracing::debug!(
+            from = %tensor.format(),
+            to = %destination,
+            entries = tensor.n_stored(),
+            by_kernel,
+            time = ?started.elapsed(),
+            "converted"
+        );
+        Ok(converted)
     }
 
     /// A tensor in another format by a conversion that is derived, if there is one, and if its
@@ -409,7 +441,7 @@ impl Session {
         destination: &Format,
         padding: Padding,
     ) -> Option<Result<Tensor>> {
-        if self.options().backend == Backend::Interpreter
+        if self.backend() == Backend::Interpreter
             || tensor.order() != destination.order()
             || tensor.most_entries() < FEWEST
         {

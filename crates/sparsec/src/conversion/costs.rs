@@ -69,7 +69,8 @@ const UNKNOWN_EXTENT: f64 = 10_000.0;
 /// Time: some microseconds.
 ///
 /// ```
-/// use sparsec::{Format, conversion::bytes_moved};
+/// use sparsec::internals::conversion::bytes_moved;
+/// use sparsec::Format;
 /// let moved = |n: f64| bytes_moved(&Format::csr(), &Format::csc(), &[Some(1_000_000); 2], n) / n;
 /// assert!(moved(1e8) < moved(1e5));
 /// ```

@@ -151,7 +151,7 @@ impl Run<'_> {
             .expect("the source names it");
         let map = reference::evaluate_statement(resolved, written, &known)?;
         let options = PackOptions {
-            memory: self.session.options().memory,
+            memory: self.session.memory(),
             ..PackOptions::default()
         };
         let tensor = map.to_tensor(compiled.formats.of(result), options)?;

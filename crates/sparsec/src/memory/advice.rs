@@ -44,7 +44,8 @@ pub struct Smaller {
 /// Those that store modes in their order come first: kernels seldom have to convert them.
 ///
 /// ```
-/// use sparsec::{ElementType, Format, smaller_format};
+/// use sparsec::internals::smaller_format;
+/// use sparsec::{ElementType, Format};
 /// let smaller = |n_entries| {
 ///     let extents = [10_000_000, 10_000_000];
 ///     smaller_format(&Format::dense(2), &extents, ElementType::F64, Some(n_entries), 1 << 30)

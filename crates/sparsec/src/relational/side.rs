@@ -111,7 +111,7 @@ impl Session {
         checked: Checked,
     ) -> Result<BTreeMap<String, Tensor>> {
         let bytes = side.arrays.iter().map(|(_, array)| array.bytes() as u64);
-        let limit = self.options().memory.growing_from(bytes.sum());
+        let limit = self.memory().growing_from(bytes.sum());
         let mut given = Given::new().within(limit);
         let computation = compiled.computation();
         let is_given = |name: &str| {
@@ -160,7 +160,7 @@ fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnosti
     let mut texts = texts.collect::<Vec<_>>().into_iter();
     let message = texts.next().expect("a message");
     texts.fold(Diagnostic::new(error.code(), message), Diagnostic::note).help(
-        "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `--memory` (`Options::memory` in Rust)",
+        "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `Options::memory`",
     )
 }
 

@@ -28,7 +28,7 @@ use crate::compiled::Compiled;
 use crate::compute::{CompiledComputation, Given, compile_computation};
 use crate::executor::executor;
 use crate::request::{Inputs, Request};
-use crate::session::{Outcome, Session, Timings};
+use crate::session::{Outcome, Repeats, Session, Timings};
 
 /// The types of values that loops over tuples add as plans do.
 const WALKED: [ElementType; 3] = [ElementType::F32, ElementType::F64, ElementType::I64];
@@ -101,7 +101,8 @@ impl Relations {
 /// as they are stored, or through a format of levels, and why.
 ///
 /// ```
-/// use sparsec::{Inputs, Request, Source, compile, relational};
+/// use sparsec::internals::{Inputs, Request, compile, relational};
+/// use sparsec::Source;
 /// let mut request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
 /// request.set_format("A", "jds")?;
 /// let compiled = compile(&request, &Inputs::new())?;
@@ -133,7 +134,7 @@ fn walked(
         return no("a schedule is for loops over levels");
     }
     if request.strict {
-        return no("`--strict` keeps the order of the expression");
+        return no("`Program::strict` keeps the order of the expression");
     }
     if !request.functions.is_empty() {
         return no("the expression calls functions");
@@ -204,7 +205,8 @@ impl Session {
     ///
     /// ```
     /// use std::collections::BTreeMap;
-    /// use sparsec::{Inputs, Request, Session, Source, Tensor, compile};
+    /// use sparsec::internals::{Inputs, Repeats, Request, compile};
+    /// use sparsec::{Session, Source, Tensor};
     /// let mut request = Request::new(Source::new("expression", "y(i) = A(i,j) * x(j)"));
     /// request.set_format("A", "sell(2, 2)")?;
     /// let a = Tensor::builder("csr", &[2, 2])?.push([0, 1], 2.0).push([1, 0], 3.0).build()?;
@@ -212,17 +214,18 @@ impl Session {
     /// let inputs = Inputs::from([("A".to_owned(), a), ("x".to_owned(), x)]);
     /// let compiled = compile(&request, &inputs)?;
     /// let session = Session::interpreter();
-    /// let run = session.run_stored(&request, &compiled, &inputs, &BTreeMap::new())?;
+    /// let run = session.run_stored(&request, &compiled, (&inputs, &BTreeMap::new()), Repeats::default())?;
     /// assert_eq!(run.outcome.tensors["y"].values::<f64>(), Some(&[2.0, 30.0][..]));
     /// assert_eq!(run.notes, ["`A` is walked as it is stored, in `sell(2, 2)`"]);
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
+    #[doc(hidden)]
     pub fn run_stored(
         &self,
         request: &Request,
         compiled: &Compiled,
-        inputs: &Inputs,
-        stored: &BTreeMap<String, RelationTensor>,
+        (inputs, stored): (&Inputs, &BTreeMap<String, RelationTensor>),
+        repeats: Repeats,
     ) -> Result<StoredOutcome> {
         let relations = Relations::of(request, compiled);
         let mut notes = Vec::new();
@@ -242,14 +245,15 @@ impl Session {
         let is_walked = walked.is_ok();
         let outcome = match walked {
             Ok(()) => {
-                let (outcome, more) = self.walk(request, compiled, &relations, (inputs, stored))?;
+                let (outcome, more) =
+                    self.walk(request, compiled, &relations, (inputs, stored), repeats)?;
                 notes.extend(relations.notes(None));
                 notes.extend(more);
                 outcome
             }
             Err(why) => {
                 notes.extend(relations.notes(Some(&why)));
-                self.run(compiled, inputs)?
+                self.run_timed(compiled, inputs, repeats)?
             }
         };
         let mut made = BTreeMap::new();
@@ -279,6 +283,7 @@ impl Session {
         compiled: &Compiled,
         relations: &Relations,
         (inputs, stored): (&Inputs, &BTreeMap<String, RelationTensor>),
+        repeats: Repeats,
     ) -> Result<(Outcome, Vec<String>)> {
         let mut timings = Timings::default();
         let mut notes = Vec::new();
@@ -342,7 +347,7 @@ impl Session {
         }
         let given = given.for_computation(made);
         let mut prepared = self.prepare(&kernel, &given)?;
-        for _ in 0..self.options().repeat.max(1) {
+        for _ in 0..repeats.times.max(1) {
             let started = Instant::now();
             prepared.launch()?;
             timings.compute.push(started.elapsed());

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use sparsec::ElementType::{F32, F64, I32};
-use sparsec::facts::{self, Facts};
-use sparsec::index::Operator::{Add, Exp, Gt, Max, Mul, Neg, Select, Sqrt, Sub};
-use sparsec::index::build::Value;
-use sparsec::index::function::Properties;
-use sparsec::index::{IndexExpr, IndexVar, Operator, Program as Built, ProgramBuilder};
+use sparsec::internals::facts::{self, Facts};
+use sparsec::internals::index::Operator::{Add, Exp, Gt, Max, Mul, Neg, Select, Sqrt, Sub};
+use sparsec::internals::index::build::Value;
+use sparsec::internals::index::function::Properties;
+use sparsec::internals::index::{IndexExpr, IndexVar, Operator, Program as Built, ProgramBuilder};
+use sparsec::internals::{Compiled, Inputs, Policy, Request, compile, compile_program};
 use sparsec::{
-    Compiled, Format, FormatSpec, Inputs, Policy, Program, Request, Result, Scalar, Source, Stage,
-    Tensor, UserFunction, code, compile, compile_program,
+    Format, FormatSpec, Program, Result, Scalar, Source, Stage, Tensor, UserFunction, code,
 };
 
 use super::{interpreter, matrix, x};
@@ -31,7 +31,7 @@ struct Same {
 /// `access(t, …)` of two tensors, multiplied.
 fn product(
     program: &ProgramBuilder,
-    [left, right]: [(sparsec::index::TensorVar, &[IndexVar]); 2],
+    [left, right]: [(sparsec::internals::index::TensorVar, &[IndexVar]); 2],
 ) -> Result<Value> {
     let access = |(tensor, vars): (_, &[IndexVar])| program.access(tensor, vars.iter().copied());
     program.apply(&Mul, [access(left)?, access(right)?])
@@ -183,7 +183,7 @@ impl Same {
             let spec = request.tensor(&data.name);
             spec.element = Some(data.element);
             let extents = data.extents.iter().copied().collect::<Option<Vec<u64>>>();
-            if data.role == sparsec::index::TensorRole::Input {
+            if data.role == sparsec::internals::index::TensorRole::Input {
                 spec.extents = extents;
             }
         }

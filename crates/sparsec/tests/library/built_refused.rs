@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use sparsec::ElementType::{Bool, C128, F64};
-use sparsec::facts::Facts;
-use sparsec::index::Operator::{Add, And, Not, Sqrt, Sub};
-use sparsec::index::{Expr, IndexVar, Program as Built, ProgramBuilder};
-use sparsec::{Code, Format, Policy, Result, Scalar, code, compile_program};
+use sparsec::internals::facts::Facts;
+use sparsec::internals::index::Operator::{Add, And, Not, Sqrt, Sub};
+use sparsec::internals::index::{Expr, IndexVar, Program as Built, ProgramBuilder};
+use sparsec::internals::{Policy, compile_program};
+use sparsec::{Code, Format, Result, Scalar, code};
 
 use super::built::{built, spmv};
 

@@ -1,9 +1,7 @@
 //! Computations over relations, run on arrays of every type.
 
-use sparsec::{
-    Array, Backend, Computation, ElementType, Format, Given, Options, Scalar, Session, Tensor,
-    code, compile_computation,
-};
+use sparsec::internals::{Computation, Given, compile_computation};
+use sparsec::{Array, Backend, ElementType, Format, Options, Scalar, Session, Tensor, code};
 use sparsec_base::Kind;
 
 use super::refuse;
@@ -56,10 +54,7 @@ fn arrays_hold_any_type_of_integers() {
             given = given.parameter(name, value);
         }
         for backend in [Backend::Interpreter, Backend::Cranelift, Backend::C] {
-            let session = Session::new(Options {
-                backend,
-                ..Options::default()
-            });
+            let session = Session::new(Options::from_env().backend(backend));
             let results = session.compute(&compiled, &given).unwrap();
             let found = results["y"].values::<f64>();
             assert_eq!(found, Some(&expected[..]), "{element} by {backend:?}");

@@ -1,6 +1,6 @@
 //! Conversions that end early: memory that is out, and numbers that do not fit their arrays.
 
-use sparsec::conversion::Converter;
+use sparsec::internals::conversion::Converter;
 use sparsec::{Format, FormatSpec, MemoryLimit, Options, Session, Tensor, code};
 use sparsec_parallel::fault::{Fault, Strikes, inject_here};
 
@@ -120,11 +120,11 @@ fn numbers_that_do_not_fit_are_refused() {
 #[test]
 fn limits_of_memory_hold_for_conversions() {
     let within = |bytes| {
-        Session::new(Options {
-            memory: MemoryLimit::Bytes(bytes),
-            backend: sparsec::Backend::Interpreter,
-            ..Options::default()
-        })
+        Session::new(
+            Options::from_env()
+                .memory(MemoryLimit::Bytes(bytes))
+                .backend(sparsec::Backend::Interpreter),
+        )
     };
     let tensor = arrow("csr", 500);
     let to = format("dense");

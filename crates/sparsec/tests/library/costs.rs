@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use sparsec::computation::cost::{Cost, Work};
-use sparsec::conversion::{Optimisation, Types, bytes_moved, synthesized};
+use sparsec::internals::computation::cost::{Cost, Work};
+use sparsec::internals::conversion::{Optimisation, Types, bytes_moved, synthesized};
 use sparsec::{ElementType, Format, FormatSpec};
 
 /// Formats of matrices between which plans convert.

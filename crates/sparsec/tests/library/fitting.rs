@@ -10,10 +10,8 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{
-    Backend, Computation, Given, Inputs, Options, Program, Request, Result, Session, Source,
-    Tensor, code, compile, compile_computation,
-};
+use sparsec::internals::{Computation, Given, Inputs, Request, compile, compile_computation};
+use sparsec::{Backend, Options, Program, Result, Session, Source, Tensor, code};
 
 use super::refuse;
 
@@ -69,12 +67,8 @@ fn tensors() -> Vec<Tensor> {
 }
 
 fn sessions() -> [Session; 2] {
-    [Backend::Interpreter, Backend::Cranelift].map(|backend| {
-        Session::new(Options {
-            backend,
-            ..Options::default()
-        })
-    })
+    [Backend::Interpreter, Backend::Cranelift]
+        .map(|backend| Session::new(Options::from_env().backend(backend)))
 }
 
 /// Statements whose operands `A` and `x` are given.

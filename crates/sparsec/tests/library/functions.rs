@@ -150,13 +150,8 @@ impl<T: Element> Operand<T> {
 /// What runs kernels; C is slow to make.
 pub(super) fn engines(cache: &std::path::Path) -> [(Session, usize); 5] {
     let session = |backend, threads| {
-        let mut options = Options {
-            backend,
-            threads,
-            ..Options::default()
-        };
-        options.environment.cache_dir = Some(cache.into());
-        Session::new(options)
+        let options = Options::from_env().backend(backend).threads(threads);
+        Session::new(options.cache_dir(cache))
     };
     [
         (interpreter(), 1),

@@ -89,11 +89,7 @@ fn kernels_end_when_nobody_waits_any_longer() {
             (Backend::Cranelift, 2),
             (Backend::Interpreter, 1),
         ] {
-            let options = Options {
-                backend,
-                threads,
-                ..Options::default()
-            };
+            let options = Options::from_env().backend(backend).threads(threads);
             let kernel = Session::new(options).plan(&program).unwrap();
             let cancel = Cancel::default();
             let elsewhere = cancel.clone();
@@ -144,11 +140,9 @@ fn sessions_have_threads_of_their_own() {
     let program = program.format("C", "csr").unwrap();
     let mut results = Vec::new();
     for threads in [1, 2, 5] {
-        let options = Options {
-            backend: Backend::Cranelift,
-            threads,
-            ..Options::default()
-        };
+        let options = Options::from_env()
+            .backend(Backend::Cranelift)
+            .threads(threads);
         let kernel = Session::new(options).plan(&program).unwrap();
         let schedule = |a: &Tensor| {
             let bound = kernel.bind("A", a).unwrap();
@@ -297,17 +291,14 @@ fn fills_that_depend_on_extents_are_right() {
 
 #[test]
 fn kernels_run_on_many_threads_at_once() {
-    let kernel = Session::new(Options {
-        backend: Backend::Auto,
-        ..Options::default()
-    })
-    .plan(
-        &Program::parse("C(i,j) = A(i,k) * A(k,j)")
-            .unwrap()
-            .format("C", "csr")
-            .unwrap(),
-    )
-    .unwrap();
+    let kernel = Session::new(Options::from_env().backend(Backend::Auto))
+        .plan(
+            &Program::parse("C(i,j) = A(i,k) * A(k,j)")
+                .unwrap()
+                .format("C", "csr")
+                .unwrap(),
+        )
+        .unwrap();
     // Each thread has data of its own, and the first call of all is a race.
     std::thread::scope(|scope| {
         for thread in 0..8u64 {
@@ -385,9 +376,10 @@ fn levels_whose_arrays_differ_in_width_are_operands() {
     assert_ne!(widths[0], widths[1]);
     let y = session.evaluate("y(i) = A(i,j,k)", [("A", &a)]).unwrap();
     assert_eq!(y.get(&[0]), Scalar::F64(2.0));
-    let request = sparsec::Request::new(sparsec::Source::new("expression", "y(i) = A(i,j,k)"));
-    let inputs = sparsec::Inputs::from([("A".to_owned(), a)]);
-    let compiled = sparsec::compile(&request, &inputs).unwrap();
+    let request =
+        sparsec::internals::Request::new(sparsec::Source::new("expression", "y(i) = A(i,j,k)"));
+    let inputs = sparsec::internals::Inputs::from([("A".to_owned(), a)]);
+    let compiled = sparsec::internals::compile(&request, &inputs).unwrap();
     let outcome = session.run(&compiled, &inputs).unwrap();
     assert_eq!(outcome.tensors["y"].get(&[1]), Scalar::F64(3.0));
 }
@@ -445,10 +437,7 @@ fn kernels_take_operands_without_rows() {
         "(i, j) -> (j floordiv 2 : dense, i : dense, j mod 2 : dense)",
     ];
     for backend in [Backend::Interpreter, Backend::Cranelift] {
-        let session = Session::new(Options {
-            backend,
-            ..Options::default()
-        });
+        let session = Session::new(Options::from_env().backend(backend));
         for format in formats {
             let program = Program::parse("s = A(i,j)").unwrap();
             let kernel = session.plan(&program.format("A", format).unwrap()).unwrap();

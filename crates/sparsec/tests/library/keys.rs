@@ -101,12 +101,7 @@ fn listed(tensor: &Stored) -> Vec<Vec<u64>> {
 
 fn sessions() -> Vec<Session> {
     let backends = [Backend::Interpreter, Backend::Cranelift, Backend::C];
-    let with = |backend| {
-        Session::new(Options {
-            backend,
-            ..Options::default()
-        })
-    };
+    let with = |backend| Session::new(Options::from_env().backend(backend));
     backends.map(with).into()
 }
 

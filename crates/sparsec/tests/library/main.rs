@@ -12,6 +12,7 @@ mod failures;
 mod fitting;
 mod functions;
 mod gradients;
+mod into;
 mod kernels;
 mod keys;
 mod memory;

@@ -5,11 +5,11 @@ use sparsec::{Backend, MemoryLimit, Options, Program, Session, code};
 use super::{matrix, refuse};
 
 fn session(backend: Backend, bytes: u64) -> Session {
-    Session::new(Options {
-        backend,
-        memory: MemoryLimit::Bytes(bytes),
-        ..Options::default()
-    })
+    Session::new(
+        Options::from_env()
+            .backend(backend)
+            .memory(MemoryLimit::Bytes(bytes)),
+    )
 }
 
 /// Squares a matrix of 100 rows with 2 entries, in at most so many bytes.

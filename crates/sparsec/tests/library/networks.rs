@@ -1,10 +1,8 @@
 //! Contraction networks as callers see them: trees, degrees, refusals, solvers.
 
-use sparsec::network::{Network, Plan, Tree};
-use sparsec::{
-    Format, FormatSpec, Inputs, Objective, Planner, Request, Session, Source, Stage, Tensor, code,
-    compile,
-};
+use sparsec::internals::network::{Network, Plan, Tree};
+use sparsec::internals::{Inputs, Objective, Planner, Request, compile};
+use sparsec::{Format, FormatSpec, Session, Source, Stage, Tensor, code};
 
 const INTEGRALS: &str = "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)";
 
@@ -217,7 +215,7 @@ fn the_order_of_intermediates_is_an_objective() {
     let compiled = compile(&request, &inputs).unwrap();
     let session = Session::interpreter();
     let ours = session.run(&compiled, &inputs).unwrap();
-    request.networks = sparsec::Wanted::default();
+    request.networks = sparsec::internals::Wanted::default();
     let usual = session
         .run(&compile(&request, &inputs).unwrap(), &inputs)
         .unwrap();

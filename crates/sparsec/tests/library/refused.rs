@@ -1,6 +1,7 @@
 //! What is refused, when it is bound or evaluated, and how it is said.
 
-use sparsec::{Format, Inputs, Program, Request, Source, Tensor, code, compile};
+use sparsec::internals::{Inputs, Request, compile};
+use sparsec::{Format, Program, Source, Tensor, code};
 
 use super::{a, interpreter, matrix, refuse, spmv, x};
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::executor::{Operands, Types};
-use sparsec::{Given, Source, Tensor, code, reference};
+use sparsec::internals::executor::{Operands, Types};
+use sparsec::internals::{Given, reference};
+use sparsec::{Source, Tensor, code};
 
 use super::{interpreter, matrix};
 
@@ -145,8 +146,8 @@ fn what_is_no_sum_of_products_is_computed_from_copies() {
             }
             let source = Source::new("expression", text);
             let known = |extent: &str| {
-                let one = sparsec::executor::executor(&source, &formats, &Types::new());
-                let all = sparsec::executor::copies(&source, &formats, &Types::new());
+                let one = sparsec::internals::executor::executor(&source, &formats, &Types::new());
+                let all = sparsec::internals::executor::copies(&source, &formats, &Types::new());
                 let all = all.unwrap_or_else(|e| panic!("{e}")).into_iter();
                 let all = all.map(|copied| copied.computation).chain(one);
                 all.into_iter()

@@ -1,6 +1,7 @@
 //! Stages as text and as pictures.
 
-use sparsec::{Drawing, Inputs, Program, Request, Source, Stage, compile};
+use sparsec::internals::{Inputs, Request, compile};
+use sparsec::{Drawing, Program, Source, Stage};
 
 use super::interpreter;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use sparsec::internals::relational;
 use sparsec::{
     ElementType, FormatSpec, RelationFormat, RelationTensor, Source, Storage, Stored, Tensor,
-    relational,
 };
 
 use super::interpreter;

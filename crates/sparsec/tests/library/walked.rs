@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::{Inputs, Request, Source, Storage, Stored, Tensor, compile};
+use sparsec::internals::{Inputs, Repeats, Request, compile};
+use sparsec::{Source, Storage, Stored, Tensor};
 
 use super::interpreter;
 use super::stored::{DIA, ELLR, OWN, storage, tensor};
@@ -21,7 +22,12 @@ fn results(
     }
     let compiled = compile(&request, inputs).unwrap_or_else(|error| panic!("{text}: {error}"));
     let session = interpreter();
-    let run = session.run_stored(&request, &compiled, inputs, &BTreeMap::new());
+    let run = session.run_stored(
+        &request,
+        &compiled,
+        (inputs, &BTreeMap::new()),
+        Repeats::default(),
+    );
     let run = run.unwrap_or_else(|error| panic!("{text}: {error}"));
     let mut tensors = run.outcome.tensors;
     for (name, tensor) in run.stored {

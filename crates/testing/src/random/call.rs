@@ -9,10 +9,8 @@
 
 use std::collections::BTreeSet;
 
-use sparsec::{
-    Code, Inputs, PackOptions, Scalar, Session, Source, Tensor, UserFunction, compile,
-    generate_with,
-};
+use sparsec::internals::{Inputs, compile, generate_with};
+use sparsec::{Code, PackOptions, Scalar, Session, Source, Tensor, UserFunction};
 
 use super::expression::{NAMES, RESULTS, VARS};
 use super::program::{Case, FUNCTIONS};

@@ -2,11 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sparsec::index::{Expr, Program, WorkspaceKind, concretize};
-use sparsec::schedule::{Command, ProgramSchedule, Schedule};
+use sparsec::internals::index::{Expr, Program, WorkspaceKind, concretize};
+use sparsec::internals::schedule::{Command, ProgramSchedule, Schedule};
+use sparsec::internals::{
+    Compiled, CompiledStatement, Inputs, Outcome, Request, compile, reference,
+};
 use sparsec::{
-    Backend, Compiled, CompiledStatement, Diagnostic, ElementType, Inputs, Options, Outcome,
-    Request, Session, Source, Tensor, UserFunction, code, compile, parse_function, reference,
+    Backend, Diagnostic, ElementType, Options, Session, Source, Tensor, UserFunction, code,
+    parse_function,
 };
 use sparsec_base::Kind;
 
@@ -29,22 +32,22 @@ pub(crate) struct Engines {
 impl Engines {
     pub(crate) fn new() -> Self {
         let cache = tempfile::tempdir().expect("a scratch directory");
-        let mut environment = sparsec::runtime::Environment::of_process();
+        let mut environment = sparsec::internals::runtime::Environment::of_process();
         environment.cache_dir = Some(cache.path().into());
         let functions = FUNCTIONS.map(|text| parse_function(text).expect(text));
         Self {
             functions: functions.to_vec(),
             interpreter: Session::interpreter(),
-            cranelift: Session::new(Options {
-                backend: Backend::Cranelift,
-                environment: environment.clone(),
-                ..Options::default()
-            }),
-            c: Session::new(Options {
-                backend: Backend::C,
-                environment,
-                ..Options::default()
-            }),
+            cranelift: Session::new(
+                Options::from_env()
+                    .backend(Backend::Cranelift)
+                    .environment(environment.clone()),
+            ),
+            c: Session::new(
+                Options::from_env()
+                    .backend(Backend::C)
+                    .environment(environment),
+            ),
             _cache: cache,
         }
     }

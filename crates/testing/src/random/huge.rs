@@ -9,8 +9,8 @@
 //! The dense oracle would never end, so that for sparse operands is asked. A
 //! program whose loops go over a whole extent is left out.
 
-use sparsec::index::concrete::Stmt;
-use sparsec::{Compiled, CompiledStatement};
+use sparsec::internals::index::concrete::Stmt;
+use sparsec::internals::{Compiled, CompiledStatement};
 use sparsec_format::{Format, Level};
 use sparsec_graph::{Lattice, Operands, Scope, space};
 use sparsec_plan::Plan;

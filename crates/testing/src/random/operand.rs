@@ -3,10 +3,11 @@
 use std::fmt;
 
 use proptest::prelude::*;
-use sparsec::index::Operator;
+use sparsec::internals::generate;
+use sparsec::internals::index::Operator;
 use sparsec::{
     Array, Complex, ElementType, Entries, Format, FormatSpec, PackOptions, Result, Scalar, Source,
-    Tensor, Widths, code, generate,
+    Tensor, Widths, code,
 };
 use sparsec_base::Kind;
 use sparsec_format::Mirrored;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use proptest::prelude::*;
-use sparsec::{Inputs, Request, Source, UserFunction, parse_function};
+use sparsec::internals::{Inputs, Request};
+use sparsec::{Source, UserFunction, parse_function};
 
 use super::expression::{self, NAMES, Node, ORDERS, RESULTS, Scope, VARS};
 use super::format::format_of_result;

@@ -11,15 +11,16 @@
 //! sums; the others are run. A program that the rule refuses is refused in every
 //! spelling, and is run with an explicit sum around its right side.
 //!
-//! [explicit]: sparsec::reference::implied
+//! [explicit]: sparsec::internals::reference::implied
 
 use std::collections::BTreeMap;
 
-use sparsec::index::Operator;
-use sparsec::notation::{Declaration, Declarations, Notation};
-use sparsec::notation::{Index, Node, NodeKind, Number, Place, Word};
-use sparsec::reference::{self, CoordinateMap, implied};
-use sparsec::{Inputs, Request, Session, Source, Span, UserFunction, code, compile};
+use sparsec::internals::index::Operator;
+use sparsec::internals::notation::{Declaration, Declarations, Notation};
+use sparsec::internals::notation::{Index, Node, NodeKind, Number, Place, Word};
+use sparsec::internals::reference::{self, CoordinateMap, implied};
+use sparsec::internals::{Inputs, Request, compile};
+use sparsec::{Session, Source, Span, UserFunction, code};
 use sparsec_base::Kind;
 
 use super::check::fail_alike;

@@ -1,6 +1,6 @@
 //! Conversions beside packing, and in shares beside one sweep.
 
-use sparsec::conversion::Converter;
+use sparsec::internals::conversion::Converter;
 use sparsec::{Diagnostic, Format, PackOptions, Session, Tensor};
 
 use super::{REFUSED, sorted};

@@ -19,11 +19,7 @@ fn storage(text: &str, order: usize) -> Storage {
 
 #[test]
 fn relations_of_each_order_keep_the_entries() {
-    let session = Session::new(Options {
-        backend: Backend::Interpreter,
-        threads: 1,
-        ..Options::default()
-    });
+    let session = Session::new(Options::from_env().backend(Backend::Interpreter).threads(1));
     for (order, tensors) in (2..).zip(TENSORS) {
         let last = format!("fcoo({})", order - 1);
         let relations = ["fcoo(0)", last.as_str(), "bcsf(2)", "bcsf(128)"];

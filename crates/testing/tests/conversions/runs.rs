@@ -1,6 +1,6 @@
 //! Conversions from and to runs of equal values, and to `structured` levels.
 
-use sparsec::conversion::Converter;
+use sparsec::internals::conversion::Converter;
 use sparsec::{Format, PackOptions, Scalar, Tensor};
 
 use super::{

@@ -1,7 +1,7 @@
 //! Conversions to formats that store one triangle: of tensors whose other triangle mirrors it, and
 //! of others, which are refused.
 
-use sparsec::conversion::Converter;
+use sparsec::internals::conversion::Converter;
 use sparsec::{Array, ElementType, Entries, Format, FormatSpec, PackOptions, Scalar, Tensor, code};
 
 use super::{SOURCES, Tally, compare, entries, format_of, machine};

@@ -6,8 +6,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use sparsec::executor::{Copied, Operands, Types, copies};
-use sparsec::{Array, Given, RelationFormat, RelationTensor, Session, Source, Tensor};
+use sparsec::internals::Given;
+use sparsec::internals::executor::{Copied, Operands, Types, copies};
+use sparsec::{Array, RelationFormat, RelationTensor, Session, Source, Tensor};
 use sparsec_relation::{Data, Descriptor, Environment};
 
 use crate::packed::{Entries, FORMATS, Packed};

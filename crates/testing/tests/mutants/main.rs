@@ -14,7 +14,9 @@
 mod judge;
 mod mutate;
 
-use sparsec::conversion::{Conversion, Wanted, convert_pieces, described, into, pieces, wanted};
+use sparsec::internals::conversion::{
+    Conversion, Wanted, convert_pieces, described, into, pieces, wanted,
+};
 use sparsec::{ElementType, Format, FormatSpec};
 
 const COORDINATES: &str =
