@@ -25,8 +25,10 @@ use crate::fitting;
 use crate::kept::Kept;
 use crate::kernel::{Kernel, Variant};
 use crate::launch::{Run, has_structure_of};
+use crate::memory;
 use crate::parts::Parts;
-use crate::ready::Ready;
+use crate::ready::{self, Ready};
+use crate::recall::Found;
 use crate::session::Timings;
 use crate::stage::Stage;
 
@@ -247,13 +249,32 @@ impl<'a> Binding<'a> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        let (variant, extents) = self.find()?;
-        let ready = Ready::new(
-            &variant.compiled,
-            &extents,
-            &self.named(),
-            self.kernel.session(),
-        )?;
+        let (operands, session) = (self.named(), self.kernel.session());
+        let planned = self.kernel.planned();
+        let found = match planned.recall().find(&operands) {
+            Some(found) => found,
+            None => {
+                let (variant, extents) = self.find()?;
+                let bytes = ready::check(&variant.compiled, &extents, &operands, session)?;
+                let found = Found {
+                    variant,
+                    extents,
+                    bytes,
+                };
+                // How much memory is left is asked again where it may not suffice.
+                if memory::is_small(bytes, session.memory()) {
+                    let program = &planned.base().program;
+                    planned.recall().keep(program, &operands, &found);
+                }
+                found
+            }
+        };
+        let Found {
+            variant,
+            extents,
+            bytes,
+        } = found;
+        let ready = Ready::new(&variant.compiled, &operands, session, bytes)?;
         Ok(self.prepared.get_or_init(|| Prepared {
             variant,
             extents,
@@ -364,7 +385,8 @@ impl Assembled<'_> {
             let other;
             let (ready, kept) = match others {
                 true => {
-                    other = Ready::new(compiled, extents, &named, session)?;
+                    let bytes = ready::check(compiled, extents, &named, session)?;
+                    other = Ready::new(compiled, &named, session, bytes)?;
                     (&other, &own)
                 }
                 false => (&bound.ready, &*self.binding.kept),

@@ -33,7 +33,7 @@ use crate::request::Operands;
 const FEW: u64 = 1024;
 
 /// From so many entries on it pays to look where they lie.
-const MANY: u64 = 1 << 16;
+pub(crate) const MANY: u64 = 1 << 16;
 
 /// About how much the operands of a program hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

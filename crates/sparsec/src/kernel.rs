@@ -39,6 +39,7 @@ use crate::extents::{self, Extents};
 use crate::figures::{Figures, Named};
 use crate::parts::Parts;
 use crate::program::Program;
+use crate::recall::Recall;
 use crate::request::{Operands, Request};
 use crate::session::Session;
 use crate::stage::Stage;
@@ -63,6 +64,7 @@ pub(crate) struct Planned {
     /// Whether a plan depends on extents.
     needs_extents: bool,
     variants: Mutex<Recent<VariantKey, Arc<Variant>>>,
+    recall: Recall,
 }
 
 /// The plans of a session, by the whole request: a new field of requests is compared
@@ -150,11 +152,17 @@ impl Planned {
             base,
             needs_extents,
             variants: Mutex::new(Recent::new(MOST_VARIANTS)),
+            recall: Recall::default(),
         })
     }
 
     pub(crate) fn request(&self) -> &Request {
         &self.request
+    }
+
+    /// The choice for the last operands.
+    pub(crate) fn recall(&self) -> &Recall {
+        &self.recall
     }
 
     pub(crate) fn base(&self) -> &Compiled {

@@ -182,6 +182,7 @@ mod networks;
 pub mod options;
 pub mod program;
 mod ready;
+mod recall;
 mod relational;
 mod request;
 pub mod session;

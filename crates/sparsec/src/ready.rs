@@ -18,6 +18,7 @@ use sparsec_tensor::Tensor;
 use crate::compiled::Compiled;
 use crate::extents::Extents;
 use crate::memory;
+use crate::request::Operands;
 use crate::session::Session;
 use crate::widths;
 use crate::work;
@@ -31,20 +32,33 @@ pub(crate) struct Ready<'a> {
     pub(crate) bytes: u128,
 }
 
+/// How many bytes a run on these operands takes at least.
+///
+/// # Errors
+/// `E0508` for what takes more memory than there is, `E0517` for what does not end.
+pub(crate) fn check(
+    compiled: &Compiled,
+    extents: &Extents,
+    given: &Operands<'_>,
+    session: &Session,
+) -> Result<u128> {
+    let bytes = memory::check(compiled, extents, session.memory())?;
+    work::check(compiled, extents, given)?;
+    Ok(bytes)
+}
+
 impl<'a> Ready<'a> {
-    /// Puts every operand into the format that kernels read.
+    /// Puts every operand into the format that kernels read, for a run that takes so many `bytes`
+    /// at least.
     ///
     /// # Errors
-    /// `E0314` for an operand that is missing; `E0508` for what takes more memory
-    /// than there is; `E0517` for what does not end; those of converting.
+    /// `E0314` for an operand that is missing; those of converting.
     pub(crate) fn new(
         compiled: &Compiled,
-        extents: &Extents,
         given: &BTreeMap<&str, &'a Tensor>,
         session: &Session,
+        bytes: u128,
     ) -> Result<Self> {
-        let bytes = memory::check(compiled, extents, session.memory())?;
-        work::check(compiled, extents, given)?;
         let mut operands = BTreeMap::new();
         for (id, data) in compiled.program.tensors.iter() {
             if data.role != TensorRole::Input {

@@ -23,7 +23,7 @@ use crate::kernel::Plans;
 use crate::launch::Run;
 use crate::options::{Backend, Options};
 use crate::parts::Parts;
-use crate::ready::Ready;
+use crate::ready::{self, Ready};
 use crate::request::Inputs;
 
 /// Plans, compiles and runs programs, and keeps what it made.
@@ -240,7 +240,8 @@ impl Session {
         let extents = fitting::check_operands(compiled, &operands)?;
         let started = Instant::now();
         let kept = Kept::default();
-        let ready = Ready::new(compiled, &extents, &operands, self)?;
+        let bytes = ready::check(compiled, &extents, &operands, self)?;
+        let ready = Ready::new(compiled, &operands, self, bytes)?;
         let run = Run::new(compiled, &extents, &ready, self, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();

@@ -1,0 +1,105 @@
+//! What the operands of the last call told, for operands that look the same.
+//!
+//! Calls on small operands take less time than it takes to choose a variant for them: their
+//! extents are spread over the program, and figures and widths of each are compared with those of
+//! every variant. All of that is a function of how operands **look**:
+//!
+//! ```text
+//! extents, lengths and types of arrays ──► variant, extents of index variables, bytes of a run
+//! ```
+//!
+//! So the last choice is kept, and made again only for other looks. Operands of many entries are
+//! looked into ([`figures`]), and so are those of networks, whose
+//! degrees are counted: their choices are not kept.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use sparsec_base::ElementType;
+use sparsec_index::Program;
+use sparsec_tensor::Tensor;
+
+use crate::extents::Extents;
+use crate::facts;
+use crate::figures;
+use crate::kernel::Variant;
+use crate::request::Operands;
+
+/// What is found out of operands before they are put into the formats of kernels.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) variant: Arc<Variant>,
+    /// How far index variables run.
+    pub(crate) extents: Extents,
+    /// How many bytes a run takes at least.
+    pub(crate) bytes: u128,
+}
+
+/// How an operand looks from outside.
+#[derive(Debug)]
+struct Look {
+    name: String,
+    extents: Vec<u64>,
+    arrays: Vec<(ElementType, usize)>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    looks: Vec<Look>,
+    /// Whether there were threads to share work with.
+    threads: bool,
+    found: Found,
+}
+
+/// The last choice.
+#[derive(Debug, Default)]
+pub(crate) struct Recall(Mutex<Option<Arc<Seen>>>);
+
+impl Look {
+    fn of(name: &str, tensor: &Tensor) -> Self {
+        let arrays = tensor.arrays().iter();
+        Self {
+            name: name.to_owned(),
+            extents: tensor.extents().to_vec(),
+            arrays: arrays.map(|it| (it.element(), it.len())).collect(),
+        }
+    }
+
+    fn is_of(&self, name: &str, tensor: &Tensor) -> bool {
+        let arrays = tensor.arrays().iter();
+        self.name == name
+            && self.extents == tensor.extents()
+            && arrays
+                .map(|it| (it.element(), it.len()))
+                .eq(self.arrays.iter().copied())
+    }
+}
+
+impl Recall {
+    /// What was found for operands that looked like these.
+    pub(crate) fn find(&self, operands: &Operands<'_>) -> Option<Found> {
+        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = Arc::clone(seen.as_ref()?);
+        let looks = seen.looks.iter();
+        let is_same = seen.looks.len() == operands.len()
+            && seen.threads == (sparsec_parallel::threads() > 1)
+            && looks
+                .zip(operands)
+                .all(|(look, (name, tensor))| look.is_of(name, tensor));
+        is_same.then(|| seen.found.clone())
+    }
+
+    /// Keeps what was found, if nothing but looks decided it.
+    pub(crate) fn keep(&self, program: &Program, operands: &Operands<'_>, found: &Found) {
+        let n_stored = operands.values().map(|it| it.n_stored() as u64);
+        if n_stored.sum::<u64>() >= figures::MANY || facts::has_network(program) {
+            return;
+        }
+        let looks = operands.iter().map(|(name, it)| Look::of(name, it));
+        let seen = Seen {
+            looks: looks.collect(),
+            threads: sparsec_parallel::threads() > 1,
+            found: found.clone(),
+        };
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(seen));
+    }
+}
