@@ -15,7 +15,7 @@ function                    does
 `explain`                   shows a stage between the program and its kernel
 `cp_als`, `tucker_hooi`     decompose a tensor
 `read`, `write`             files: ``.mtx``, ``.tns``, ``.npz``, ``.h5`` and others
-`configure`                 chooses the number of threads and the engine
+`configure`                 chooses the threads, the engine, the cache and the memory
 ==========================  ==========================================================
 
 Operators of `Tensor` (``+ - * / // % ** @``, comparisons), its methods (``sum``, ``max``,

@@ -54,19 +54,6 @@ class Lazy(Operators):
         self._n_operators = n_operators + sum(child._n_operators for child in children)
 
     @property
-    def ndim(self) -> int:
-        """How many modes there are."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """How many entries there are, stored or not."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
-
-    @property
     def dtype(self) -> np.dtype:
         """The type of the values, as the program is typed. Planning it takes a millisecond."""
         if self._dtype is None:

@@ -135,12 +135,23 @@ class Operators:
         @property
         def shape(self) -> tuple[int, ...]: ...
         @property
-        def ndim(self) -> int: ...
-        @property
         def dtype(self) -> np.dtype: ...
         def astype(self, dtype: Any) -> Tensor: ...
         @classmethod
         def _of(cls, stored: _sparsec.Stored) -> Tensor: ...
+
+    @property
+    def ndim(self) -> int:
+        """How many modes there are."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many entries there are, stored or not."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
 
     # Operators on equal shapes compare entries, so tensors have no hash.
     __hash__ = None  # type: ignore[assignment]

@@ -53,19 +53,6 @@ class Tensor(Operators):
         return self._stored.shape
 
     @property
-    def ndim(self) -> int:
-        """How many modes there are."""
-        return len(self._stored.shape)
-
-    @property
-    def size(self) -> int:
-        """How many entries there are, stored or not."""
-        size = 1
-        for extent in self.shape:
-            size *= extent
-        return size
-
-    @property
     def dtype(self) -> np.dtype:
         """The type of the values."""
         return np.dtype(self._stored.dtype)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import operator
 import os
+import shutil
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -250,10 +253,39 @@ def test_engines_agree(rng, backend, threads):
     expected = (a @ a).toarray()
     sparsec.configure(threads=threads, backend=backend)
     try:
-        assert sparsec.configuration() == {"threads": threads, "backend": backend}
+        known = {"threads": threads, "backend": backend, "cache_dir": None, "memory": 0}
+        assert sparsec.configuration() == known
         np.testing.assert_allclose((sparsec.asarray(a) @ sparsec.asarray(a)).to_numpy(), expected)
     finally:
         sparsec.configure(threads=0, backend="cranelift")
+
+
+def test_memory_is_limited():
+    x = np.ones(1000)
+    sparsec.configure(memory=100_000)
+    try:
+        with pytest.raises(sparsec.OutOfMemoryError) as refused:
+            sparsec.evaluate("C(i,j) = x(i) * x(j)", x=x)
+        assert "sparsec.configure(memory" in str(refused.value)
+        assert sparsec.evaluate("y(i) = x(i) + x(i)", x=x).nnz == 1000
+    finally:
+        sparsec.configure(memory=0)
+    assert sparsec.evaluate("C(i,j) = x(i) * x(j)", x=x).nnz == 1_000_000
+
+
+@pytest.mark.skipif(not shutil.which("gcc"), reason="there is no C compiler")
+def test_compiled_kernels_are_kept_where_the_caller_says(tmp_path):
+    # A process of its own, since a folder once given stays.
+    program = """
+import sys, numpy as np, sparsec
+sparsec.configure(backend="c", cache_dir=sys.argv[1])
+assert str(sparsec.configuration()["cache_dir"]) == sys.argv[1]
+print(sparsec.evaluate("s = x(i) * x(i)", x=np.ones(3)).item())
+"""
+    folder = tmp_path / "kernels"
+    run = [sys.executable, "-c", program, str(folder)]
+    assert subprocess.run(run, capture_output=True, text=True, check=True).stdout == "3.0\n"
+    assert any(folder.rglob("*"))
 
 
 def test_kernels_leave_the_interpreter_to_other_threads():

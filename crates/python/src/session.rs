@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::num::NonZero;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,8 +23,8 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use sparsec::internals::parallel::{self, Pool};
 use sparsec::{
-    Backend, Cancel, Diagnostic, ElementType, Format, Kernel, Options, Scalar, Session, Widths,
-    code,
+    Backend, Cancel, Diagnostic, ElementType, Format, Kernel, MemoryLimit, Options, Scalar,
+    Session, Widths, code,
 };
 
 use crate::error::OrRaise;
@@ -55,10 +56,33 @@ pub(crate) struct State {
     pub(crate) session: Session,
     /// The threads, if they are not those that the process has in common.
     pool: Option<Pool>,
-    threads: usize,
+    settings: Settings,
     /// The process that made it.
     process: u32,
     kernels: Mutex<HashMap<Key, Kernel>>,
+}
+
+/// What `configure` takes.
+#[derive(Clone, Debug)]
+struct Settings {
+    /// How many threads; one for each processor if 0.
+    threads: usize,
+    backend: Backend,
+    /// Where compiled C is kept, in place of the folder that the environment names.
+    cache_dir: Option<PathBuf>,
+    /// How many bytes results may take; as many as there are if 0.
+    memory: u64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            threads: 0,
+            backend: Backend::Cranelift,
+            cache_dir: None,
+            memory: 0,
+        }
+    }
 }
 
 /// Whether this process was forked from one that had a session.
@@ -133,11 +157,18 @@ fn pool(threads: usize) -> Option<Pool> {
 }
 
 impl State {
-    fn new(threads: usize, backend: Backend) -> Self {
+    fn new(settings: Settings) -> Self {
+        let mut options = Options::from_env().backend(settings.backend);
+        if let Some(folder) = &settings.cache_dir {
+            options = options.cache_dir(folder);
+        }
+        if settings.memory > 0 {
+            options = options.memory(MemoryLimit::Bytes(settings.memory));
+        }
         Self {
-            session: Session::new(Options::from_env().backend(backend)),
-            pool: pool(threads),
-            threads,
+            session: Session::new(options),
+            pool: pool(settings.threads),
+            settings,
             process: std::process::id(),
             kernels: Mutex::default(),
         }
@@ -148,17 +179,14 @@ impl State {
         let mut state = lock(&STATE);
         match &*state {
             Some(known) if known.process == std::process::id() => Arc::clone(known),
-            Some(_) => {
-                let parent = state.take();
-                let (threads, backend) = parent
-                    .as_ref()
-                    .map_or_else(Default::default, |it| (it.threads, it.session.backend()));
+            Some(known) => {
+                let settings = known.settings.clone();
                 // The threads that would end with it are not in this process.
-                mem::forget(parent);
+                mem::forget(state.take());
                 IS_CHILD.store(true, Ordering::Relaxed);
-                Arc::clone(state.insert(Arc::new(Self::new(threads, backend))))
+                Arc::clone(state.insert(Arc::new(Self::new(settings))))
             }
-            None => Arc::clone(state.insert(Arc::new(Self::new(0, Backend::Cranelift)))),
+            None => Arc::clone(state.insert(Arc::new(Self::new(Settings::default())))),
         }
     }
 
@@ -242,44 +270,46 @@ const BACKENDS: [(&str, Backend); 4] = [
     ("interp", Backend::Interpreter),
 ];
 
-/// Replaces the session by one with these options.
+/// Replaces the session by one with these options; what is not given stays.
 #[pyfunction]
 pub(crate) fn configure(
     py: Python<'_>,
     threads: Option<usize>,
     backend: Option<&str>,
+    cache_dir: Option<PathBuf>,
+    memory: Option<u64>,
 ) -> PyResult<()> {
     // A session that nobody asked for would settle how many threads the process has in common.
     let before = lock(&STATE).clone();
-    let before = before.map_or((0, Backend::Cranelift), |it| {
-        (it.threads, it.session.backend())
-    });
-    let backend = match backend {
-        None => before.1,
-        Some(name) => {
-            let known = BACKENDS.iter().find(|(known, _)| *known == name);
-            let known = known.map(|(_, backend)| *backend).ok_or_else(|| {
-                let message = format!("there is no backend `{name}`");
-                Diagnostic::new(code::BAD_OPTION_VALUE, message)
-                    .help("the backends are cranelift, auto, c and interp")
-            });
-            known.or_raise(py)?
-        }
-    };
-    let threads = threads.unwrap_or(before.0);
-    *lock(&STATE) = Some(Arc::new(State::new(threads, backend)));
+    let mut settings = before.map_or_else(Settings::default, |state| state.settings.clone());
+    if let Some(name) = backend {
+        let known = BACKENDS.iter().find(|(known, _)| *known == name);
+        let known = known.map(|(_, backend)| *backend).ok_or_else(|| {
+            let message = format!("there is no backend `{name}`");
+            Diagnostic::new(code::BAD_OPTION_VALUE, message)
+                .help("the backends are cranelift, auto, c and interp")
+        });
+        settings.backend = known.or_raise(py)?;
+    }
+    settings.threads = threads.unwrap_or(settings.threads);
+    settings.memory = memory.unwrap_or(settings.memory);
+    settings.cache_dir = cache_dir.or(settings.cache_dir);
+    *lock(&STATE) = Some(Arc::new(State::new(settings)));
     Ok(())
 }
 
-/// The number of threads and the name of the engine.
+/// The number of threads, the name of the engine, the folder of kernels if one was given, and the
+/// limit of memory, or 0.
 #[pyfunction]
-pub(crate) fn configuration() -> (usize, &'static str) {
-    let state = State::get();
-    let backend = state.session.backend();
-    let name = BACKENDS.iter().find(|(_, known)| *known == backend);
-    let threads = match state.threads {
+pub(crate) fn configuration() -> (usize, &'static str, Option<PathBuf>, u64) {
+    let settings = &State::get().settings;
+    let name = BACKENDS
+        .iter()
+        .find(|(_, known)| *known == settings.backend);
+    let threads = match settings.threads {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         own => own,
     };
-    (threads, name.map_or("auto", |(name, _)| name))
+    let name = name.map_or("auto", |(name, _)| name);
+    (threads, name, settings.cache_dir.clone(), settings.memory)
 }
