@@ -134,7 +134,7 @@ fn walked(
         return no("a schedule is for loops over levels");
     }
     if request.strict {
-        return no("`Program::strict` keeps the order of the expression");
+        return no("numbers are to be added in the order of the expression");
     }
     if !request.functions.is_empty() {
         return no("the expression calls functions");

@@ -237,6 +237,18 @@ fn powers_have_derivatives_at_zero() {
     }
 }
 
+/// The derivative of `sqrt` is no number at -1, nor is that of `log` at 0.
+#[test]
+fn what_is_not_chosen_has_no_part() {
+    let program = "y(j) = select(x(j) > 0, sqrt(x(j)), 2 * x(j)) + relu(log(x(j)))";
+    let gradient = planned(program).emit(&Stage::Gradient("x".to_owned()));
+    let gradient = planned_beside(gradient.unwrap().trim(), Some("d_y"));
+    let x = Tensor::dense(&[4], [-1.0, 0.0, 4.0, -2.0]).unwrap();
+    let ones = Tensor::dense(&[4], [1.0; 4]).unwrap();
+    let made = computed(&gradient, &[("x", &x), ("d_y", &ones)]);
+    assert_eq!(made.values::<f64>(), Some(&[2.0, 2.0, 0.5, 2.0][..]));
+}
+
 #[test]
 fn the_classics() {
     let emit = |program: &str, of: &str| {
