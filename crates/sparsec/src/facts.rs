@@ -77,7 +77,7 @@ impl TensorFacts {
 }
 
 /// The formats of inputs at hand, with the widths of their arrays, and the facts of them,
-/// for [`compile_program`](crate::compile_program).
+/// for [`compile_program`](crate::compile::compile_program).
 ///
 /// ```
 /// use sparsec::internals::{Inputs, Request, compile, facts};
