@@ -72,7 +72,7 @@ mod tests {
         let error = refused("no kernel", "the processor has no SSE4.1");
         assert_eq!(error.code(), code::NO_MACHINE_CODE);
         let text = error.render(false);
-        for part in ["SSE4.1", "--backend c", "--backend interp"] {
+        for part in ["SSE4.1", "Backend::C", "Backend::Interpreter"] {
             assert!(text.contains(part), "{text}");
         }
     }
