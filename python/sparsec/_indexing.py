@@ -20,6 +20,19 @@ def is_array(one: Any) -> bool:
     return isinstance(one, (list, np.ndarray)) or hasattr(one, "to_coo")
 
 
+def signed(indices: np.ndarray) -> np.ndarray:
+    """Integers as ``int64``.
+
+    Raises
+    ------
+    IndexError
+        For one that no mode reaches.
+    """
+    if indices.dtype == np.uint64 and indices.size and indices.max() > np.iinfo(np.int64).max:
+        raise IndexError(f"index {indices.max()} is outside of every mode")
+    return indices.astype(np.int64)
+
+
 def whole(key: Any, shape: Sequence[int]) -> tuple[list[Any], list[int]]:
     """An index for each mode, and the places of new modes of extent 1 in the result.
 

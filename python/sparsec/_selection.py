@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
-from ._indexing import coordinate, is_array, whole, window
+from ._indexing import coordinate, is_array, signed, whole, window
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -38,7 +38,7 @@ def _array(one: Any, extent: int, mode: int) -> np.ndarray:
         if len(array) != extent:
             raise IndexError(f"a mask of {len(array)} for mode {mode}, which has extent {extent}")
         return np.flatnonzero(array)
-    array = array.astype(np.int64)
+    array = signed(array)
     outside = (array < -extent) | (array >= extent)
     if outside.any():
         at = array[np.flatnonzero(outside)[0]]

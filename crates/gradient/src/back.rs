@@ -116,9 +116,8 @@ impl<'a> Derivation<'a> {
                 false => None,
             });
         }
-        // Where an argument is not chosen, its derivative may be no number: that of `sqrt(a)` at -1
-        // in `select(a > 0, sqrt(a), …)`. A zero times it would be none either, so that what is
-        // chosen is chosen last.
+        // The derivative of an argument that is not chosen may be NaN, as that of `sqrt(a)` at -1
+        // in `select(a > 0, sqrt(a), …)`, and 0 * NaN is NaN. So the choice is applied last.
         if matches!(op, Operator::Select | Operator::Relu) {
             let d = self.back(of, d, path, renamed, names)?;
             let chosen = |d: Value| partial(&Values(&self.built), op, &values, number, &d);

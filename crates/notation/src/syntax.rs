@@ -379,6 +379,19 @@ impl Node {
         }
     }
 
+    /// Calls `visit` on every variable that a reduction binds, the outer ones first.
+    pub fn for_each_bound<'a>(&'a self, visit: &mut dyn FnMut(&'a Word)) {
+        match &self.kind {
+            NodeKind::Number(_) | NodeKind::Access(_) | NodeKind::Index(_) => {}
+            NodeKind::Apply { args, .. } => args.iter().for_each(|arg| arg.for_each_bound(visit)),
+            NodeKind::Cast(_, body) => body.for_each_bound(visit),
+            NodeKind::Reduce { vars, body, .. } => {
+                vars.iter().for_each(&mut *visit);
+                body.for_each_bound(visit);
+            }
+        }
+    }
+
     /// Calls `visit` on every function of the user, in the order of the text.
     pub fn for_each_function(&self, visit: &mut dyn FnMut(&UserFunction)) {
         match &self.kind {

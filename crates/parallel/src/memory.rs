@@ -137,7 +137,7 @@ impl Memory {
         Ok(memory)
     }
 
-    /// `bytes` bytes for who writes all of them before anybody reads one: zeros, or anything that
+    /// `bytes` bytes for a caller that writes every byte before it reads any: zeros, or bytes that
     /// this process once stored. Pages that were given back are neither cleared nor touched.
     ///
     /// # Errors
@@ -231,7 +231,8 @@ impl Memory {
         self.owned().base.as_ptr()
     }
 
-    /// Says how many bytes are in use; those beyond what was written are zero.
+    /// Says how many bytes are in use. Those that were not written are zero, except in memory
+    /// [`for_writing`](Self::for_writing), where they may be anything.
     ///
     /// # Panics
     /// If `len` is beyond the capacity.
@@ -337,9 +338,9 @@ impl Memory {
         Ok(())
     }
 
-    /// Gives back the pages beyond those in use, and an eighth more: what is as long the next time
-    /// may ask for a little more before it knows, and would move to other pages then. Nothing moves
-    /// here, but that little goes to the heap: pages that were touched serve others better.
+    /// Gives back the pages beyond those in use and an eighth more: the next result of this length
+    /// may reserve slightly more before its final length is known. Nothing moves, except for short
+    /// arrays, which go to the heap, so that others get their pages.
     pub fn trim(&mut self) {
         let Home::Mapped = self.home else { return };
         if (1..MAPPED_FROM).contains(&self.len)

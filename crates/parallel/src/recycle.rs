@@ -10,12 +10,12 @@
 //!                                    at most 64 MiB         C.vals, C.crd: outgrew the heap, so the largest
 //! ```
 //!
-//! Who asks for the first time mostly knows how much it takes. Who has outgrown what it
-//! had is going to outgrow more, how much nobody knows yet; of several such arrays, the
-//! one with the widest entries comes first, and needs most.
+//! The first request of an array mostly states its final length. An array that has outgrown its
+//! memory will grow further, and nobody knows how far; of several such arrays, the one with the
+//! widest entries comes first, and needs most.
 //!
-//! What they hold is what was there before: arrays that grow are written before they are read,
-//! and workspaces are filled with zeros first.
+//! They hold the bytes of earlier results. Arrays that grow are written before they are read,
+//! results of fixed length are written in full, and workspaces are filled with zeros first.
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;

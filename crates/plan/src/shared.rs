@@ -57,8 +57,15 @@ pub(crate) fn candidates(program: &Program, formats: &Formats, strict: bool) -> 
     for (at, first) in sums.iter().enumerate() {
         for second in &sums[at + 1..] {
             for part in common(first, second) {
+                let is_same = |at: &usize| {
+                    let read = first.access(*at);
+                    read.is_some_and(|(read, _)| part.factors.contains(read))
+                };
                 let is_known = |known: &Part| {
-                    known.factors.len() == part.factors.len() && known.place(first).is_some()
+                    known.factors.len() == part.factors.len()
+                        && known
+                            .place(first)
+                            .is_some_and(|(places, _)| places.iter().all(is_same))
                 };
                 if !parts.iter().any(is_known) {
                     parts.push(part);

@@ -13,6 +13,7 @@ const WORDS: &[(&str, &str)] = &[
         "`Backend::Cranelift`",
         "`sparsec.configure(backend=\"cranelift\")`",
     ),
+    ("`Stage::Mlir`", "`stage=\"mlir\"`"),
     ("`Backend::C`", "`sparsec.configure(backend=\"c\")`"),
     (
         "`Backend::Interpreter`",

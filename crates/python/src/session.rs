@@ -280,8 +280,18 @@ pub(crate) fn configure(
     memory: Option<u64>,
 ) -> PyResult<()> {
     // A session that nobody asked for would settle how many threads the process has in common.
-    let before = lock(&STATE).clone();
-    let mut settings = before.map_or_else(Settings::default, |state| state.settings.clone());
+    let mut state = lock(&STATE);
+    let settings = state.as_ref().map(|state| state.settings.clone());
+    let mut settings = settings.unwrap_or_default();
+    if state
+        .as_ref()
+        .is_some_and(|state| state.process != std::process::id())
+    {
+        // The threads of the parent are not there in a child.
+        mem::forget(state.take());
+        IS_CHILD.store(true, Ordering::Relaxed);
+    }
+    drop(state);
     if let Some(name) = backend {
         let known = BACKENDS.iter().find(|(known, _)| *known == name);
         let known = known.map(|(_, backend)| *backend).ok_or_else(|| {

@@ -290,6 +290,7 @@ impl Cache {
                         place.set_full(false);
                         return Ok((made, work));
                     }
+                    Err(error) if error.code() == code::CANCELLED => return Err(error),
                     Err(_) if !work.has_room() => break NO_ROOM.to_owned(),
                     Err(error) => {
                         failures += 1;

@@ -94,8 +94,7 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
     }
 }
 
-/// That a kernel ended because nobody waited for it any longer.
-/// What a call gives that ended because its [`Cancel`](crate::Cancel) was set.
+/// The diagnostic of work that ended because its [`Cancel`](crate::Cancel) was set.
 pub fn cancelled() -> Diagnostic {
     Diagnostic::new(code::CANCELLED, "the computation was cancelled")
         .help("compute it again, with a `Cancel` that is not set")

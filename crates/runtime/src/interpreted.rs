@@ -52,7 +52,7 @@ pub(crate) fn launch(
                 continue;
             }
             KernelArgument::Out(output) => output,
-            KernelArgument::Values(tensor) => {
+            KernelArgument::Values(tensor, _) => {
                 if let Some(entries) = data.buffers.into_iter().last() {
                     let from = array_of(entries);
                     with_element!(from.element(), T => {

@@ -76,7 +76,7 @@ pub enum KernelArgument<'a> {
     Out(&'a mut OutputTensor),
     /// A result of which it writes the values alone: the positions and
     /// coordinates are there, assembled for operands of this very structure.
-    Values(&'a mut Tensor),
+    Values(&'a mut Tensor, MemoryLimit),
 }
 
 impl Kernel {
@@ -245,7 +245,7 @@ impl Kernel {
                 KernelArgument::In(_) | KernelArgument::Alias(_) | KernelArgument::Numbers(_) => {
                     Role::In
                 }
-                KernelArgument::Out(_) | KernelArgument::Values(_) => Role::Out,
+                KernelArgument::Out(_) | KernelArgument::Values(..) => Role::Out,
             };
             assert_eq!(wanted.role, role, "role of `{}` in `{name}`", wanted.name);
             assert_eq!(
@@ -255,7 +255,7 @@ impl Kernel {
                 wanted.name
             );
             self.check_arrays(wanted, given);
-            if let KernelArgument::Values(_) = given {
+            if let KernelArgument::Values(..) = given {
                 self.check_writes_values_alone(wanted);
             }
         }
@@ -315,7 +315,11 @@ impl KernelArgument<'_> {
     pub(crate) fn memory(arguments: &[Self]) -> (MemoryLimit, u64) {
         let result = arguments.iter().find_map(|argument| match argument {
             Self::Out(output) => Some((output.memory, output.bytes())),
-            Self::In(_) | Self::Alias(_) | Self::Numbers(_) | Self::Values(_) => None,
+            Self::Values(tensor, memory) => {
+                let bytes = tensor.vals().len() * tensor.element().size();
+                Some((*memory, bytes as u64))
+            }
+            Self::In(_) | Self::Alias(_) | Self::Numbers(_) => None,
         });
         result.unwrap_or_default()
     }
@@ -327,7 +331,7 @@ impl KernelArgument<'_> {
             Self::Alias(alias) => alias.extents(),
             Self::Numbers(numbers) => numbers,
             Self::Out(output) => output.extents(),
-            Self::Values(tensor) => tensor.extents(),
+            Self::Values(tensor, _) => tensor.extents(),
         }
     }
 
@@ -339,7 +343,7 @@ impl KernelArgument<'_> {
             Self::Alias(alias) => (&[], alias.arrays()),
             Self::Numbers(_) => (&[], &[]),
             Self::Out(output) => (&output.arrays, &[]),
-            Self::Values(tensor) => (tensor.arrays(), &[]),
+            Self::Values(tensor, _) => (tensor.arrays(), &[]),
         };
         (0..own.len() + lent.len()).map(move |number| match own.get(number) {
             Some(array) => array,

@@ -245,14 +245,14 @@ fn raw_arrays(argument: &mut KernelArgument<'_>, all: &mut Vec<RawArray>) {
         KernelArgument::In(_)
         | KernelArgument::Alias(_)
         | KernelArgument::Numbers(_)
-        | KernelArgument::Values(_) => {
+        | KernelArgument::Values(..) => {
             // A kernel only reads the arrays of operands, and of a result of which it
             // writes the values alone all but these.
             let arrays = argument.arrays();
             all.extend(arrays.map(|array| raw(array.as_ptr().cast_mut(), array.len())));
         }
     }
-    if let KernelArgument::Values(tensor) = argument
+    if let KernelArgument::Values(tensor, _) = argument
         && let Some(last) = all.last_mut()
     {
         last.data = tensor.values_mut_ptr().cast();

@@ -109,7 +109,7 @@ impl<'a> Binding<'a> {
 
     /// Computes the result of the last statement into a tensor of the caller.
     ///
-    /// A dense `result` is overwritten where it lies, so that nothing is allocated for it: it
+    /// A dense `result` is overwritten where it lies: it
     /// has to have the format, the type, the fill and the extents of the result. The values that
     /// it had do not matter. A sparse result, whose size is known only afterwards, takes the
     /// place of `result` as a whole; see [`Binding::assemble`] for structures that stay.
@@ -142,6 +142,7 @@ impl<'a> Binding<'a> {
                 &self.kept,
             )?;
             let last = compiled.statements.len() - 1;
+            let is_in_place = run.takes_place(last, result)?;
             let mut before = Vec::with_capacity(last);
             for number in 0..last {
                 let parts = prepared.variant.parts(session, number, false)?;
@@ -149,7 +150,7 @@ impl<'a> Binding<'a> {
                 before.push(run.evaluate(number, parts, &before, 1, timings)?);
             }
             let parts = prepared.variant.parts(session, last, false)?;
-            if run.takes_place(last, result)? {
+            if is_in_place {
                 run.compute(last, parts, &before, result)?;
             } else {
                 *result = run.evaluate(last, parts, &before, 1, &mut Timings::default())?;
@@ -205,6 +206,7 @@ impl<'a> Binding<'a> {
             variant: Arc::clone(&prepared.variant),
             results,
             is_settled,
+            is_torn: false,
         })
     }
 
@@ -339,6 +341,8 @@ pub struct Assembled<'a> {
     results: Vec<Tensor>,
     /// Whether the reference evaluator computed one, so that none is assembled.
     is_settled: bool,
+    /// Whether a call ended early, so that not all structures are those of the operands.
+    is_torn: bool,
 }
 
 impl Assembled<'_> {
@@ -392,7 +396,7 @@ impl Assembled<'_> {
                 false => (&bound.ready, &*self.binding.kept),
             };
             let run = Run::new(compiled, extents, ready, session, kept)?;
-            let mut same = true;
+            let mut same = !std::mem::replace(&mut self.is_torn, true);
             for number in 0..self.results.len() {
                 let parts = self.variant.parts(session, number, true)?;
                 let (before, rest) = self.results.split_at_mut(number);
@@ -406,6 +410,7 @@ impl Assembled<'_> {
                 };
                 self.is_settled |= run.is_settled();
             }
+            self.is_torn = false;
             Result::Ok(())
         })?;
         Ok(self.tensor())

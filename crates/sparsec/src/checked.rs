@@ -138,7 +138,7 @@ impl Parameter {
                 output.fill(),
                 output.extents(),
             ),
-            KernelArgument::Values(tensor) => (
+            KernelArgument::Values(tensor, _) => (
                 tensor.format(),
                 tensor.format(),
                 tensor.fill(),
@@ -219,6 +219,7 @@ impl Session {
     /// # Errors
     /// `E0501` to `E0504` where there is no C compiler, or it fails; the `E06` code of
     /// the first rule that the function breaks.
+    #[doc(hidden)]
     pub fn kernel(&self, function: &Function) -> Result<Arc<Kernel>> {
         let runtime = self.runtime();
         let backend = self.backend();

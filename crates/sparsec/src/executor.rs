@@ -103,6 +103,7 @@ impl Session {
     /// assert_eq!(results["y"].values::<f64>(), Some(&[1.0, 2.0, 5.0][..]));
     /// # Ok::<(), sparsec::Error>(())
     /// ```
+    #[doc(hidden)]
     pub fn execute(
         &self,
         expression: &Source,
@@ -170,6 +171,7 @@ impl Session {
     /// # Errors
     /// `E0518` and `E0519` for what is given; `E0520` where a value is at several
     /// coordinates.
+    #[doc(hidden)]
     pub fn copy(&self, copied: &Copied, given: &Given<'_>) -> Result<Tensor> {
         let computation = &copied.computation;
         let given = given.for_computation(computation);

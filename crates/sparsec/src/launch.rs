@@ -236,7 +236,7 @@ impl<'a> Run<'a> {
             _ => return self.compute_anew(number, parts, results, result),
         };
         let converted = self.conversions(number, results)?;
-        let values = KernelArgument::Values(result);
+        let values = KernelArgument::Values(result, self.session.memory());
         let computed = self.launch(number, kernel, results, &converted, values);
         let settled = self.settle_values(number, computed, result, results);
         match settled.map_err(|error| self.placed(number, error))? {

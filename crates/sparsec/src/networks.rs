@@ -301,6 +301,7 @@ impl Compiled {
     ///
     /// # Errors
     /// Those of running a program.
+    #[doc(hidden)]
     pub fn intermediates(
         &self,
         session: &Session,

@@ -71,7 +71,7 @@ impl<'a> Ready<'a> {
                     format!("there is no tensor for `{name}`"),
                 )
                 .at(&compiled.program.source, data.span, "read here")
-                .help(format!("give it data: `bind(\"{name}\", …)`")));
+                .help(format!("give `{name}` its data")));
             };
             let format = compiled.formats.of(id);
             let tensor = if widths::is_stored_as(tensor, format) {

@@ -1,4 +1,4 @@
-//! What the operands of the last call told, for operands that look the same.
+//! Keeps the variant chosen for the last call, for operands with the same extents and array lengths.
 //!
 //! Calls on small operands take less time than it takes to choose a variant for them: their
 //! extents are spread over the program, and figures and widths of each are compared with those of
@@ -77,8 +77,11 @@ impl Look {
 impl Recall {
     /// What was found for operands that looked like these.
     pub(crate) fn find(&self, operands: &Operands<'_>) -> Option<Found> {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = Arc::clone(seen.as_ref()?);
+        let seen = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()?;
         let looks = seen.looks.iter();
         let is_same = seen.looks.len() == operands.len()
             && seen.threads == (sparsec_parallel::threads() > 1)

@@ -146,11 +146,12 @@ impl Session {
     /// A tensor in a relation, in levels.
     fn unstored(&self, tensor: &RelationTensor, format: &Format) -> Result<Tensor> {
         let is_large = tensor.values().len() > MANY;
-        if is_large
-            && self.backend() != Backend::Interpreter
-            && let Ok(Some(made)) = self.derived_levels(tensor, format)
-        {
-            return Ok(made);
+        if is_large && self.backend() != Backend::Interpreter {
+            match self.derived_levels(tensor, format) {
+                Ok(Some(made)) => return Ok(made),
+                Err(error) if error.code() == code::CANCELLED => return Err(error),
+                Ok(None) | Err(_) => {}
+            }
         }
         let options = PackOptions {
             memory: self.memory(),
@@ -215,6 +216,7 @@ impl Session {
                     let tensor = Stored::Relation(made);
                     return Ok(Converted { tensor, notes });
                 }
+                Err(error) if error.code() == code::CANCELLED => return Err(error),
                 Err(why) => {
                     let from = match tensor {
                         Stored::Levels(tensor) => tensor.format().arrangement(),

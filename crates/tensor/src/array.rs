@@ -226,7 +226,7 @@ impl Array {
         Ok(Self { element, memory })
     }
 
-    /// `len` numbers for who writes all of them before anybody reads one; see
+    /// `len` numbers for a caller that writes all of them before it reads any; see
     /// [`Memory::for_writing`].
     ///
     /// # Errors

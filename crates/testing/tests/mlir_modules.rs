@@ -164,7 +164,7 @@ fn conversions_compute_the_same_bits() {
             KernelArgument::In(tensor) => operand(tensor),
             KernelArgument::Out(output) => arguments_of(output.extents(), output.arrays()),
             KernelArgument::Numbers(numbers) => arguments_of(&numbers, &[]),
-            KernelArgument::Alias(_) | KernelArgument::Values(_) => {
+            KernelArgument::Alias(_) | KernelArgument::Values(..) => {
                 panic!("{from} to {to}: an argument of expressions")
             }
         });

@@ -107,6 +107,12 @@ def _take(a: Any, indices: Any, axis: Any = None) -> Any:
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1, **options: Any) -> Any:
+    # A number stands before or behind all that is along the axis.
+    row = [1 if mode == axis % np.ndim(a) else extent for mode, extent in enumerate(np.shape(a))]
+    for end in ("prepend", "append"):
+        value = options.get(end)
+        if value is not None and value is not np._NoValue and np.ndim(value) == 0:
+            options[end] = np.full(row, value)
     return taking.diff(a, axis=axis, n=n, **options)
 
 
@@ -155,7 +161,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.repeat: _repeat,
     np.tile: manipulation.tile,
     np.take: _take,
-    np.take_along_axis: lambda arr, indices, axis: taking.take_along_axis(arr, indices, axis=axis),
+    np.take_along_axis: lambda arr, indices, axis=-1: taking.take_along_axis(arr, indices, axis=axis),
     np.diff: _diff,
     np.isin: taking.isin,
     np.broadcast_to: manipulation.broadcast_to,

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._asarray import asarray, from_coo
 from .._errors import InputError, failure
+from .._indexing import signed
 from .._selection import points
 from .._tensor import Tensor
 from .entries import axis_of, is_dense, of_numpy
@@ -193,4 +194,4 @@ def _integers(indices: Any) -> np.ndarray:
         given = given.astype(np.int64)
     if given.dtype.kind not in "iu":
         raise failure("E0208", f"indices of type {given.dtype}", "give integers")
-    return given.astype(np.int64)
+    return signed(given)

@@ -111,6 +111,7 @@ impl Resolver<'_> {
         assignment.rhs.for_each_access(&mut |access| {
             vars.extend(access.indices.iter().flat_map(Index::vars));
         });
+        assignment.rhs.for_each_bound(&mut |word| vars.push(word));
         let mut counted = None;
         assignment.rhs.for_each_number(&mut |index| {
             let own = index.vars().into_iter().find(|word| !vars.contains(word));

@@ -337,6 +337,7 @@ impl Session {
     /// # Errors
     /// `E0518` where what is given does not fit the text, `E0519` where it is not as
     /// declared; those of compiling and launching.
+    #[doc(hidden)]
     pub fn compute(
         &self,
         compiled: &CompiledComputation,
@@ -351,6 +352,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`compute`](Self::compute).
+    #[doc(hidden)]
     pub fn prepare<'a>(
         &self,
         compiled: &CompiledComputation,

@@ -23,7 +23,9 @@ impl Run<'_> {
         let extents = self.compiled.result_extents(number, self.extents)?;
         let name = self.name_of(number);
         let refuse = |what: &str, has: String, given: String| {
-            let message = format!("`{name}` has {what} {has}, and its place {given}");
+            let message = format!(
+                "the result `{name}` has {what} {has}, and the tensor given for it has {given}"
+            );
             Err(Diagnostic::new(code::NOT_AS_PLANNED, message)
                 .help("give `evaluate_into` a tensor like the result"))
         };

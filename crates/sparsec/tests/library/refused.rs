@@ -70,7 +70,7 @@ fn what_does_not_fit_together_is_refused_with_its_places() {
     refuse(
         kernel.bind("A", &a).unwrap().evaluate(),
         code::MISSING_INPUT,
-        "bind(\"x\"",
+        "give `x` its data",
     );
     refuse(kernel.binding().evaluate(), code::MISSING_INPUT, "`A`");
     let short = Tensor::dense(&[2], [1.0, 2.0]).unwrap();
