@@ -132,8 +132,8 @@ impl Diagnostic {
         }
     }
 
-    /// The same in the words of another front end. `words` has pairs: what the library says, which
-    /// are names of Rust, and what stands for it.
+    /// The same diagnostic for the users of another front end. Each pair of `words` has a name of
+    /// the Rust library and its replacement.
     ///
     /// ```
     /// use sparsec_base::{Diagnostic, code};

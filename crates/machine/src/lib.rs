@@ -153,8 +153,8 @@ impl Machine {
         },
     };
 
-    /// How long it takes to write anywhere in an array of so many bytes: a line comes, and
-    /// another has to go.
+    /// The time of a write to a random place of an array of `bytes` bytes: one line of the cache
+    /// is read, and another is written back.
     ///
     /// ```
     /// use sparsec_machine::Machine;
@@ -166,7 +166,7 @@ impl Machine {
         2.0 * Self::LINE * self.byte * last.missed(bytes)
     }
 
-    /// How long it takes to reach a line anywhere in an array of so many bytes, on average.
+    /// The average time of an access to a random place of an array of `bytes` bytes.
     ///
     /// ```
     /// use sparsec_machine::Machine;
@@ -179,8 +179,9 @@ impl Machine {
         Self::LINE * self.byte * missed.sum::<f64>()
     }
 
-    /// How long a byte takes of an array of so many bytes that loops go through again and
-    /// again: a cache that does not hold all of it has lost each part when loops come back.
+    /// The time of each byte that loops read from an array of `bytes` bytes, if they go through
+    /// the whole array repeatedly: a cache that is smaller than the array holds none of it when
+    /// the loops return to its beginning.
     ///
     /// ```
     /// use sparsec_machine::Machine;
@@ -191,8 +192,8 @@ impl Machine {
         self.byte * lost.map(|cache| cache.miss).sum::<f64>()
     }
 
-    /// The share of its places from which on a tensor is worth storing dense: below it, steps
-    /// along stored entries take less than iterations along arrays.
+    /// A tensor is worth storing dense if at least this share of its places is stored: below it,
+    /// steps along stored entries take less time than iterations along arrays.
     pub fn dense_from(&self) -> f64 {
         self.dense_step / self.step
     }

@@ -1,5 +1,5 @@
-//! What the tools of this repository use beside the library: the pipeline by hand, and the
-//! crates behind it. Nothing in here is a promise: it changes without notice.
+//! The steps of the pipeline and the crates behind it, for the tools of this repository. All of
+//! it may change without notice.
 
 pub use sparsec_base::suggest;
 pub use sparsec_codegen_c as codegen_c;

@@ -24,7 +24,7 @@ use crate::figures;
 use crate::kernel::Variant;
 use crate::request::Operands;
 
-/// What is found out of operands before they are put into the formats of kernels.
+/// The variant for some operands, with the extents and the memory of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) variant: Arc<Variant>,
