@@ -12,7 +12,7 @@ use sparsec::{Diagnostic, Result, code};
 /// Letters on a line of a terminal that does not say.
 const USUAL_WIDTH: usize = 80;
 
-/// What the library names as Rust does, and how the command line says it.
+/// Names of the Rust library, each with its words on the command line.
 const WORDS: &[(&str, &str)] = &[
     ("`Options::memory`", "`--memory`"),
     ("`Backend::Cranelift`", "`--backend cranelift`"),

@@ -35,7 +35,7 @@ pub enum NotLowerable {
     Unordered {
         /// The operand.
         access: Access,
-        /// What needs it.
+        /// Why order is needed.
         why: NeedsOrder,
     },
     /// A loop of a schedule searches an operand without order.
@@ -84,7 +84,7 @@ pub enum NotLowerable {
     },
 }
 
-/// What needs the entries of an operand in order.
+/// Why the entries of an operand are needed in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NeedsOrder {
     /// The access has to search them.

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use sparsec::Diagnostic;
 
-/// What the library names as Rust does, and how the package says it.
+/// Names of the Rust library, each with its words in Python.
 const WORDS: &[(&str, &str)] = &[
     ("`Options::memory`", "`sparsec.configure(memory=…)`"),
     (

@@ -62,7 +62,7 @@ pub(crate) struct State {
     kernels: Mutex<HashMap<Key, Kernel>>,
 }
 
-/// What `configure` takes.
+/// The options of `configure`.
 #[derive(Clone, Debug)]
 struct Settings {
     /// How many threads; one for each processor if 0.
@@ -270,7 +270,7 @@ const BACKENDS: [(&str, Backend); 4] = [
     ("interp", Backend::Interpreter),
 ];
 
-/// Replaces the session by one with these options; what is not given stays.
+/// Replaces the session by one with these options; the others stay.
 #[pyfunction]
 pub(crate) fn configure(
     py: Python<'_>,

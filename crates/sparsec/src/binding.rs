@@ -48,7 +48,7 @@ pub struct Binding<'a> {
 #[derive(Debug)]
 struct Prepared<'a> {
     variant: Arc<Variant>,
-    /// How far index variables run.
+    /// The extents of index variables.
     extents: Extents,
     ready: Ready<'a>,
 }

@@ -49,7 +49,7 @@ pub mod executor {
     pub use crate::executor::*;
 }
 
-/// What is known of data.
+/// Facts about data.
 pub mod facts {
     pub use crate::facts::*;
 }

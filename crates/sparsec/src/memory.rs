@@ -49,7 +49,7 @@ struct Part<'a> {
     bytes: u128,
 }
 
-/// What is taken at once while a statement runs.
+/// The memory that is taken at once while a statement runs.
 struct Taken<'a> {
     number: usize,
     /// Bytes of its parts, and of the results before it.

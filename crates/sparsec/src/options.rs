@@ -127,7 +127,7 @@ impl Options {
 mod tests {
     use super::*;
 
-    /// A service that says nothing of a compiler must not run one that happens to be installed.
+    /// A service that names no compiler must not run one that happens to be installed.
     #[test]
     fn defaults_take_nothing_from_the_process() {
         assert_eq!(Options::new().environment, Environment::default());

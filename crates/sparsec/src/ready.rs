@@ -35,7 +35,7 @@ pub(crate) struct Ready<'a> {
 /// How many bytes a run on these operands takes at least.
 ///
 /// # Errors
-/// `E0508` for what takes more memory than there is, `E0517` for what does not end.
+/// `E0508` if more memory is needed than there is, `E0517` for a computation that does not end.
 pub(crate) fn check(
     compiled: &Compiled,
     extents: &Extents,

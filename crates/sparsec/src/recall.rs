@@ -1,16 +1,16 @@
 //! Keeps the variant chosen for the last call, for operands with the same extents and array lengths.
 //!
-//! Calls on small operands take less time than it takes to choose a variant for them: their
-//! extents are spread over the program, and figures and widths of each are compared with those of
-//! every variant. All of that is a function of how operands **look**:
+//! To choose a variant takes longer than a call on small operands: extents are spread over the
+//! program, and figures and widths of each operand are compared with those of every variant. The
+//! choice follows from a few facts about each operand, its **look**:
 //!
 //! ```text
 //! extents, lengths and types of arrays ──► variant, extents of index variables, bytes of a run
 //! ```
 //!
-//! So the last choice is kept, and made again only for other looks. Operands of many entries are
-//! looked into ([`figures`]), and so are those of networks, whose
-//! degrees are counted: their choices are not kept.
+//! The last choice is kept, and made again for operands that look different. It is not kept for
+//! operands of many entries, whose arrays are read ([`figures`]), and for networks, which count the
+//! degrees of their operands.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,13 +28,13 @@ use crate::request::Operands;
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) variant: Arc<Variant>,
-    /// How far index variables run.
+    /// The extents of index variables.
     pub(crate) extents: Extents,
     /// How many bytes a run takes at least.
     pub(crate) bytes: u128,
 }
 
-/// How an operand looks from outside.
+/// The parts of an operand that are seen without reading its arrays.
 #[derive(Debug)]
 struct Look {
     name: String,
@@ -75,7 +75,7 @@ impl Look {
 }
 
 impl Recall {
-    /// What was found for operands that looked like these.
+    /// The last choice, if it was made for operands that look like these.
     pub(crate) fn find(&self, operands: &Operands<'_>) -> Option<Found> {
         let seen = self
             .0
@@ -91,7 +91,7 @@ impl Recall {
         is_same.then(|| seen.found.clone())
     }
 
-    /// Keeps what was found, if nothing but looks decided it.
+    /// Keeps a choice, if it follows from how the operands look.
     pub(crate) fn keep(&self, program: &Program, operands: &Operands<'_>, found: &Found) {
         let n_stored = operands.values().map(|it| it.n_stored() as u64);
         if n_stored.sum::<u64>() >= figures::MANY || facts::has_network(program) {

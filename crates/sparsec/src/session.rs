@@ -35,7 +35,7 @@ use crate::request::Inputs;
 #[derive(Clone, Debug)]
 pub struct Session {
     inner: Arc<Inner>,
-    /// Whether anybody still waits for what this clone does.
+    /// Whether a caller still waits for the work of this clone.
     cancel: Cancel,
 }
 

@@ -5,7 +5,7 @@ use sparsec_index::{Concrete, IndexVar, TensorVar};
 
 use super::{NeedsOrder, NotLowerable, UnfitClause, UnfitWorkspace};
 
-/// What diagnostics say at a command.
+/// The label of diagnostics at a command.
 pub(super) const ASKED: &str = "asked for here";
 
 /// Refusals in words, with the names of a statement.

@@ -44,7 +44,7 @@ pub(super) fn share_named(
     }
 }
 
-/// None if a tree is asked for, or memory is limited: nothing says how a common part fits these.
+/// None if a tree is asked for or memory is limited: shared parts keep neither tree nor limit.
 fn candidates(program: &Program, formats: &Formats, asked: Asked<'_>) -> Vec<Shared> {
     let wanted = asked.facts.networks.wanted;
     match wanted.is_fixed() || wanted.memory.is_some() {
