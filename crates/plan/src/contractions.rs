@@ -208,7 +208,8 @@ impl<'a> Contraction<'a> {
         let near =
             |(_, cost, _): &(Draft<'_>, Cost, Plan)| cost.nanoseconds() <= REORDERED_COST * least;
         let near = found.into_iter().take_while(near).take(REORDERED_PLANS);
-        let best = near.map(reordered);
+        let effort = self.naive.facts().effort.begin();
+        let best = near.map(|candidate| reordered(candidate, effort));
         let (cost, mut plan) = best.reduce(|best, other| match other.0.is_less_than(&best.0) {
             true => other,
             false => best,

@@ -66,6 +66,11 @@ impl<'a> Draft<'a> {
         Self { size, ..self }
     }
 
+    /// Whether the plan has to be of a short kernel, and may be of parts of the statement.
+    pub(crate) fn is_small(&self) -> bool {
+        self.size == Size::Small
+    }
+
     /// One nest of a statement as a statement of its own.
     pub(crate) fn nest(&self, stmt: Stmt) -> Self {
         let mut nest = self.clone();

@@ -72,6 +72,7 @@ mod ways;
 mod wishes;
 
 pub use account::{Account, Assumed, Considered};
+pub use effort::Effort;
 pub use estimate::{Converting, Counts};
 pub use formats::default_result_format;
 pub use merges::{Merge, Merged, merges};

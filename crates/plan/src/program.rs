@@ -376,8 +376,7 @@ impl State<'_> {
             }
             Err(error) if contractions::is_refusal(&error) => Err(error.into()),
             Err(_) if self.part(number).is_some() => Ok(None),
-            Err(error) if error.is_too_large() => Ok(Some(sized(self, Size::Any)?)),
-            Err(error) => Err(error.into()),
+            Err(_) => Ok(Some(sized(self, Size::Any)?)),
         }
     }
 

@@ -21,6 +21,7 @@ use crate::account::{Account, Considered};
 use crate::contractions;
 use crate::cost::Cost;
 use crate::draft::Draft;
+use crate::effort::Effort;
 use crate::estimate::work::work;
 use crate::estimate::{Converting, Counts, Estimate};
 use crate::levels;
@@ -128,6 +129,8 @@ pub struct Facts<'a> {
     pub threads: &'a dyn Fn() -> usize,
     /// How much work is worth handing to one of them, in points of a statement.
     pub grain: u32,
+    /// The time that searches have taken so far.
+    pub effort: &'a Effort,
     /// How many runs share the conversions of operands.
     pub runs: u32,
 }
@@ -166,6 +169,7 @@ pub(crate) fn plan(
 fn searched(naive: &Draft<'_>, contracted: Option<Plan>) -> Result<Plan> {
     let asked = || Asked {
         may_turn_result: true,
+        has_parts: naive.is_small(),
         less_than: contracted.as_ref().map(|plan| plan.cost().nanoseconds()),
         ..Asked::default()
     };
@@ -388,6 +392,8 @@ struct Asked<'a> {
     amid: &'a [Command],
     /// Commands that come last.
     last: &'a [Command],
+    /// Whether the statement is planned in parts if it has no plan.
+    has_parts: bool,
     /// The cost of a plan that is known, in nanoseconds: one that costs more is of no use.
     less_than: Option<f64>,
     /// Pairs of loops whose order commands have said.

@@ -18,7 +18,7 @@ use sparsec_index::{Program, Statement, TensorRole, TensorVar, gather};
 use sparsec_loop::passes;
 use sparsec_loop::passes::Division;
 use sparsec_network::Answer;
-use sparsec_plan::{Asked, Networks, Wanted, plan_program};
+use sparsec_plan::{Asked, Effort, Networks, Wanted, plan_program};
 use sparsec_runtime::solver;
 use sparsec_schedule::ProgramSchedule;
 
@@ -306,6 +306,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
                 strict: *strict,
                 threads: &sparsec_parallel::threads,
                 grain: *grain,
+                effort: &Effort::default(),
                 runs: *runs,
             },
         },

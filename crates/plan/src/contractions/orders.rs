@@ -8,15 +8,17 @@ use sparsec_index::IndexVar;
 
 use crate::cost::Cost;
 use crate::draft::{Draft, nests};
-use crate::effort::Effort;
+use crate::effort::Search;
 use crate::estimate::Estimate;
 use crate::estimate::work::work;
 use crate::search::Plan;
 
 /// The plan with one loop of a nest after the other at a better place, until none costs less.
-pub(super) fn reordered((mut draft, cost, plan): (Draft<'_>, Cost, Plan)) -> (Cost, Plan) {
+pub(super) fn reordered(
+    (mut draft, cost, plan): (Draft<'_>, Cost, Plan),
+    effort: Search<'_>,
+) -> (Cost, Plan) {
     let mut best = (cost, plan);
-    let effort = Effort::default();
     for nest in nests(&draft.concrete.stmt) {
         let start = draft.clone();
         let mut order = nest.clone();

@@ -29,7 +29,7 @@ use crate::account::Account;
 use crate::copies::arranged;
 use crate::cost::Cost;
 use crate::draft::{Draft, walked};
-use crate::effort::Effort;
+use crate::effort;
 use crate::estimate::Estimate;
 use crate::estimate::work::work;
 use crate::order::{Orders, Searched};
@@ -50,7 +50,7 @@ pub(super) struct Search<'a> {
     convertible: Vec<usize>,
     /// At how many points the inside of loops over these variables runs, in any order.
     visited: RefCell<BTreeMap<Vec<IndexVar>, f64>>,
-    effort: Effort,
+    effort: effort::Search<'a>,
     /// The least time of a step.
     least_step: f64,
 }
@@ -72,10 +72,10 @@ impl<'a> Search<'a> {
             least_step,
             convertible: (0..operands.len()).filter(may_be_converted).collect(),
             operands,
+            effort: start.facts().effort.begin(),
             start,
             asked,
             visited: RefCell::default(),
-            effort: Effort::default(),
         }
     }
 
@@ -120,7 +120,8 @@ impl<'a> Search<'a> {
         let all = (most_converted > MAX_CHOSEN).then_some(most_converted);
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
-                if !self.goes_on(found) && (found.is_some() || n_converted < most_converted) {
+                let may_end = found.is_some() || self.asked.has_parts;
+                if !self.goes_on(found) && (may_end || n_converted < most_converted) {
                     found.account.ran_out = true;
                     break;
                 }
@@ -134,7 +135,8 @@ impl<'a> Search<'a> {
                 };
                 let least = found.least();
                 let searched = orders.search(least, &mut |order| {
-                    if found.is_some() && !self.goes_on(found) {
+                    let may_end = found.is_some() || self.asked.has_parts;
+                    if may_end && !self.goes_on(found) {
                         found.account.ran_out = true;
                         return Ok(f64::NEG_INFINITY);
                     }
@@ -154,11 +156,15 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// Whether a further candidate is worth its time. Where none can be lowered so far,
-    /// those are looked at beyond that whose operands are all converted, so that loops may go
-    /// in any order.
+    /// Whether a further candidate is worth its time. If none can be lowered so far, and the
+    /// statement cannot be planned in parts, those are looked at beyond that whose operands are
+    /// all converted, so that loops may go in any order.
     fn goes_on(&self, found: &Found) -> bool {
-        self.effort.is_worth_more(found.least())
+        let least = match found.is_some() || !self.asked.has_parts {
+            true => found.least(),
+            false => 0.0,
+        };
+        self.effort.is_worth_more(least)
     }
 
     /// Whether loops in this order assemble the result so: in the order in which it is
