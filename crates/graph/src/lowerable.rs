@@ -5,7 +5,7 @@
 //!
 //! 1. the loops visit each walked level of an operand after the levels outside of it;
 //! 2. an operand without order, or with duplicates, is the only one that its loops walk, and is
-//!    added into a dense result (it is *streamed*);
+//!    added into a dense result, or into a workspace outside of all loops (it is *streamed*);
 //! 3. the loops around a walked level of a result are the loops over its levels up to this one,
 //!    in order, and the result is assigned without an operator;
 //! 4. a workspace lists its coordinates if stored levels are assembled from it; where no operand
@@ -18,7 +18,9 @@ use std::collections::BTreeSet;
 
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
-use sparsec_index::{Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole};
+use sparsec_index::{
+    Access, Concrete, Expr, IndexExpr, IndexVar, TensorRole, TensorVar, WorkspaceKind,
+};
 
 use crate::collects::collects;
 use crate::not_lowerable::{NeedsOrder, NotLowerable, UnfitWorkspace};
@@ -26,7 +28,7 @@ use crate::operand::{Formats, Operands};
 use crate::path::edges;
 use crate::scheduled;
 use crate::space::{Scope, Space, space};
-use crate::workspace::feeds_stored_level;
+use crate::workspace::{feeds_stored_level, workspace_kind};
 
 mod cases;
 
@@ -121,23 +123,21 @@ impl Check<'_> {
         if access.indices.iter().enumerate().any(repeats) || access.plain_vars().is_none() {
             return refuse(NeedsOrder::Search);
         }
-        let nests = match &self.concrete.stmt {
-            Stmt::Sequence(nests) => nests.as_slice(),
-            nest => std::slice::from_ref(nest),
-        };
         let is_read = |nest: &&Stmt| {
             let mut found = false;
-            nest.for_each_assign(&mut |_, _, rhs| found |= rhs.accesses().contains(&access));
+            nest.for_each_assign(&mut |assigned, _, rhs| {
+                found |= assigned == lhs && rhs.accesses().contains(&access);
+            });
             found
         };
-        let Some(nest) = nests
-            .iter()
+        let Some(nest) = outermost_nests(&self.concrete.stmt)
+            .into_iter()
             .find(is_read)
             .filter(|nest| is_perfect_nest(nest))
         else {
             return refuse(NeedsOrder::Temporary);
         };
-        if !self.formats.of(lhs.tensor).is_scattered_to() {
+        if !self.takes_any_order(lhs.tensor) {
             return refuse(NeedsOrder::Result);
         }
         if reduce.is_none() && !format.is_unique() {
@@ -151,6 +151,17 @@ impl Check<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a result or a workspace takes its entries in any order.
+    fn takes_any_order(&self, tensor: TensorVar) -> bool {
+        match self.concrete.tensors[tensor].role {
+            TensorRole::Workspace => {
+                let kind = workspace_kind(self.concrete, self.formats, tensor);
+                kind != WorkspaceKind::Appended
+            }
+            TensorRole::Input | TensorRole::Result => self.formats.of(tensor).is_scattered_to(),
+        }
     }
 
     fn workspace(&self, nested: Nested<'_, '_>) -> Result<(), NotLowerable> {
@@ -269,6 +280,20 @@ impl Check<'_> {
             formats: self.formats,
             operands: self.operands,
         }
+    }
+}
+
+/// The parts of a statement that no loop is around, each run once: nests of a sequence, and
+/// what reads or computes a workspace.
+fn outermost_nests(stmt: &Stmt) -> Vec<&Stmt> {
+    match stmt {
+        Stmt::Assign { .. } | Stmt::Forall { .. } => vec![stmt],
+        Stmt::Where { consumer, producer } => {
+            let mut nests = outermost_nests(consumer);
+            nests.extend(outermost_nests(producer));
+            nests
+        }
+        Stmt::Sequence(nests) => nests.iter().flat_map(outermost_nests).collect(),
     }
 }
 

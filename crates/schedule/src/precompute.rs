@@ -10,6 +10,15 @@
 //!                                           forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 //!
+//! If the workspace has all modes of the left side, the `where` goes above all loops. So
+//! entries that come in any order are collected before they are stored in theirs:
+//!
+//! ```text
+//! forall i: forall j:                     where(
+//!   y(i) += A(i,j) * x(j)                   forall i: y(i) = w(i),
+//!                                           forall i: forall j: w(i) += A(i,j) * x(j))
+//! ```
+//!
 //! Temporaries that the reduced expression reads stay with it, in the producer.
 //! `EXPR` may be some factors of what is reduced: see [`factor`], and [`contract`] for those
 //! that share summed variables with the others.
@@ -270,12 +279,16 @@ impl Rewrite<'_> {
                 .illegal("no loop around this reduces it")
                 .help("leave the command out: there is nothing to collect")));
         };
-        let (outer, reducing) = loops.split_at(first);
-        let inside = reducing.iter().chain(&reduction.loops);
-        let kept: Vec<IndexVar> = inside.copied().filter(|var| !reduces(var)).collect();
-        if let Err(error) = self.expect_modes(&kept, "the loops inside the first that reduces") {
-            return Some(Err(error));
-        }
+        let kept = |from: usize| -> Vec<IndexVar> {
+            let inside = loops[from..].iter().chain(&reduction.loops);
+            inside.copied().filter(|var| !reduces(var)).collect()
+        };
+        let mut places = [first, 0].into_iter();
+        let Some(place) = places.find(|it| self.are_modes(&kept(*it))) else {
+            let what = "the loops inside the first that reduces";
+            return Some(Err(self.other_modes(&kept(first), what)));
+        };
+        let (outer, reducing) = loops.split_at(place);
         let mut around = match inner {
             Stmt::Assign { rhs, .. } => loops_around(&self.concrete.stmt, lhs, rhs),
             _ => Vec::new(),
@@ -335,19 +348,25 @@ impl Rewrite<'_> {
 
     /// The modes that the command names have to be these, in any order.
     fn expect_modes(&self, wanted: &[IndexVar], what: &str) -> Result<()> {
-        let same =
-            wanted.len() == self.vars.len() && wanted.iter().all(|var| self.vars.contains(var));
-        if same {
-            return Ok(());
+        match self.are_modes(wanted) {
+            true => Ok(()),
+            false => Err(self.other_modes(wanted, what)),
         }
+    }
+
+    /// Whether the command names these modes, in any order.
+    fn are_modes(&self, wanted: &[IndexVar]) -> bool {
+        wanted.len() == self.vars.len() && wanted.iter().all(|var| self.vars.contains(var))
+    }
+
+    fn other_modes(&self, wanted: &[IndexVar], what: &str) -> Diagnostic {
         let names: Vec<&str> = wanted
             .iter()
             .map(|var| self.concrete.vars[*var].name.as_str())
             .collect();
         let names = names.join(", ");
-        Err(self
-            .illegal(&format!("the modes of the workspace have to be {what}"))
-            .help(format!("write `{{{names}}}`")))
+        self.illegal(&format!("the modes of the workspace have to be {what}"))
+            .help(format!("write `{{{names}}}`"))
     }
 
     fn illegal(&self, message: &str) -> Diagnostic {

@@ -85,6 +85,29 @@ impl Draft<'_> {
         self.collect(&collected, &inside, used)
     }
 
+    /// The draft with all of the result collected in a workspace, if an operand gives its
+    /// entries in any order and the result takes them in its own.
+    pub(crate) fn with_result_collected(&self) -> Option<Self> {
+        let (loops, Stmt::Assign { lhs, reduce, rhs }) = self.concrete.stmt.nest() else {
+            return None;
+        };
+        let format = self.format(lhs.tensor)?;
+        let gives_any_order = |access: &&Access| {
+            let format = self.format(access.tensor);
+            format.is_some_and(|format| !format.is_ordered())
+        };
+        let is_plain = reduce.is_some() && format.is_plain() && !format.takes_any_order();
+        if !is_plain || !rhs.accesses().iter().any(gives_any_order) {
+            return None;
+        }
+        let modes = format.levels().iter().map(|level| lhs.var(level.mode()));
+        let modes: Vec<IndexVar> = modes.collect::<Option<_>>()?;
+        let used = self.use_of(lhs, rhs, &loops, &modes);
+        let mut draft = self.clone();
+        draft.collect(rhs, &modes, used).ok()?;
+        Some(draft)
+    }
+
     /// Collects an expression in a workspace over `modes`.
     pub(crate) fn collect(&mut self, expr: &Expr, modes: &[IndexVar], used: Use) -> Result<()> {
         let name = if modes.is_empty() { "t" } else { "w" };

@@ -265,8 +265,22 @@ impl<'a> Search<'a> {
         }
         draft.reorder(order)?;
         draft.commands(self.asked.amid)?;
-        let mut best = self.completed(draft.clone())?;
+        let mut best = self.completed(draft.clone());
         // Where commands say what workspaces there are, these are all.
+        if self.asked.amid.is_empty()
+            && let Some(collected) = draft.with_result_collected()
+        {
+            self.effort.spend_on(&collected.concrete);
+            let other = self.completed(collected.clone());
+            if let Ok((cost, _)) = &other
+                && best
+                    .as_ref()
+                    .map_or(true, |(known, _)| cost.is_less_than(known))
+            {
+                (draft, best) = (collected, other);
+            }
+        }
+        let mut best = best?;
         while self.asked.amid.is_empty() {
             let mut kept = draft.with_row_kept();
             kept.extend(draft.with_factors_apart());
