@@ -351,6 +351,12 @@ impl Lines<'_> {
                 "coordinates in files are counted from 1".to_owned(),
             )
             .help("add 1 to every coordinate of the file"),
+            FaultKind::Outside(mode) if self.largest[mode] == i64::MAX as u64 => fault(
+                code::OUT_OF_BOUNDS,
+                format!("a coordinate in mode {mode} that is larger than any extent"),
+                format!("expected 1 to {}", i64::MAX),
+            )
+            .help("correct the coordinate: extents are below 2^63"),
             FaultKind::Outside(mode) => {
                 let extent = self.largest[mode];
                 fault(

@@ -28,6 +28,7 @@ use std::sync::Arc;
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Format, Widths};
+use sparsec_graph::lowerable::is_irregular;
 use sparsec_graph::path;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Expr, IndexVar, Operator, WorkspaceKind};
@@ -91,7 +92,8 @@ pub(crate) fn contracted(
         let message = "no kernel follows the loops that are asked for";
         let error = Diagnostic::new(code::NETWORK_TREE, message);
         return Err(contraction.refused(error.help(
-            "store the result dense, or leave out `--keep-tree`, `--objective` and `--planner`",
+            "state the tree as statements, `t(…) = …; R(…) = …`, or leave out `--keep-tree`, \
+             `--objective` and `--planner`",
         )));
     }
     Ok(Some(Contracted {
@@ -300,7 +302,9 @@ impl<'a> Contraction<'a> {
             let format = walked(&self.naive.formats, access);
             let place = |var: IndexVar| path.iter().position(|known| *known == var);
             let mut edges = path::edges(access, format).into_iter();
-            let is_followed = edges.all(|edge| place(edge.before) < place(edge.after));
+            // Loops inside of others do not follow entries that come in any order.
+            let is_followed =
+                !is_irregular(format) && edges.all(|edge| place(edge.before) < place(edge.after));
             let is_dense = plan.dense.contains(operand)
                 && as_stored != Some(operand)
                 && format.has_sparse()

@@ -21,7 +21,11 @@ statements need, and the last statement computes the result.
     E(i,l) = t0(i,k) * B(k,l)
                        ^ no operand left that is `B(k,l)`
 
-Use `C(k,l)` here.";
+Use `C(k,l)` here.
+
+A tree that is asked for with `--keep-tree` may also have no kernel: an intermediate that sums nothing,
+or a sparse result whose entries such loops do not reach in order. Statements of their own compute any
+tree: `t(i,k) = A(i,j) * B(j,k); R(i,l) = t(i,k) * C(k,l)`.";
     NETWORK_SIZE = "E0903", "a contraction network that is too large",
     "Sets of operands and of index variables are searched as bits of one word, so a network has from 1 to
 128 operands and at most 128 index variables.

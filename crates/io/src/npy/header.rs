@@ -134,11 +134,25 @@ impl Header {
             ),
         };
         let mut start = [0; 8];
-        source.read_exact(&mut start).map_err(cut)?;
-        if !start.starts_with(MARK) {
+        let (mark, version) = start.split_at_mut(MARK.len());
+        // Whether a shorter file was cut off shows in the part of the mark that it has.
+        let mut n_read = 0;
+        while n_read < mark.len() {
+            match source.read(&mut mark[n_read..]) {
+                Ok(0) => break,
+                Ok(more) => n_read += more,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(cut(error)),
+            }
+        }
+        if n_read == 0 || mark[..n_read] != MARK[..n_read] {
             return Err(fault(format!("`{name}` is no `.npy` file"))
                 .note("such a file begins with the byte 0x93 and `NUMPY`"));
         }
+        if n_read < mark.len() {
+            return Err(cut(std::io::ErrorKind::UnexpectedEof.into()));
+        }
+        source.read_exact(version).map_err(cut)?;
         let length = match start[6] {
             1 => {
                 let mut bytes = [0; 2];

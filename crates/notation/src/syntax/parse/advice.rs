@@ -145,6 +145,9 @@ pub(super) fn not_closed(tokens: &Tokens, close: &str) -> Diagnostic {
     let error = tokens.unexpected(&format!("`,` or `{close}`"));
     match is_operand(tokens) {
         true => error.help("what a list names is separated by `,`"),
+        false if tokens.at("/") => {
+            error.help("coordinates are whole numbers: `i // 2` is the whole part of the quotient")
+        }
         false => error.help(format!("close the list with `{close}`")),
     }
 }

@@ -451,9 +451,17 @@ impl Parser {
         self.count(start)?;
         self.tokens.expect("{")?;
         self.open += 1;
-        let mut vars = vec![self.word("an index variable")?];
+        let summed = |parse: &mut Self| {
+            let var = parse.word("an index variable");
+            var.map_err(|error| {
+                error.help(format!(
+                    "name the variables that it goes over: `{name}{{j}}(…)`"
+                ))
+            })
+        };
+        let mut vars = vec![summed(self)?];
         while self.tokens.eat(",") {
-            vars.push(self.word("an index variable")?);
+            vars.push(summed(self)?);
         }
         self.close("}")?;
         let n_bound = self.bound.len();

@@ -315,7 +315,6 @@ impl Parser {
         .help("coordinates are below 2^63")
     }
 
-    /// What is wrong where no index stands.
     /// A window or a set stands behind the variable that counts it.
     fn no_variable(&self, tensor: &Word) -> Diagnostic {
         let mut tokens = self.tokens.clone();
@@ -342,6 +341,7 @@ impl Parser {
         ))
     }
 
+    /// What is wrong where no index stands.
     fn no_index(&self, tensor: &Word) -> Diagnostic {
         let token = self.tokens.peek();
         let closes = [")", "]", ":", "=", ";"]
