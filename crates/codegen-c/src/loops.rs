@@ -12,7 +12,9 @@
 //! statements that come of several such loops. Rows of a tile, which store along an array side
 //! by side, are told to unroll twice, which puts that off until they are vectors: 8 rows by 16
 //! columns of a dense product take 0.08 of the time (gcc 12, AVX-512). A tile of one row takes
-//! 1.2 times as long with this mark, and does without.
+//! 1.2 times as long with this mark, and does without. So is a loop told that is inside of another
+//! of constant bounds, which gcc would vectorise by permutations in its place: 16 rows by 16
+//! columns added to a matrix take 0.4 of the time.
 
 use std::ops::RangeInclusive;
 
@@ -81,7 +83,9 @@ fn goes_along_few(var: Var, bounds: [&Expr; 2], body: &Block) -> bool {
 
 impl Writer<'_> {
     pub(crate) fn for_loop(&mut self, var: Var, lo: &Expr, hi: &Expr, mark: Mark, body: &Block) {
-        let is_kept_for_vectors = self.is_tile && goes_along_few(var, [lo, hi], body);
+        let is_inside = self.is_tile || self.is_in_constant;
+        let is_kept_for_vectors = is_inside && goes_along_few(var, [lo, hi], body);
+        let is_constant = matches!((lo, hi), (Expr::Const(_), Expr::Const(_)));
         let lo = self.expr(lo);
         let again = !may_fail(self.function, hi) && keeps_value(self.function, hi, body);
         let name = self.var_name(var).to_owned();
@@ -113,8 +117,10 @@ impl Writer<'_> {
         ));
         let is_short = mark.unroll == 1 || self.merges > 0 && copies(body);
         let merge = std::mem::replace(&mut self.is_branching, false);
+        let around = std::mem::replace(&mut self.is_in_constant, is_constant);
         self.indented(|w| w.body(body, is_short));
         self.is_branching = merge;
+        self.is_in_constant = around;
         self.line("}");
         self.rows.truncate(outside);
     }

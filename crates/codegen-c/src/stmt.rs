@@ -42,6 +42,8 @@ pub(crate) struct Writer<'f> {
     pub(crate) is_sorting: bool,
     /// Whether several loops of the block at hand store along arrays, a few entries each.
     pub(crate) is_tile: bool,
+    /// Whether the loop around has constant bounds.
+    pub(crate) is_in_constant: bool,
     /// Results that the chunk being written grows in its turn.
     pub(crate) grown_in_turn: Vec<Buffer>,
     lines: Vec<String>,
@@ -78,6 +80,7 @@ impl<'f> Writer<'f> {
             nests: Vec::new(),
             is_sorting: false,
             is_tile: false,
+            is_in_constant: false,
             grown_in_turn: Vec::new(),
             lines: Vec::new(),
             indent: 1,

@@ -73,6 +73,7 @@
 mod build;
 mod captured;
 pub mod complex;
+mod fresh;
 pub mod growth;
 pub mod interpret;
 mod ir;

@@ -21,9 +21,10 @@
 //! lets a kernel make room for results that its caller would allocate.
 //!
 //! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
-//! them to threads in chunks, [`lanes`] sums in eight lanes at once. The last, [`tile()`],
-//! keeps rows that many entries add to in tiles, as wide as rows are likely to be; then
-//! [`polls`] has long loops ask whether anybody still waits.
+//! them to threads in chunks, [`lanes`] sums in eight lanes at once. Two go by how far extents are
+//! likely to go: [`tile()`] keeps rows that many entries add to in tiles, and [`short`] has loops
+//! over few coordinates run with constant bounds. Then [`polls`] has long loops ask whether
+//! anybody still waits.
 //! [`defer_failures`] ends the lowering of a statement: a temporary that nothing needs does not
 //! fail. [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
 //!
@@ -51,6 +52,7 @@ mod own_results;
 mod polls;
 mod ranges;
 mod scalars;
+mod short;
 mod simplify;
 mod slice_structure;
 mod slice_values;
@@ -66,6 +68,7 @@ pub use own_results::own_results;
 pub use polls::polls;
 pub use ranges::ranges;
 pub use scalars::scalars;
+pub use short::{short, short_extents};
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;

@@ -318,14 +318,4 @@ impl Function {
         };
         matches!(expr, Expr::Var(var) if is_one(var))
     }
-
-    /// A name like `name` that no variable and no buffer has.
-    pub fn fresh_name(&self, name: &str) -> String {
-        let is_reserved = |name: &str| crate::text::is_reserved(name);
-        let taken = |name: &str| is_reserved(name) || self.buffers.named(name).is_some();
-        match taken(name) || self.vars.named(name).is_some() {
-            true => self.vars.fresh_from(&format!("{name}_"), 2, taken),
-            false => name.to_owned(),
-        }
-    }
 }

@@ -44,7 +44,7 @@ use crate::widths::{self, Chosen, Known};
 pub fn compile(request: &Request, inputs: &Inputs) -> Result<Compiled> {
     let mut compiled = compile_for(request, &operands(inputs), None)?;
     let extents = extents::known(&compiled.program);
-    compiled.tile(&extents);
+    compiled.tile(&extents, true);
     Ok(compiled)
 }
 
@@ -204,7 +204,7 @@ pub fn compile_program(
         policy,
     })?;
     let extents = extents::known(&compiled.program);
-    compiled.tile(&extents);
+    compiled.tile(&extents, true);
     Ok(compiled)
 }
 

@@ -54,6 +54,17 @@ pub struct CompiledStatement {
 }
 
 impl Compiled {
+    /// The extents of loops that [`Compiled::tile`] would give constant bounds, statement after
+    /// statement.
+    pub(crate) fn short_extents(&self, extents: &Extents) -> Vec<u64> {
+        let statements = self.statements.iter().enumerate();
+        let found = statements.flat_map(|(number, statement)| {
+            let extent = |var| self.row_extent(number, extents, var);
+            passes::short_extents(&statement.untiled, &extent)
+        });
+        found.collect()
+    }
+
     /// The tiles that [`Compiled::tile`] would keep rows in, statement after statement.
     pub(crate) fn tile_shapes(&self, extents: &Extents) -> Vec<Option<TileShape>> {
         let statements = self.statements.iter().enumerate();
@@ -64,12 +75,17 @@ impl Compiled {
         shapes.collect()
     }
 
-    /// Keeps rows in tiles where it is known how far index variables run. Kernels stay
-    /// right for operands of other extents.
-    pub(crate) fn tile(&mut self, extents: &Extents) {
+    /// Keeps rows in tiles where it is known how far index variables run, and gives short loops
+    /// constant bounds if there are `many` entries to run them for. Kernels stay right for
+    /// operands of other extents.
+    pub(crate) fn tile(&mut self, extents: &Extents, many: bool) {
         for number in 0..self.statements.len() {
             let mut function = self.statements[number].untiled.clone();
-            passes::tile(&mut function, &|var| self.row_extent(number, extents, var));
+            let extent = |var| self.row_extent(number, extents, var);
+            passes::tile(&mut function, &extent);
+            if many {
+                passes::short(&mut function, &extent);
+            }
             self.statements[number].function = function;
         }
         self.poll(extents);

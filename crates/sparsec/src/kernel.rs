@@ -36,7 +36,7 @@ use crate::binding::Binding;
 use crate::compile::{Fixed, compile_for};
 use crate::compiled::Compiled;
 use crate::extents::{self, Extents};
-use crate::figures::{Figures, Named};
+use crate::figures::{self, Figures, Named};
 use crate::parts::Parts;
 use crate::program::Program;
 use crate::recall::Recall;
@@ -86,6 +86,8 @@ struct VariantKey {
     extents: Option<Vec<u64>>,
     /// Of the tiles of rows.
     tiles: Vec<Option<TileShape>>,
+    /// Of short loops; `None` where there are too few entries for them to count.
+    short: Option<Vec<u64>>,
     /// What it was planned by.
     figures: Figures,
 }
@@ -182,6 +184,10 @@ impl Planned {
                 tensors.flat_map(|it| it.extents()).copied().collect()
             }),
             tiles: self.base.tile_shapes(extents),
+            short: (operands
+                .values()
+                .any(|it| it.n_stored() as u64 >= figures::MANY))
+            .then(|| self.base.short_extents(extents)),
             figures: Figures::of(&self.base.program, &self.merges, operands, extents),
         };
         let variants = || self.variants.lock().unwrap_or_else(PoisonError::into_inner);
@@ -257,7 +263,8 @@ impl Planned {
             compiled = compile(&fixed)?;
         }
         let extents = extents::of_operands(&compiled.program, operands);
-        compiled.tile(&extents.unwrap_or_else(|_| extents::known(&compiled.program)));
+        let extents = extents.unwrap_or_else(|_| extents::known(&compiled.program));
+        compiled.tile(&extents, key.short.is_some());
         let places = || {
             compiled
                 .statements

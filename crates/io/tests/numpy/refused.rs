@@ -24,7 +24,8 @@ fn headers_that_lie_are_refused() {
     let large = header.replace("(2, 3)", "(100000000000000000,)");
     bad(&npy(1, &large, &[0; 48]), "not 800000000000000000");
     bad(&npy(4, header, &[0; 48]), "version 4.0");
-    bad(b"PK", "ends within its header");
+    bad(b"PK", "is no `.npy` file");
+    bad(b"\x93NU", "ends within its header");
     bad(b"%%MatrixMarket matrix", "is no `.npy` file");
     let text = read("a.npy", &npy(1, "{'descr': '<f8', 'shape': (2, x)}", &[])).unwrap_err();
     let text = text.to_string();

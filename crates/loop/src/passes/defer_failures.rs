@@ -35,7 +35,7 @@ use sparsec_base::{ElementType, Scalar};
 
 use self::carriers::Carriers;
 use super::check_after;
-use crate::ir::{BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var, VarData};
+use crate::ir::{BinaryOp, Block, Buffer, BufferData, Expr, Failure, Function, Stmt, Var};
 use crate::verify::combined_by;
 use crate::walk::for_each_stmt;
 
@@ -126,11 +126,7 @@ impl Shadows {
 
 /// A new variable that holds the status of a failure, or 0.
 fn status(function: &mut Function, name: &str) -> Var {
-    function.vars.push(VarData {
-        name: function.fresh_name(name),
-        element: ElementType::U8,
-        mutable: true,
-    })
+    function.fresh_var(name, ElementType::U8, true)
 }
 
 /// The failures of operations of a function, each once.

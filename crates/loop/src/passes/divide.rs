@@ -45,7 +45,7 @@ use sparsec_base::ElementType;
 pub use self::combine::identity;
 pub(super) use self::combine::normal;
 use self::combine::{Combined, Shape};
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var};
 use crate::mark::{Mark, Races, Unit};
 use crate::walk::for_each_block_mut;
 
@@ -316,12 +316,7 @@ impl Divider<'_> {
     }
 
     fn var(&mut self, name: &str, mutable: bool) -> Var {
-        let name = self.function.fresh_name(name);
-        self.function.vars.push(VarData {
-            name,
-            element: ElementType::I64,
-            mutable,
-        })
+        self.function.fresh_var(name, ElementType::I64, mutable)
     }
 
     fn declare(

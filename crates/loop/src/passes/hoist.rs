@@ -24,7 +24,7 @@
 
 use std::collections::HashSet;
 
-use crate::ir::{Access, BinaryOp, Block, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{Access, BinaryOp, Block, Expr, Function, Stmt, Var};
 use crate::walk::for_each_stmt;
 
 /// Moves invariant loads, divisions and calls before loops, where it is safe;
@@ -161,13 +161,9 @@ impl Hoister<'_> {
             }
             name.is_some()
         });
-        let name = self.function.fresh_name(name.as_deref().unwrap_or("fixed"));
         let element = self.function.type_of(value);
-        self.function.vars.push(VarData {
-            name,
-            element,
-            mutable: false,
-        })
+        let name = name.as_deref().unwrap_or("fixed");
+        self.function.fresh_var(name, element, false)
     }
 }
 

@@ -142,7 +142,7 @@ impl<'s> Reduction<'s> {
         };
         let whole = extent.binary(BinaryOp::FloorDiv, LANES);
         let blocks = declare(function, &format!("{name}_blocks"), whole, block);
-        let turn = fresh(function, &format!("{name}_block"), ElementType::I64, false);
+        let turn = function.fresh_var(&format!("{name}_block"), ElementType::I64, false);
         let mut turned = Block::new();
         let at = self.lo.clone().add(Expr::Var(turn).mul(LANES));
         let first = declare(function, &format!("{name}_first"), at, &mut turned);
@@ -178,7 +178,7 @@ impl<'s> Reduction<'s> {
     fn lane(&self, function: &mut Function, block: &mut Block) -> BTreeMap<Var, Var> {
         let one = |(&var, &op): (&Var, &BinaryOp)| {
             let VarData { name, element, .. } = function.vars[var].clone();
-            let lane = fresh(function, &format!("{name}_lane"), element, true);
+            let lane = function.fresh_var(&format!("{name}_lane"), element, true);
             let value = identity(op, element).expect("it was looked for").into();
             block.push(Stmt::Declare { var: lane, value });
             (var, lane)
@@ -204,7 +204,7 @@ impl<'s> Reduction<'s> {
                         element,
                         mutable,
                     } = function.vars[*var].clone();
-                    let own = fresh(function, &name, element, mutable);
+                    let own = function.fresh_var(&name, element, mutable);
                     renamed.insert(*var, own);
                     *var = own;
                 }
@@ -239,17 +239,8 @@ fn tree(op: BinaryOp, values: &[Expr]) -> Expr {
     }
 }
 
-fn fresh(function: &mut Function, name: &str, element: ElementType, mutable: bool) -> Var {
-    let name = function.fresh_name(name);
-    function.vars.push(VarData {
-        name,
-        element,
-        mutable,
-    })
-}
-
 fn declare(function: &mut Function, name: &str, value: Expr, block: &mut Block) -> Var {
-    let var = fresh(function, name, ElementType::I64, false);
+    let var = function.fresh_var(name, ElementType::I64, false);
     block.push(Stmt::Declare { var, value });
     var
 }

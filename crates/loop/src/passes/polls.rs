@@ -41,7 +41,7 @@ use std::collections::{HashMap, HashSet};
 
 use sparsec_base::ElementType;
 
-use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::walk::for_each_stmt;
 use crate::workspaces::{changed_vars, value_of};
@@ -350,12 +350,7 @@ impl Polls<'_> {
     }
 
     fn fresh(&mut self, name: &str) -> Var {
-        let name = self.function.fresh_name(name);
-        self.function.vars.push(VarData {
-            name,
-            element: ElementType::I64,
-            mutable: false,
-        })
+        self.function.fresh_var(name, ElementType::I64, false)
     }
 
     fn declare(&mut self, name: &str, value: Expr, block: &mut Block) -> Var {

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use sparsec_base::Scalar;
 
-use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{Access, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::walk::for_each_stmt;
 
 /// Turns workspaces of one entry into variables.
@@ -24,12 +24,8 @@ pub fn scalars(function: &mut Function) {
     let mut vars = HashMap::new();
     for buffer in single {
         let data = &function.buffers[buffer];
-        let (name, element) = (function.fresh_name(&data.name), data.compute);
-        let var = function.vars.push(VarData {
-            name,
-            element,
-            mutable: true,
-        });
+        let (name, element) = (data.name.clone(), data.compute);
+        let var = function.fresh_var(&name, element, true);
         vars.insert(buffer, (var, Scalar::from_i64(element, 0)));
     }
     if !vars.is_empty() {

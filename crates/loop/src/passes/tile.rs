@@ -333,7 +333,7 @@ impl Tiler<'_> {
             value: Scalar::Bool(false).into(),
         });
         let move_into_tile = |tiler: &mut Self, stmt: Stmt| {
-            let first = tiler.renamed(stmt.clone());
+            let first = tiler.function.renamed(stmt.clone());
             let further = tiler.lanes(tile, stmt, true);
             let mut first = tiler.lanes(tile, first, false);
             first.push(Stmt::Assign {
@@ -363,7 +363,7 @@ impl Tiler<'_> {
             vec![stmt]
         };
         let nest = self.replaced(nest.clone(), row, &from_rest);
-        self.renamed(nest)
+        self.function.renamed(nest)
     }
 
     /// A nest with something in the place of the loops over its row.

@@ -12,7 +12,7 @@
 use sparsec_base::{ElementType, Kind, Scalar};
 
 use super::{Pass, constant};
-use crate::ir::{Access, BinaryOp, Block, Expr, Stmt, UnaryOp, Var, VarData};
+use crate::ir::{Access, BinaryOp, Block, Expr, Stmt, UnaryOp, Var};
 
 impl Pass<'_> {
     /// Writes to `out` the statements that set `failure`, which is 0 before, to the status
@@ -138,11 +138,7 @@ impl Pass<'_> {
 
     /// Whether a float, cut towards zero, is a number of an integer type.
     fn fits(&mut self, to: ElementType, value: &Expr, out: &mut Block) -> Expr {
-        let wide = self.function.vars.push(VarData {
-            name: self.function.fresh_name("cast"),
-            element: ElementType::F64,
-            mutable: false,
-        });
+        let wide = self.function.fresh_var("cast", ElementType::F64, false);
         let value = match self.function.type_of(value) {
             ElementType::F64 => value.clone(),
             _ => Expr::Cast(ElementType::F64, Box::new(value.clone())),

@@ -28,7 +28,7 @@ use sparsec_base::{ElementType, Scalar};
 
 use super::append::Appended;
 use super::{Divider, Loop, PARTS, assign, difference, work};
-use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var, VarData};
+use crate::ir::{Access, BinaryOp, Block, Buffer, BufferData, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::verify::{combined_by, is_read_beside};
 use crate::walk::{for_each_block_mut, for_each_stmt, rewrite_exprs};
@@ -319,12 +319,7 @@ impl Divider<'_> {
 
     /// The value of a chunk, which begins with the identity.
     fn partial(&mut self, name: &str, ty: ElementType, op: BinaryOp, before: &mut Block) -> Var {
-        let name = self.function.fresh_name(&format!("{name}_part"));
-        let part = self.function.vars.push(VarData {
-            name,
-            element: ty,
-            mutable: true,
-        });
+        let part = self.function.fresh_var(&format!("{name}_part"), ty, true);
         let value = identity(op, ty).expect("it was looked for");
         before.push(Stmt::Declare {
             var: part,

@@ -1,45 +1,12 @@
 //! Variables, workspaces and loops that tiles are made of.
 
-use std::collections::HashMap;
-
 use sparsec_base::ElementType;
 
 use super::Tiler;
-use crate::ir::{Access, Block, Buffer, BufferData, Expr, Stmt, Var, VarData};
+use crate::ir::{Access, Block, Buffer, BufferData, Expr, Stmt, Var};
 use crate::mark::Mark;
-use crate::walk::{for_each_block_mut, rewrite_exprs};
 
 impl Tiler<'_> {
-    /// The same with variables of its own.
-    pub(super) fn renamed(&mut self, stmt: Stmt) -> Stmt {
-        let mut others = HashMap::new();
-        stmt.for_each(&mut |inner| {
-            if let Stmt::Declare { var, .. } | Stmt::For { var, .. } = inner {
-                let data = self.function.vars[*var].clone();
-                others.insert(*var, self.var(&data.name, data.element, data.mutable));
-            }
-        });
-        let mut block = vec![stmt];
-        rewrite_exprs(&mut block, &mut |part| {
-            if let Expr::Var(var) = part
-                && let Some(other) = others.get(var)
-            {
-                *var = *other;
-            }
-        });
-        for_each_block_mut(&mut block, &mut |block| {
-            for stmt in block {
-                if let Stmt::Declare { var, .. } | Stmt::Assign { var, .. } | Stmt::For { var, .. } =
-                    stmt
-                    && let Some(other) = others.get(var)
-                {
-                    *var = *other;
-                }
-            }
-        });
-        block.pop().expect("one statement went in")
-    }
-
     /// A tile for a row of `buffer`.
     pub(super) fn workspace(&mut self, buffer: Buffer, width: i64, in_chunks: bool) -> Buffer {
         let data = self.function.buffers[buffer].clone();
@@ -61,12 +28,7 @@ impl Tiler<'_> {
     }
 
     pub(super) fn var(&mut self, name: &str, element: ElementType, mutable: bool) -> Var {
-        let name = self.function.fresh_name(name);
-        self.function.vars.push(VarData {
-            name,
-            element,
-            mutable,
-        })
+        self.function.fresh_var(name, element, mutable)
     }
 
     pub(super) fn declare(&mut self, name: &str, value: Expr, block: &mut Block) -> Var {

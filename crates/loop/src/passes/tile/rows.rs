@@ -261,7 +261,9 @@ impl Tiler<'_> {
             });
         }
         body.push(nest);
-        let all = self.renamed(count(rows.var, 0.into(), end.into(), body));
+        let all = self
+            .function
+            .renamed(count(rows.var, 0.into(), end.into(), body));
         match rows.filled {
             Some(_) => all,
             None => Stmt::If {
@@ -316,7 +318,7 @@ impl Tiler<'_> {
                 reduce: None,
             })),
         }
-        let mut nest = self.renamed(rows.nest.clone());
+        let mut nest = self.function.renamed(rows.nest.clone());
         self.move_into_tile(&tile, &mut nest);
         body.push(nest);
         body.extend(self.lanes_of(&tile, &|tile, row, lane| Stmt::Store {
@@ -399,7 +401,7 @@ impl Tiler<'_> {
                 }
             });
             let of_row = count(lane, 0.into(), tile.size[1].into(), of_row);
-            let of_row = self.renamed(of_row);
+            let of_row = self.function.renamed(of_row);
             body.push(of_row);
         }
     }
