@@ -232,9 +232,9 @@ pub enum Stmt {
         hi: Expr,
     },
     /// Lets caches fetch the entries from `lo` up to but without `hi`, which are about to be
-    /// loaded. A hint: no entry need be there, and an engine may pass over it.
+    /// used. A hint: no entry need be there, and an engine may pass over it.
     Prefetch {
-        /// The buffer; its access is [`Access::Read`].
+        /// The buffer; its access is [`Access::Read`] or [`Access::Write`].
         buffer: Buffer,
         /// The first entry.
         lo: Expr,

@@ -19,15 +19,16 @@
 //!
 //! Processors fetch on their own what lies in order, though not across the ends of
 //! pages, and what the instructions ahead of them load, a few hundred of them: rows
-//! that a few entries lead to are farther than that. Nothing is fetched for merges,
-//! nor for operands whose place takes more than one array to find.
+//! that a few entries lead to are farther than that. Rows of a dense result that entries are
+//! added to are fetched in the same way. Nothing is fetched for merges, nor for operands
+//! whose place takes more than one array to find.
 //!
 //! Source: Ainsworth and Jones, "Software Prefetching for Indirect Memory Accesses",
 //! CGO 2017, <https://doi.org/10.1109/CGO.2017.7863749>.
 
 use sparsec_format::Level;
 use sparsec_graph::Operand;
-use sparsec_index::{IndexVar, TensorVar};
+use sparsec_index::{Access, IndexVar, TensorVar};
 use sparsec_loop::{BinaryOp, Builder, Expr, Var};
 
 use crate::context::Context;
@@ -101,49 +102,64 @@ fn prefetched(at: &Context<'_>) -> Vec<(TensorVar, u32)> {
 
 /// Fetches what accesses of `tensor` come to where `var` is `next`.
 fn prefetch_at(b: &mut Builder, at: &Context<'_>, tensor: TensorVar, var: IndexVar, next: Expr) {
-    let Some(arrays) = at.kernel.tensors.get(&tensor) else {
-        return;
-    };
-    let mut ahead = None;
+    let mut before = Vec::new();
     for operand in at.kernel.operands.ids() {
         let access = at.kernel.access(operand);
-        let before = at.cursors[&operand].levels;
-        if access.tensor != tensor || !access.uses(var) {
-            continue;
+        if access.tensor == tensor && access.uses(var) {
+            before.push((Some(operand), access, &at.cursors[&operand]));
         }
-        // What the iteration leads to, as if it were this one.
-        let name = format!("{}_ahead", at.kernel.concrete.vars[var].name);
-        let coordinate = *ahead.get_or_insert_with(|| b.let_(&name, next.clone()));
-        let mut then = at.clone();
-        then.bind(var, Expr::Var(coordinate));
-        then.advance();
-        let cursor = &then.cursors[&operand];
-        let Place::At(position) = cursor.place.clone() else {
-            continue;
-        };
-        if cursor.levels == before {
-            continue;
+    }
+    let result = &at.output.access;
+    let is_dense = || at.kernel.formats.of(tensor).is_all_dense();
+    if result.tensor == tensor && result.uses(var) && is_dense() {
+        before.push((None, result, &at.output.cursor));
+    }
+    if before.is_empty() || !at.kernel.tensors.contains_key(&tensor) {
+        return;
+    }
+    // What the iteration leads to, as if it were this one.
+    let name = format!("{}_ahead", at.kernel.concrete.vars[var].name);
+    let mut then = at.clone();
+    then.bind(var, Expr::Var(b.let_(&name, next)));
+    then.advance();
+    for (operand, access, before) in before {
+        let cursor = operand.map_or(&then.output.cursor, |operand| &then.cursors[&operand]);
+        if let Place::At(position) = cursor.place.clone()
+            && cursor.levels != before.levels
+        {
+            prefetch_below(b, at, access, cursor.levels, position);
         }
-        match &at.kernel.levels(tensor)[cursor.levels..] {
-            [row] if has_segments(row) => {
-                let pos = arrays.pos(cursor.levels);
-                let lo = Expr::load(pos, position.clone());
-                let hi = Expr::load(pos, position.add(1));
-                b.prefetch(arrays.crd(cursor.levels), lo.clone()..hi.clone());
-                b.prefetch(arrays.vals, lo..hi);
-            }
-            rows if rows.iter().all(holds_all) => {
-                let modes = rows.iter().map(Level::mode);
-                let extents = modes.map(|mode| at.mode_extent(access, mode));
-                let (next, size) = (position.clone().add(1), extents.reduce(Expr::mul));
-                let times = |position: Expr| match &size {
-                    Some(size) => position.mul(size.clone()),
-                    None => position,
-                };
-                b.prefetch(arrays.vals, times(position)..times(next));
-            }
-            _ => {}
+    }
+}
+
+/// Fetches what lies below a position that so many levels of an access lead to.
+fn prefetch_below(
+    b: &mut Builder,
+    at: &Context<'_>,
+    access: &Access,
+    levels: usize,
+    position: Expr,
+) {
+    let arrays = &at.kernel.tensors[&access.tensor];
+    match &at.kernel.levels(access.tensor)[levels..] {
+        [row] if has_segments(row) => {
+            let pos = arrays.pos(levels);
+            let lo = Expr::load(pos, position.clone());
+            let hi = Expr::load(pos, position.add(1));
+            b.prefetch(arrays.crd(levels), lo.clone()..hi.clone());
+            b.prefetch(arrays.vals, lo..hi);
         }
+        rows if rows.iter().all(holds_all) => {
+            let modes = rows.iter().map(Level::mode);
+            let extents = modes.map(|mode| at.mode_extent(access, mode));
+            let (next, size) = (position.clone().add(1), extents.reduce(Expr::mul));
+            let times = |position: Expr| match &size {
+                Some(size) => position.mul(size.clone()),
+                None => position,
+            };
+            b.prefetch(arrays.vals, times(position)..times(next));
+        }
+        _ => {}
     }
 }
 

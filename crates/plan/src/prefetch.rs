@@ -12,9 +12,12 @@
 //!   fetch such arrays on their own, but not far enough across pages. In segments of two lines
 //!   or more, of which one would be fetched, they do so better alone: rows of 6 to 12 equal
 //!   entries take 0.75 to 0.85 of the time, those of 16 take 1.35 times as long;
-//! - what coordinates that lie anywhere lead to, about [`Fetch::leap`] bytes ahead: nothing but the
+//! - what coordinates that lie anywhere lead to, rows of a dense result too, about [`Fetch::leap`] bytes ahead: nothing but the
 //!   coordinates says where that is. What few bytes are fetched of, processors come to on
 //!   their own in time, unless they are behind in the arrays as well.
+//!
+//! Rows of a dense result of 320 bytes that fibers of one entry add to take 0.8 of the time
+//! (`networks/mttkrp/1/1`); rows of 2 KiB take more (`networks/ttmc16/4/1`).
 //!
 //! Where coordinates follow one another, as in bands, the cache holds what they lead to
 //! already. That, and how much operands hold, is taken from the operands ([`Facts`]);
@@ -130,34 +133,46 @@ impl Chooser<'_> {
         if !self.is_scattered(walked) {
             return;
         }
-        let mut led_to: Vec<&Access> = Vec::new();
-        body.for_each_assign(&mut |_, _, rhs| {
-            rhs.for_each_access(&mut |access| {
-                let is_new = led_to.iter().all(|known| known.tensor != access.tensor);
-                if is_new && access.tensor != walked.tensor && self.is_found_by(access, var) {
-                    led_to.push(access);
-                }
-            });
+        let mut used: Vec<&Access> = Vec::new();
+        body.for_each_assign(&mut |lhs, _, rhs| {
+            rhs.for_each_access(&mut |access| used.push(access));
+            // Coordinates of an outermost level ascend, and so do the rows of a result.
+            if number > 0 {
+                used.push(lhs);
+            }
         });
+        let mut led_to: Vec<&Access> = Vec::new();
+        for access in used {
+            let is_new = led_to.iter().all(|known| known.tensor != access.tensor);
+            if is_new && access.tensor != walked.tensor && self.is_found_by(access, var) {
+                led_to.push(access);
+            }
+        }
         for access in led_to {
             let row = self.bytes(access) / self.estimate.points(&[var]);
             let leap = (FETCH.leap / row.max(1.0)).clamp(FETCH.leaps.0, FETCH.leaps.1);
-            if self.bytes(access) > FETCH.near {
+            // Of long rows processors fetch the rest while loops add to the beginning.
+            let is_added_to = access.tensor == concrete.result;
+            let is_foreseen = is_added_to && row > Machine::FORESEEN;
+            if self.bytes(access) > FETCH.near && !is_foreseen {
                 found.push(command(access, leap as u32));
             }
         }
     }
 
-    /// Whether an operand is found in one step where `var` is known.
+    /// Whether an operand, or the row of a dense result, is found in one step where `var` is
+    /// known.
     fn is_found_by(&self, access: &Access, var: IndexVar) -> bool {
-        let is_input = self.plan.concrete.tensors[access.tensor].role != TensorRole::Workspace;
-        let format = is_input.then(|| self.plan.formats.of(access.tensor));
+        let concrete = &self.plan.concrete;
+        let is_kept = concrete.tensors[access.tensor].role != TensorRole::Workspace;
+        let format = is_kept.then(|| self.plan.formats.of(access.tensor));
         format.is_some_and(|format| {
             let kinds = || format.levels().iter().map(|level| level.kind);
             let is_first = level_at(access, var, format).is_some_and(|(number, _)| number == 0);
-            let is_dense = |kind| kind == LevelKind::Dense;
-            let is_rows =
-                kinds().all(is_dense) || kinds().eq([LevelKind::Dense, LevelKind::Compressed]);
+            let is_dense = kinds().all(|kind| kind == LevelKind::Dense);
+            let is_rows = is_dense
+                || (access.tensor != concrete.result
+                    && kinds().eq([LevelKind::Dense, LevelKind::Compressed]));
             is_first && is_rows
         })
     }

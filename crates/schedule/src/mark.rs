@@ -20,7 +20,7 @@ pub(super) fn apply(
     let made = clause.try_map(
         &mut |name| var(concrete, name),
         &mut |name: &Name| match is_operand {
-            true => operand(concrete, name),
+            true => used(concrete, name),
             false => result(concrete, name),
         },
     )?;
@@ -49,19 +49,20 @@ fn result(concrete: &Concrete, name: &Name) -> Result<TensorVar> {
     ))
 }
 
-/// An operand that a clause names.
-fn operand(concrete: &Concrete, name: &Name) -> Result<TensorVar> {
-    let mut read = Vec::new();
-    concrete.stmt.for_each_assign(&mut |_, _, rhs| {
-        rhs.for_each_access(&mut |access| read.push(access.tensor));
+/// An operand or the result, which a clause names.
+fn used(concrete: &Concrete, name: &Name) -> Result<TensorVar> {
+    let mut used = Vec::new();
+    concrete.stmt.for_each_assign(&mut |lhs, _, rhs| {
+        rhs.for_each_access(&mut |access| used.push(access.tensor));
+        used.push(lhs.tensor);
     });
-    read.retain(|tensor| concrete.tensors[*tensor].role != TensorRole::Workspace);
+    used.retain(|tensor| concrete.tensors[*tensor].role != TensorRole::Workspace);
     let data = |tensor: &TensorVar| concrete.tensors[*tensor].name.as_str();
-    let found = read.iter().find(|tensor| data(tensor) == name.word.text);
-    let known = || read.iter().map(data);
+    let found = used.iter().find(|tensor| data(tensor) == name.word.text);
+    let known = || used.iter().map(data);
     found
         .copied()
-        .ok_or_else(|| unknown("operand", name, known()))
+        .ok_or_else(|| unknown("tensor", name, known()))
 }
 
 fn same_mark(left: &Clause, right: &Clause) -> bool {

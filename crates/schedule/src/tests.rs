@@ -338,7 +338,7 @@ fn loops_are_marked() {
          suchthat(prefetch(j, A, 256), prefetch(j, x, 64))",
     );
     refused(SPMV, "prefetch(j, x, 0)", &["E0337", "1 to 1048576 turns"]);
-    refused(SPMV, "prefetch(j, y, 4)", &["E0310", "`y`"]);
+    refused(SPMV, "prefetch(j, z, 4)", &["E0310", "`z`"]);
     refused(SPMV, "unroll(j, 0)", &["E0337", "1 to 64 times"]);
     refused(
         SPMV,

@@ -2,7 +2,7 @@
 //! put together.
 
 use sparsec_index::concrete::{AssembleStrategy, Clause, Placed, Steps, Stmt};
-use sparsec_index::{IndexVar, TensorVar};
+use sparsec_index::{Access, IndexVar, TensorVar};
 
 use super::{Check, unfit};
 use crate::lattice::Lattice;
@@ -42,11 +42,13 @@ impl Check<'_> {
     ) -> Result<(), NotLowerable> {
         let originals = self.concrete.originals(var);
         let mut follows = false;
-        body.for_each_assign(&mut |_, _, rhs| {
-            rhs.for_each_access(&mut |access| {
+        body.for_each_assign(&mut |lhs, _, rhs| {
+            let mut look = |access: &Access| {
                 let is_used = |var: &IndexVar| access.uses(*var);
                 follows |= access.tensor == tensor && originals.iter().any(is_used);
-            });
+            };
+            rhs.for_each_access(&mut look);
+            look(lhs);
         });
         if follows {
             return Ok(());

@@ -265,11 +265,11 @@ impl<'f> Checker<'f> {
             }
             Stmt::Prefetch { buffer, lo, hi } => {
                 let BufferData { name, access, .. } = &self.function.buffers[*buffer];
-                if *access != Access::Read {
+                if !matches!(access, Access::Read | Access::Write) {
                     return Err(self.helped(
                         code::LOOP_ACCESS,
-                        format!("`{name}` is fetched ahead, but not read alone"),
-                        "leave it out: what is written is in the cache",
+                        format!("`{name}` is fetched ahead, and may move"),
+                        "leave it out: fetch arrays of operands and of dense results",
                     ));
                 }
                 self.has_type(lo, ElementType::I64)?;
