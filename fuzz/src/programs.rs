@@ -26,9 +26,9 @@ use crate::texts::{drawn, text_of};
 use crate::written::Written;
 
 /// The memory that results and workspaces of a program may take.
-const MEMORY: MemoryLimit = MemoryLimit::Bytes(32 << 20);
+pub(crate) const MEMORY: MemoryLimit = MemoryLimit::Bytes(32 << 20);
 /// The most points that the oracle visits for one statement.
-const MOST_POINTS: u64 = 1 << 13;
+pub(crate) const MOST_POINTS: u64 = 1 << 13;
 /// The most entries that an operand may have if all are stored.
 const MOST_PLACES: u64 = 1 << 12;
 
