@@ -9,6 +9,8 @@
 //! Floating-point numbers have six digits, as those of `%g` in C.
 
 use sparsec_base::Scalar;
+use sparsec_mlir::Type;
+use sparsec_mlir::types::Sign;
 
 use crate::memory::MemRef;
 
@@ -50,6 +52,16 @@ pub(crate) fn general(value: f64) -> String {
 pub(crate) enum Integers {
     Signed,
     Unsigned,
+}
+
+impl Integers {
+    /// As the runner prints the entries of this type.
+    pub(crate) fn of(element: &Type) -> Self {
+        match element {
+            Type::Index | Type::Integer(_, Sign::Unsigned) => Self::Unsigned,
+            _ => Self::Signed,
+        }
+    }
 }
 
 /// A number; a complex one in parentheses.
@@ -103,22 +115,22 @@ pub(crate) fn shape(memref: &MemRef) -> String {
 }
 
 /// The entries of a memref in brackets; `None` if some lie outside of the buffer.
-pub(crate) fn entries(memref: &MemRef) -> Option<String> {
+pub(crate) fn entries(memref: &MemRef, integers: Integers) -> Option<String> {
     let mut text = String::new();
-    nested(memref, &mut Vec::new(), &mut text)?;
+    nested(memref, integers, &mut Vec::new(), &mut text)?;
     Some(match memref.sizes.is_empty() {
         true => format!("[{text}]"),
         false => text,
     })
 }
 
-fn nested(memref: &MemRef, at: &mut Vec<i64>, text: &mut String) -> Option<()> {
+fn nested(memref: &MemRef, integers: Integers, at: &mut Vec<i64>, text: &mut String) -> Option<()> {
     let (rank, mode) = (memref.sizes.len(), at.len());
     if mode == rank {
         match memref.get(at)? {
             // The runner's stream takes these for characters.
             Scalar::I8(value) => text.push(char::from(value as u8)),
-            value => text.push_str(&number(value, Integers::Signed)),
+            value => text.push_str(&number(value, integers)),
         }
         return Some(());
     }
@@ -132,7 +144,7 @@ fn nested(memref: &MemRef, at: &mut Vec<i64>, text: &mut String) -> Option<()> {
             text.push_str(&" ".repeat(mode + 1));
         }
         at.push(n as i64);
-        nested(memref, at, text)?;
+        nested(memref, integers, at, text)?;
         at.pop();
     }
     text.push(']');

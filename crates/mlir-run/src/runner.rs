@@ -28,7 +28,11 @@ impl<'a> Machine<'a> {
         if plain.starts_with("printmemref") {
             let memref = self.printed_memref(op, args)?;
             let is_shape = plain.starts_with("printmemrefshape");
-            return self.print_memref(op, &memref, is_shape);
+            let integers = match plain.ends_with("ind") {
+                true => Integers::Unsigned,
+                false => Integers::Signed,
+            };
+            return self.print_memref(op, &memref, is_shape, integers);
         }
         let number = |n: usize| match args.get(n) {
             Some(Datum::Number(number)) => Ok(*number),
@@ -119,13 +123,14 @@ impl<'a> Machine<'a> {
         op: Operation<'a>,
         memref: &MemRef,
         is_shape: bool,
+        integers: Integers,
     ) -> Result<Vec<Datum>> {
         count(&memref.sizes)?;
         let head = format!("Unranked Memref {}", print::shape(memref));
         let text = match is_shape {
             true => format!("{head}\n"),
             false => {
-                let Some(entries) = print::entries(memref) else {
+                let Some(entries) = print::entries(memref, integers) else {
                     let message = "a part of the memref lies outside of its buffer";
                     return Err(self.outside(op, message));
                 };

@@ -223,6 +223,7 @@ impl<'a> Machine<'a> {
             }
         }
         let values = (0..tensor.vals().len()).map(|n| tensor.vals().get(n));
+        let integers = Integers::of(op.operand_type("tensor").element());
         let values = values.map(|value| match value {
             Scalar::C64(_) | Scalar::C128(_) => {
                 let value = value.to_c128();
@@ -232,7 +233,7 @@ impl<'a> Machine<'a> {
                     print::general(value.im)
                 )
             }
-            value => print::number(value, Integers::Signed),
+            value => print::number(value, integers),
         });
         text += &format!("values : {}\n----\n", list(values.collect()));
         self.host.print(&text)

@@ -26,6 +26,8 @@ use std::sync::OnceLock;
 
 use sparsec_base::{Complex, Diagnostic, ElementType, Kind, Result, Scalar, code};
 
+use crate::expr::Expr;
+
 use super::{Body, Definition, UserFunction, value_of};
 
 /// The types that properties are tried in.
@@ -164,6 +166,7 @@ impl UserFunction {
         }
         let values = &samples[0];
         let f = |a: Scalar, b: Scalar| body.evaluate(&[a, b], true);
+        let rounding = rounding(body);
         let declared = &self.definition().properties;
         let name = self.name();
         for &a in values {
@@ -199,7 +202,11 @@ impl UserFunction {
                 }
                 for &c in values {
                     let (left, right) = (f(ab, c), f(b, c).and_then(|bc| f(a, bc)));
-                    if differ(left, right) {
+                    let on_the_way: &[Scalar] = match rounding > ROUNDING {
+                        true => &[a, b, c],
+                        false => &[],
+                    };
+                    if differ_beyond(rounding, on_the_way, left, right) {
                         return Some(Counterexample {
                             property: "associative".to_owned(),
                             found: format!(
@@ -277,8 +284,38 @@ fn shown(value: Option<Scalar>) -> String {
     value.map_or("an error".to_owned(), |value| value.to_string())
 }
 
+/// The rounding of numbers of 32 bits and more.
+const ROUNDING: f64 = 1e-6;
+
+/// How far apart rounding takes two results, as a share of the numbers on the way.
+fn rounding(body: &Body) -> f64 {
+    let mut most = ROUNDING;
+    let _ = body.expr.map_parts(&mut |part| {
+        if let Expr::Cast(element, _) = part {
+            // A few units in the last place.
+            most = most.max(match element {
+                ElementType::F16 => 4.0 / f64::from(1 << 10),
+                ElementType::Bf16 => 4.0 / f64::from(1 << 7),
+                _ => 0.0,
+            });
+        }
+        None
+    });
+    most
+}
+
 /// Whether two results are numbers that rounding does not explain.
 fn differ(a: Option<Scalar>, b: Option<Scalar>) -> bool {
+    differ_beyond(ROUNDING, &[], a, b)
+}
+
+/// As [`differ`], with a share of rounding, and numbers on the way beside the results.
+fn differ_beyond(
+    rounding: f64,
+    on_the_way: &[Scalar],
+    a: Option<Scalar>,
+    b: Option<Scalar>,
+) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return false;
     };
@@ -290,7 +327,9 @@ fn differ(a: Option<Scalar>, b: Option<Scalar>) -> bool {
         sparsec_base::Kind::Float | sparsec_base::Kind::Complex => {
             // Of an infinity and a number, or another infinity, this is no number.
             let (apart, size) = ((x - y).norm(), x.norm().max(y.norm()));
-            !apart.is_finite() || apart > 1e-6 * size
+            let on_the_way = on_the_way.iter().map(|it| it.to_c128().norm());
+            let size = on_the_way.fold(size, f64::max);
+            !apart.is_finite() || apart > rounding * size
         }
         _ => true,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sparsec_base::{Result, Scalar};
+use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_index::build::Value as Expression;
 use sparsec_index::function::Properties;
 use sparsec_index::{IndexVar, Operator, UserFunction};
@@ -56,7 +56,11 @@ impl Maker<'_> {
         let (element, sums) = (value.element(), self.sums());
         let value = match sums.is_empty() {
             true => value,
-            false => self.builder.reduce(op, sums, value)?,
+            false => {
+                let step = rounded(op, before.element())?;
+                let step = step.as_ref().unwrap_or(op);
+                self.builder.reduce(step, sums, value)?
+            }
         };
         let begin = Expressions(&self.builder).constant(before);
         match begin {
@@ -244,4 +248,31 @@ impl Maker<'_> {
                 .map(|value| Some(StatementOf::plain(value))),
         }
     }
+}
+
+/// The operator on numbers of 16 bits: each step of a reduction is rounded, as the operation of the
+/// body is. Reductions of the program round their result alone. `None` for steps that are exact, and
+/// for other types.
+fn rounded(op: &Operator, element: ElementType) -> Result<Option<Operator>> {
+    let computed = element.computed();
+    let name = match op {
+        Operator::Add => "added",
+        Operator::Mul => "multiplied",
+        _ => return Ok(None),
+    };
+    if computed == element {
+        return Ok(None);
+    }
+    let properties = Properties {
+        commutative: true,
+        associative: true,
+        identity: op.identity(computed),
+        ..Properties::default()
+    };
+    let parameters = [("x", computed), ("y", computed)];
+    let function = UserFunction::build(name, &parameters, properties, |builder, args| {
+        let value = builder.apply(op, args.iter().cloned())?;
+        builder.cast(element, value)
+    })?;
+    Ok(Some(Operator::Defined(function)))
 }

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_index::Operator;
-use sparsec_mlir::types::Sign;
 use sparsec_mlir::{AffineMap, Attribute, Operation, Type};
 
 use crate::datum::{Datum, TensorHandle, dense};
@@ -86,10 +85,7 @@ impl<'a> Machine<'a> {
             return Ok(());
         } else if let [source] = &op.data().operands[..] {
             let ty = self.module.ty(*source);
-            let integers = match ty.element() {
-                Type::Index | Type::Integer(_, Sign::Unsigned) => Integers::Unsigned,
-                _ => Integers::Signed,
-            };
+            let integers = Integers::of(ty.element());
             let entries = self.entries(frame, op, *source)?;
             text = match ty {
                 Type::Vector(_) => print::vector(&entries, &sizes_of(ty), integers),
