@@ -11,7 +11,7 @@ pub(crate) fn constant_number(op: Operation<'_>) -> Option<Scalar> {
         return None;
     }
     let element = element.number()?;
-    match op.name() {
+    match op.meaning() {
         "arith.constant" => attribute_number(op.attribute("value")?, element),
         "complex.constant" => {
             let Some(Attribute::Array(parts)) = op.attribute("value") else {

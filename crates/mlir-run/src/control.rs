@@ -11,11 +11,11 @@ use crate::machine::{Frame, Machine, set};
 impl<'a> Machine<'a> {
     /// Whether an operation of `func`, `scf`, `cf`, `llvm` or `builtin` was run.
     pub(crate) fn control(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
-        let results: Vec<Datum> = match op.name() {
-            "func.call" | "std.call" => self.call_operation(frame, op)?,
+        let results: Vec<Datum> = match op.meaning() {
+            "func.call" => self.call_operation(frame, op)?,
             "func.func" | "builtin.func" | "builtin.module" => Vec::new(),
             "func.constant" => vec![Datum::Function],
-            "cf.assert" | "std.assert" => {
+            "cf.assert" => {
                 self.assert(frame, op)?;
                 Vec::new()
             }

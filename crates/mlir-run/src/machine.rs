@@ -178,10 +178,10 @@ impl<'a> Machine<'a> {
         if numbers::is_arithmetic(op) {
             return self.arithmetic(frame, op);
         }
-        let dialect = op.name().split('.').next().unwrap_or_default();
+        let dialect = op.meaning().split('.').next().unwrap_or_default();
         let is_run = match dialect {
             "arith" | "complex" => self.constant(frame, op)?,
-            "func" | "std" | "cf" | "scf" | "llvm" => self.control(frame, op)?,
+            "func" | "cf" | "scf" | "llvm" => self.control(frame, op)?,
             "linalg" => self.linalg(frame, op)?,
             "tensor" | "bufferization" => self.tensor_operation(frame, op)?,
             "memref" | "vector" => self.memref_operation(frame, op)?,

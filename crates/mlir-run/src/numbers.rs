@@ -90,16 +90,16 @@ fn unsigned(element: ElementType) -> ElementType {
     }
 }
 
-/// The name of the operation without its dialect.
+/// The dialect and the name of the operation.
 pub(crate) fn word(op: Operation<'_>) -> (&'static str, &'static str) {
-    op.name().split_once('.').unwrap_or(("", op.name()))
+    let name = op.meaning();
+    name.split_once('.').unwrap_or(("", name))
 }
 
 /// Whether the operation computes numbers of numbers.
 pub(crate) fn is_arithmetic(op: Operation<'_>) -> bool {
     let (dialect, word) = word(op);
-    let is_number = matches!(dialect, "arith" | "math" | "complex") && word != "constant";
-    is_number || op.name() == "std.select"
+    matches!(dialect, "arith" | "math" | "complex") && word != "constant"
 }
 
 /// The result of an operation on numbers; `None` if the algebra has no such operation.

@@ -305,7 +305,7 @@ impl Evaluation<'_, '_> {
                     numbers::value(op, &values).map_err(|fault| self.machine.placed(op, fault))?;
                 let value = value.ok_or_else(|| self.machine.not_run(op))?;
                 let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
-                let is_product = op.name().contains(".mul") || op.name() == "arith.andi";
+                let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
                 let is_stored = match (known.is_empty(), is_product) {
                     (true, _) => None,
                     (_, true) => Some(known.iter().all(|it| *it)),

@@ -342,10 +342,8 @@ impl<'a> Machine<'a> {
         let Some(Attribute::Word(kind)) = op.attribute("specifierKind") else {
             return Err(self.not_run(op));
         };
-        let level = op
-            .attribute("level")
-            .and_then(Attribute::natural)
-            .unwrap_or(0);
+        let level = op.attribute("level").or(op.attribute("dim"));
+        let level = level.and_then(Attribute::natural).unwrap_or(0);
         if op.name().ends_with("get") {
             return Ok(index(fields.get(&(*kind, level)).copied().unwrap_or(0)));
         }

@@ -23,7 +23,7 @@ impl<'a> Machine<'a> {
         op: Operation<'a>,
     ) -> Result<bool> {
         let result = op.data().results.first().copied();
-        let datum = match op.name() {
+        let datum = match op.meaning() {
             "tensor.empty" => self.empty(frame, op, op.operands("dynamicSizes"))?,
             "bufferization.alloc_tensor" => match op.operands("copy") {
                 [copied] => {
@@ -35,7 +35,7 @@ impl<'a> Machine<'a> {
             },
             "tensor.splat" => {
                 let value = self.number(frame, op, op.operand("input"))?;
-                let dynamic = self.integers(frame, op, op.operands("dynamicSizes"))?;
+                let dynamic = self.integers(frame, op, &op.data().operands[1..])?;
                 let extents = self.extents_of(op, op.result_type("aggregate"), &dynamic)?;
                 let splat = TensorHandle::splat(value, extents);
                 self.in_format(op, splat, op.result_type("aggregate"))?

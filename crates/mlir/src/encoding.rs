@@ -14,6 +14,7 @@ use sparsec_format::{Coordinate, LevelKind};
 
 use crate::affine::{AffineExpr, AffineMap, AffineOp};
 use crate::attribute::Attribute;
+use crate::types::Type;
 
 mod blocks;
 mod format;
@@ -114,6 +115,12 @@ impl Level {
 }
 
 impl Encoding {
+    /// The type of sizes in storage specifiers of release 16: the wider of both widths.
+    pub(crate) fn size_type(&self) -> Type {
+        let width = |bits: u32| if bits == 0 { 64 } else { bits };
+        Type::integer(width(self.pos_width).max(width(self.crd_width)))
+    }
+
     /// An encoding with default widths and values.
     pub fn new(n_modes: usize, levels: Vec<Level>) -> Self {
         Self {

@@ -276,6 +276,21 @@ impl<'a> Operation<'a> {
         self.data().definition.name
     }
 
+    /// The latest name of the operation, if its releases differ in the name alone.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::Module;
+    /// let text = "func @f(%x: i32) { %0 = divi_signed %x, %x : i32 return }";
+    /// let module = Module::parse(&Source::new("old", text), None)?;
+    /// let ops = module.walk();
+    /// assert!(ops.into_iter().any(|op| module.op(op).meaning() == "arith.divsi"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn meaning(self) -> &'static str {
+        crate::rewrite::names::latest(self.name())
+    }
+
     /// The operands of a group.
     ///
     /// # Panics

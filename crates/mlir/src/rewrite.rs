@@ -24,9 +24,12 @@ use crate::attribute::Attribute;
 use crate::definition::{AttributeKind, Definition};
 use crate::module::{Module, Op, OpData, Origin, Value};
 use crate::release::{Dialect, Releases};
-use crate::types::Type;
+use crate::types::{Layout, Type};
 
+pub(crate) mod names;
+mod sizes;
 mod steps;
+mod values;
 
 use steps::STEPS;
 
@@ -139,7 +142,7 @@ impl Rewrite {
 
     fn op(&mut self, op: Op) -> Result<()> {
         // Each step leads to other releases, so the number of steps is a bound.
-        for _ in 0..STEPS.len() {
+        for _ in Dialect::OLDEST..=Dialect::NEWEST {
             let definition = self.module.ops[op].definition;
             if self.dialect.knows(definition.releases) && self.dialect != Dialect::Sparsec {
                 return self.types(op);
@@ -149,7 +152,8 @@ impl Rewrite {
             }
             let is_back = self.dialect.release() < definition.releases.from;
             let name = definition.name;
-            let step = STEPS.iter().find(|step| {
+            let mut steps = STEPS.iter().copied().chain(names::steps());
+            let step = steps.find(|step| {
                 let from = if is_back { step.to } else { step.from };
                 from == (name, definition.releases.from)
             });
@@ -160,7 +164,7 @@ impl Rewrite {
                     .help(format!("it is known to {}", definition.releases)));
             };
             let target = if is_back { step.from } else { step.to };
-            let target = find(target.0, target.1);
+            let target = find_like(definition, target.0, target.1);
             let change = if is_back { step.back } else { step.forth };
             let Some(change) = change else {
                 let message = format!("`{name}` cannot be written in release {}", self.dialect);
@@ -192,9 +196,21 @@ impl Rewrite {
             }
             self.rename(op, find("sparse_tensor.insert", 16));
         }
+        if self.module.op(op).name() == "scf.for"
+            && *self.module.op(op).operand_type("lowerBound") != Type::Index
+            && release < 17
+        {
+            let message = format!("release {} counts loops by `index` alone", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("count by `index`, and cast inside of the loop"));
+        }
         for value in &self.module.ops[op].results {
             let is_new = match self.module.ty(*value) {
                 Type::Specifier(_) => release < 16,
+                Type::MemRef(memref) => {
+                    matches!(memref.layout, Some(Layout::Strided { .. })) && release < 16
+                }
                 Type::Space(_) | Type::Iterator(_) => release < 19,
                 _ => false,
             };
@@ -210,7 +226,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Drops `fastmath` and other attributes that the release lacks. They only permit
+    /// Drops `fastmath`, `restrict` and other attributes that the release lacks. They only permit
     /// optimizations.
     fn attributes(&mut self) -> Result<()> {
         let release = self.dialect.release();
@@ -219,6 +235,9 @@ impl Rewrite {
             let is_known = |name: &str| match definition.attribute(name).map(|spec| spec.kind) {
                 Some(AttributeKind::Dialect("arith.fastmath", _)) => release >= 16,
                 Some(AttributeKind::Dialect("arith.overflow", _)) => release >= 18,
+                Some(AttributeKind::Unit) if definition.name.starts_with("bufferization.to_") => {
+                    release >= 17
+                }
                 _ => true,
             };
             self.module.ops[op]
@@ -312,7 +331,7 @@ impl Rewrite {
         let Origin::Result(op, _) = self.module.values[value].origin else {
             return None;
         };
-        if self.module.ops[op].definition.name != "arith.constant" {
+        if self.module.op(op).meaning() != "arith.constant" {
             return None;
         }
         let Some(Attribute::Integer(number, _)) = self.attribute(op, "value") else {
@@ -328,34 +347,85 @@ impl Rewrite {
 
     /// Adds a constant of type `index` before an operation.
     fn new_constant(&mut self, before: Op, number: u64) -> Value {
-        let span = self.module.ops[before].span;
-        let definition = find("arith.constant", Dialect::OLDEST);
-        let op = self.module.ops.push(OpData {
-            definition,
-            operands: Vec::new(),
-            operand_spans: Vec::new(),
-            operand_groups: Vec::new(),
-            results: Vec::new(),
-            result_groups: vec![1],
-            attributes: vec![("value".to_owned(), Attribute::index(number))],
-            regions: Vec::new(),
-            block: self.module.ops[before].block,
-            span,
-        });
-        let value = self
-            .module
-            .add_value(String::new(), Type::Index, Origin::Result(op, 0), span);
+        let definition = match self.dialect.release() {
+            ..14 => find("std.constant", Dialect::OLDEST),
+            _ => find("arith.constant", 14),
+        };
+        let attributes = vec![("value".to_owned(), Attribute::index(number))];
+        let op = self.new_op(definition, Vec::new(), attributes, before, false);
+        let value = self.new_result(op, Type::Index);
         self.module.ops[op].results.push(value);
-        if let Some(block) = self.module.ops[before].block {
-            let ops = &mut self.module.blocks[block].ops;
-            let place = ops
-                .iter()
-                .position(|other| *other == before)
-                .unwrap_or_default();
-            ops.insert(place, op);
-        }
         value
     }
+
+    /// Adds a cast between `index` and an integer type, before or after an operation.
+    fn new_cast(&mut self, at: Op, value: Value, to: Type, is_after: bool) -> Value {
+        let definition = find("arith.index_cast", 14);
+        let op = self.new_op(definition, vec![value], Vec::new(), at, is_after);
+        let value = self.new_result(op, to);
+        self.module.ops[op].results.push(value);
+        value
+    }
+
+    /// A value that an operation is to give in place of its first one.
+    fn new_result(&mut self, op: Op, ty: Type) -> Value {
+        let span = self.module.ops[op].span;
+        self.module
+            .add_value(String::new(), ty, Origin::Result(op, 0), span)
+    }
+
+    /// Gives the name and the uses of the result of a new operation to an older value.
+    fn moved_result(&mut self, new: Value, old: Value) {
+        let origin = self.module.values[new].origin;
+        self.module.values[old].origin = origin;
+        if let Origin::Result(op, _) = origin {
+            self.module.ops[op].results[0] = old;
+        }
+    }
+
+    /// Adds an operation of one result, which is still to be made, before or after another.
+    fn new_op(
+        &mut self,
+        definition: &'static Definition,
+        operands: Vec<Value>,
+        attributes: Vec<(String, Attribute)>,
+        at: Op,
+        is_after: bool,
+    ) -> Op {
+        let span = self.module.ops[at].span;
+        let op = self.module.ops.push(OpData {
+            definition,
+            operand_spans: vec![span; operands.len()],
+            operand_groups: operands.iter().map(|_| 1).collect(),
+            operands,
+            results: Vec::new(),
+            result_groups: vec![1],
+            attributes,
+            regions: Vec::new(),
+            block: self.module.ops[at].block,
+            span,
+        });
+        if let Some(block) = self.module.ops[at].block {
+            let ops = &mut self.module.blocks[block].ops;
+            let place = ops.iter().position(|other| *other == at);
+            ops.insert(place.unwrap_or_default() + usize::from(is_after), op);
+        }
+        op
+    }
+}
+
+/// The definition of a name whose first release is `from`. If there are several forms, the one in
+/// the place of `like` among the forms of its own name.
+fn find_like(like: &Definition, name: &str, from: u8) -> &'static Definition {
+    let forms = |name: &str, from: u8| {
+        let known = Definition::find(name).iter().copied();
+        known.filter(move |known| known.releases.from == from)
+    };
+    let mut own = forms(like.name, like.releases.from);
+    let place = own.position(|known| std::ptr::eq(known, like));
+    let mut found = forms(name, from);
+    let found = found.nth(place.unwrap_or(0));
+    found.unwrap_or_else(|| find(name, from))
 }
 
 /// The definition of a name whose first release is `from`.

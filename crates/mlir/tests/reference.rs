@@ -4,6 +4,9 @@
 //! skipped. With it, every program of `filetests/mlir` that release 19 can express is printed for
 //! this release, in both forms. `mlir-opt` must accept the text, and our parser must read the
 //! output of `mlir-opt`.
+//!
+//! `SPARSEC_MLIR_OPT_13` to `_16` name those of earlier releases, which must accept the same programs
+//! in their words.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,16 +15,20 @@ use std::process::{Command, Stdio};
 use sparsec_base::Source;
 use sparsec_mlir::{Dialect, Module};
 
-/// The program in `SPARSEC_MLIR_OPT`.
-fn tool() -> Option<PathBuf> {
-    let tool = std::env::var_os("SPARSEC_MLIR_OPT").map(PathBuf::from);
+/// The program in an environment variable.
+fn tool_of(variable: &str) -> Option<PathBuf> {
+    let tool = std::env::var_os(variable).map(PathBuf::from);
     if tool.is_none() {
         #[expect(clippy::print_stderr, reason = "says why nothing is tested")]
         {
-            eprintln!("skipped: SPARSEC_MLIR_OPT does not name an mlir-opt of LLVM 19");
+            eprintln!("skipped: {variable} does not name an mlir-opt of its release");
         }
     }
     tool
+}
+
+fn tool() -> Option<PathBuf> {
+    tool_of("SPARSEC_MLIR_OPT")
 }
 
 /// The output of the tool for a text.
@@ -43,11 +50,11 @@ fn opt(tool: &Path, text: &str, arguments: &[&str]) -> Result<String, String> {
     }
 }
 
-/// The valid programs of the filetests with their names.
+/// The valid programs of the filetests with their names, but for those with words of sparsec.
 fn programs() -> Vec<(String, Module)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../filetests/mlir");
     let mut found = Vec::new();
-    for folder in ["print", "releases"] {
+    for folder in ["print", "releases", "run"] {
         let entries = std::fs::read_dir(root.join(folder)).expect("a folder of filetests");
         let mut paths: Vec<PathBuf> = entries
             .map(|entry| entry.expect("an entry").path())
@@ -56,16 +63,17 @@ fn programs() -> Vec<(String, Module)> {
         for path in paths {
             let text = std::fs::read_to_string(&path).expect("a filetest");
             let head = text.lines().take_while(|line| !line.starts_with("---- "));
-            if head
-                .clone()
-                .any(|line| line.starts_with("test mlir") && line.contains("dialect="))
-            {
+            let asked = head.clone().find_map(|line| {
+                let (_, after) = line.strip_prefix("test mlir")?.split_once("dialect=")?;
+                Dialect::parse(after.split_whitespace().next()?)
+            });
+            if asked == Some(Dialect::Sparsec) {
                 continue;
             }
             let program = head.filter(|line| !line.starts_with("test ") && !line.starts_with(';'));
             let program: String = program.map(|line| format!("{line}\n")).collect();
             let name = path.display().to_string();
-            let module = Module::parse(&Source::new(name.as_str(), program), None);
+            let module = Module::parse(&Source::new(name.as_str(), program), asked);
             let module = module.unwrap_or_else(|refusal| panic!("{refusal}"));
             found.push((name, module));
         }
@@ -73,24 +81,34 @@ fn programs() -> Vec<(String, Module)> {
     found
 }
 
-/// The programs that release 19 can express.
-fn programs_of_today() -> Vec<(String, Module)> {
+/// The programs that a release can express, in its words.
+fn programs_of(release: u8) -> Vec<(String, Module)> {
     let programs = programs().into_iter();
-    let today = programs
-        .filter_map(|(name, module)| Some((name, module.rewritten(Dialect::Release(19)).ok()?)));
-    let today: Vec<_> = today.collect();
+    let found = programs.filter_map(|(name, module)| {
+        Some((name, module.rewritten(Dialect::Release(release)).ok()?))
+    });
+    let found: Vec<_> = found.collect();
     assert!(
-        today.len() > 12,
-        "{} programs have words in release 19",
-        today.len()
+        found.len() > 5,
+        "{} programs have words in release {release}",
+        found.len()
     );
-    today
+    found
+}
+
+/// Whether the operation of a line has a region that its name determines.
+fn is_named(line: &str) -> bool {
+    let others = ["generic", "yield", "index"];
+    line.contains("\"linalg.")
+        && !others
+            .iter()
+            .any(|it| line.contains(&format!("\"linalg.{it}\"")))
 }
 
 #[test]
 fn the_reference_accepts_programs_and_is_read() {
     let Some(tool) = tool() else { return };
-    for (name, module) in programs_of_today() {
+    for (name, module) in programs_of(19) {
         let printed = opt(&tool, &module.to_string(), &[]);
         let printed = printed.unwrap_or_else(|refusal| panic!("{name}:\n{module}\n{refusal}"));
         let generic =
@@ -117,21 +135,30 @@ fn the_reference_accepts_programs_and_is_read() {
 #[test]
 fn the_reference_accepts_the_generic_form() {
     let Some(tool) = tool() else { return };
-    for (name, module) in programs_of_today() {
+    for (name, module) in programs_of(19) {
         let generic = module.generic();
         // The name of a structured operation determines its region.
-        let is_named =
-            |line: &str| line.contains("\"linalg.") && !line.contains("\"linalg.generic\"");
-        let has_named = generic.lines().any(|line| {
-            is_named(line)
-                && !line.contains("\"linalg.yield\"")
-                && !line.contains("\"linalg.index\"")
-        });
-        if has_named {
+        if generic.lines().any(is_named) {
             continue;
         }
         if let Err(refusal) = opt(&tool, &generic, &[]) {
             panic!("{name}:\n{generic}\n{refusal}");
         }
     }
+}
+
+#[test]
+fn earlier_references_accept_their_words() {
+    let mut faults = Vec::new();
+    for release in 13..=16 {
+        let Some(tool) = tool_of(&format!("SPARSEC_MLIR_OPT_{release}")) else {
+            continue;
+        };
+        for (name, module) in programs_of(release) {
+            if let Err(refusal) = opt(&tool, &module.to_string(), &[]) {
+                faults.push(format!("release {release}, {name}:\n{module}\n{refusal}"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -34,7 +34,7 @@ impl<'a> Step<'a> {
         loop {
             let operands = &at.data().operands;
             let [x, y] = operands[..] else { return None };
-            let is_difference = matches!(at.name(), "arith.subf" | "arith.subi" | "complex.sub");
+            let is_difference = matches!(at.meaning(), "arith.subf" | "arith.subi" | "complex.sub");
             let continues = |side: Value| {
                 let next = definer(module, side)?;
                 let depends = depends(module, side, own);
@@ -85,7 +85,7 @@ pub(super) fn depends(module: &Module, value: Value, on: Value) -> bool {
 pub(super) fn operator_of(module: &Module, op: Operation<'_>) -> Option<Operator> {
     let result = *op.data().results.first()?;
     let is_truth = module.ty(result).number() == Some(ElementType::Bool);
-    Some(match op.name() {
+    Some(match op.meaning() {
         "arith.addf" | "arith.subf" | "complex.add" | "complex.sub" => Operator::Add,
         "arith.addi" | "arith.subi" if !is_truth => Operator::Add,
         "arith.mulf" | "complex.mul" => Operator::Mul,

@@ -75,7 +75,7 @@ impl<'a> Machine<'a> {
         };
         let groups: Option<Vec<Vec<i128>>> = groups.iter().map(Attribute::integers).collect();
         let groups = groups.ok_or_else(|| self.not_run(op))?;
-        if op.name() == "tensor.collapse_shape" {
+        if op.meaning() == "tensor.collapse_shape" {
             let product =
                 |group: &Vec<i128>| group.iter().map(|mode| source[*mode as usize]).product();
             return Ok(match groups.is_empty() {

@@ -24,7 +24,7 @@ impl Words {
     }
 }
 
-static ALL: [Words; 5] = [
+static ALL: [Words; 6] = [
     Words {
         name: "cmpi",
         prefix: None,
@@ -56,6 +56,11 @@ static ALL: [Words; 5] = [
             "dim_offset",
             "dim_stride",
         ],
+    },
+    Words {
+        name: "specifier16",
+        prefix: Some(("sparse_tensor", "kind ")),
+        words: &["dim_sz", "ptr_mem_sz", "idx_mem_sz", "val_mem_sz"],
     },
     Words {
         name: "sorting",

@@ -12,11 +12,14 @@ use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Rewrite;
+use super::sizes::{sizes_of_dimensions, sizes_of_levels};
+use super::values::{at_most_one, drop_open_extents, no_open_extents};
 
 /// Changes an operation into one of another definition.
 type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
 
 /// Two definitions with the same meaning.
+#[derive(Clone, Copy)]
 pub(super) struct Step {
     /// The earlier definition: its name and its first release.
     pub(super) from: (&'static str, u8),
@@ -33,7 +36,7 @@ pub(super) struct Step {
 /// The first release.
 const FIRST: u8 = Dialect::OLDEST;
 
-const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
+pub(super) const fn renamed(from: (&'static str, u8), to: (&'static str, u8)) -> Step {
     Step {
         from,
         to,
@@ -181,20 +184,42 @@ pub(super) static STEPS: &[Step] = &[
         type_to_function_type,
         function_type_to_type,
     ),
-    renamed(("std.call", FIRST), ("func.call", 15)),
-    renamed(("std.return", FIRST), ("func.return", 15)),
-    renamed(("std.assert", FIRST), ("cf.assert", 14)),
-    renamed(("std.select", FIRST), ("arith.select", FIRST)),
-    renamed(("arith.maxf", FIRST), ("arith.maximumf", 17)),
-    renamed(("arith.minf", FIRST), ("arith.minimumf", 17)),
+    renamed(("arith.maxf", 14), ("arith.maximumf", 17)),
+    renamed(("arith.minf", 14), ("arith.minimumf", 17)),
     renamed(("memref.buffer_cast", 13), ("bufferization.to_memref", 14)),
     renamed(("memref.tensor_load", 13), ("bufferization.to_tensor", 14)),
     renamed(("llvm.mlir.null", FIRST), ("llvm.mlir.zero", 17)),
     changed(
-        ("tensor.expand_shape", FIRST),
+        ("tensor.expand_shape", 14),
         ("tensor.expand_shape", 19),
         shape_from_type,
         drop_shape,
+    ),
+    renamed(("linalg.fill", FIRST), ("linalg.fill", 15)),
+    renamed(("sparse_tensor.yield", 15), ("sparse_tensor.yield", 16)),
+    changed(
+        ("sparse_tensor.yield", 16),
+        ("sparse_tensor.yield", 19),
+        rename,
+        at_most_one,
+    ),
+    changed(
+        ("tensor.splat", 15),
+        ("tensor.splat", 18),
+        no_open_extents,
+        drop_open_extents,
+    ),
+    changed(
+        ("sparse_tensor.storage_specifier.get", 16),
+        ("sparse_tensor.storage_specifier.get", 17),
+        sizes_of_levels,
+        sizes_of_dimensions,
+    ),
+    changed(
+        ("sparse_tensor.storage_specifier.set", 16),
+        ("sparse_tensor.storage_specifier.set", 17),
+        sizes_of_levels,
+        sizes_of_dimensions,
     ),
     changed(
         ("linalg.init_tensor", FIRST),

@@ -113,13 +113,29 @@ impl Check<'_> {
         else {
             return Ok(());
         };
-        let level = op.attribute("level").and_then(Attribute::natural);
+        // Release 16 says dimension for level, pointer for position and index for coordinate.
+        let level = op.attribute("level").or(op.attribute("dim"));
+        let level = level.and_then(Attribute::natural);
         let bad = |message: String, help: &str| {
             Err(self
                 .of_op(op, code::LEVEL_OUT_OF_RANGE, message)
                 .help(help.to_owned()))
         };
-        let is_slice_number = word.starts_with("dim_");
+        if op.data().definition.attribute("dim").is_some() {
+            let size = match op.name().ends_with("get") {
+                true => op.result_type("result"),
+                false => op.operand_type("value"),
+            };
+            let wanted = encoding.size_type();
+            if *size != wanted {
+                let (size, wanted) = (self.text(size), self.text(&wanted));
+                let message = format!("a size of type `{size}`, where sizes are `{wanted}`");
+                return Err(self
+                    .of_op(op, code::OPERAND_TYPE, message)
+                    .help("the wider of the two index widths is the type of sizes"));
+            }
+        }
+        let is_slice_number = matches!(*word, "dim_offset" | "dim_stride");
         match level {
             Some(_) if *word == "val_mem_sz" => bad(
                 "`val_mem_sz` of a level".to_owned(),
@@ -142,14 +158,14 @@ impl Check<'_> {
             Some(level) => {
                 let of = &encoding.levels[level as usize];
                 match *word {
-                    "pos_mem_sz" if !of.has_positions() => bad(
+                    "pos_mem_sz" | "ptr_mem_sz" if !of.has_positions() => bad(
                         format!(
                             "level {level} is `{}`, which has no positions",
                             of.kind.text()
                         ),
                         "ask for `lvl_sz`",
                     ),
-                    "crd_mem_sz" if !of.has_coordinates() => bad(
+                    "crd_mem_sz" | "idx_mem_sz" if !of.has_coordinates() => bad(
                         format!(
                             "level {level} is `{}`, which has no coordinates",
                             of.kind.text()

@@ -12,7 +12,7 @@ use super::Check;
 impl Check<'_> {
     /// Rule 5 for dialects other than `sparse_tensor` and `linalg`.
     pub(super) fn shapes(&self, op: Operation<'_>) -> Result<()> {
-        match op.name() {
+        match op.meaning() {
             "arith.constant" => self.constant(op),
             "arith.extf" | "arith.extsi" | "arith.extui" => self.width(op, true),
             "arith.truncf" | "arith.trunci" => self.width(op, false),
@@ -23,7 +23,7 @@ impl Check<'_> {
                 let order = op.result_type("result").shape().unwrap_or_default().len();
                 self.list_fits(op, "sizes", "static_sizes", order)
             }
-            "tensor.splat" => self.open_extents(op, op.operands("dynamicSizes").len(), "aggregate"),
+            "tensor.splat" => self.open_extents(op, op.data().operands.len() - 1, "aggregate"),
             "tensor.generate" => self.generate(op),
             "bufferization.alloc_tensor" => match op.operands("copy").is_empty() {
                 true => self.open_extents(op, op.operands("dynamic_sizes").len(), "result"),
@@ -312,7 +312,7 @@ impl Check<'_> {
 
     /// Checks the numbers of a slice: one for each mode, and a value for each dynamic one.
     fn slice(&self, op: Operation<'_>) -> Result<()> {
-        let whole = match op.name() {
+        let whole = match op.meaning() {
             "tensor.insert_slice" => op.operand_type("dest"),
             _ => op.operand_type("source"),
         };

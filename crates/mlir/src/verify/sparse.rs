@@ -246,7 +246,7 @@ impl Check<'_> {
             return None;
         };
         let op = self.module.op(op);
-        match (op.name(), op.attribute("value")) {
+        match (op.meaning(), op.attribute("value")) {
             ("arith.constant", Some(Attribute::Integer(value, _))) => Some(*value),
             _ => None,
         }

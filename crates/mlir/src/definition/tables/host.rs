@@ -24,7 +24,9 @@ std.assert ..14 (arg: i1) {msg: text}
   $arg `,` $msg attr-dict
 std.select ..14 (condition: i1, true_value: any, false_value: same(true_value)) -> (result: same(true_value))
   $condition `,` $true_value `,` $false_value attr-dict `:` type($result)
-cf.assert 14.. (arg: i1) {msg: text}
+std.select ..14 (condition: boollike(true_value), true_value: any, false_value: same(true_value)) -> (result: same(true_value))
+  $condition `,` $true_value `,` $false_value attr-dict `:` type($condition) `,` type($result)
+cf.assert 15.. (arg: i1) {msg: text}
   $arg `,` $msg attr-dict
 
 scf.for (lowerBound: intlike, upperBound: same(lowerBound), step: same(lowerBound), initArgs: any*) -> (results: any*) [region] +implicit(scf.yield)

@@ -3,18 +3,34 @@
 pub(super) const TABLE: &str = "
 linalg.generic (inputs: any*, outputs: any*) -> (results: any*) {indexing_maps: array, iterator_types: array, doc: text?, library_call: text?} [region] +structured
   custom(Generic)
-linalg.{matmul matvec vecmat dot batch_matmul batch_matvec batch_vecmat quantized_matmul mmt4d copy} (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
+linalg.{matmul matvec vecmat dot batch_matmul batch_matvec quantized_matmul mmt4d} (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
-linalg.{matmul_transpose_a matmul_transpose_b batch_matmul_transpose_a batch_matmul_transpose_b} 16.. (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
+linalg.copy 15.. (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
-linalg.{add sub mul div max min abs exp log negf floor ceil} 16.. (inputs: any*, outputs: any*) -> (results: any*) +structured
+linalg.batch_vecmat 18.. (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.{matmul_transpose_b batch_matmul_transpose_b} 16.. (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.{matmul_transpose_a batch_matmul_transpose_a} 17.. (inputs: any*, outputs: any*) -> (results: any*) {cast: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.{add sub mul div max min abs exp log negf floor ceil} 17.. (inputs: any*, outputs: any*) -> (results: any*) +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
 linalg.{conv_1d conv_2d conv_3d} (inputs: any*, outputs: any*) -> (results: any*) +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
-linalg.{conv_1d_nwc_wcf conv_1d_ncw_fcw conv_2d_nhwc_hwcf conv_2d_nhwc_fhwc conv_2d_nchw_fchw conv_3d_ndhwc_dhwcf conv_3d_ncdhw_fcdhw depthwise_conv_1d_nwc_wc depthwise_conv_2d_nhwc_hwc depthwise_conv_2d_nchw_chw depthwise_conv_2d_nhwc_hwcm pooling_nhwc_sum pooling_nhwc_max pooling_nhwc_min pooling_nchw_sum pooling_nchw_max pooling_nwc_sum pooling_nwc_max pooling_ncw_sum pooling_ncw_max pooling_ndhwc_sum pooling_ndhwc_max} (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+linalg.{pooling_nhwc_sum pooling_nhwc_max pooling_nhwc_min pooling_nchw_max pooling_ndhwc_sum pooling_ndhwc_max} (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
-linalg.fill (inputs: any*, outputs: any*) -> (results: any*) +structured
+linalg.{conv_1d_nwc_wcf conv_2d_nhwc_hwcf conv_2d_nchw_fchw conv_3d_ndhwc_dhwcf depthwise_conv_1d_nwc_wc depthwise_conv_2d_nhwc_hwc depthwise_conv_2d_nhwc_hwcm} 14.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.{conv_2d_nhwc_fhwc depthwise_conv_2d_nchw_chw pooling_nchw_sum} 15.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.{conv_1d_ncw_fcw pooling_nwc_sum pooling_nwc_max pooling_ncw_sum pooling_ncw_max} 16.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.conv_3d_ncdhw_fcdhw 17.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.fill 15.. (inputs: any*, outputs: any*) -> (results: any*) +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.fill ..14 (inputs: any, outputs: any) -> (results: any*) +structured
+  `(` $inputs `,` $outputs `)` attr-dict `:` type($inputs) `,` type($outputs) arrow($results)
 linalg.transpose 16.. (inputs: any, outputs: any) -> (results: any*) {permutation: i64s} +structured
   `ins` `(` $inputs `:` type($inputs) `)` `outs` `(` $outputs `:` type($outputs) `)` `permutation` `=` $permutation attr-dict
 linalg.broadcast 16.. (inputs: any, outputs: any) -> (results: any*) {dimensions: i64s} +structured
@@ -25,4 +41,6 @@ linalg.yield (values: any*) +terminator
   attr-dict ( ^$values `:` type($values) )?
 linalg.init_tensor ..15 (sizes: index*) -> (result: tensor) {static_sizes: i64s}
   list($sizes, static_sizes) attr-dict `:` type($result)
+linalg.{tensor_collapse_shape tensor_expand_shape} ..13 (src: tensor) -> (result: tensor) {reassociation: array}
+  $src $reassociation attr-dict `:` type($src) `into` type($result)
 ";

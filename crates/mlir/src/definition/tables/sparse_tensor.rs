@@ -22,7 +22,7 @@ sparse_tensor.release 14 (tensor: sparse)
   $tensor attr-dict `:` type($tensor)
 sparse_tensor.out 14.. (tensor: sparse, dest: any)
   $tensor `,` $dest attr-dict `:` type($tensor) `,` type($dest)
-sparse_tensor.print 18.. (tensor: sparse)
+sparse_tensor.print 19.. (tensor: sparse)
   $tensor attr-dict `:` type($tensor)
 sparse_tensor.concatenate 16.. (inputs: tensor*) -> (result: tensor) {dimension: index}
   $inputs attr-dict `:` type($inputs) `to` type($result)
@@ -108,6 +108,10 @@ sparse_tensor.storage_specifier.init 16.. (source: specifier?) -> (result: speci
   attr-dict ( `with` ^$source )? `:` ( `from` ^type($source) `to` )? type($result)
 sparse_tensor.storage_specifier.get 17.. (specifier: specifier) -> (result: index) {specifierKind: specifier, level: index?}
   $specifier $specifierKind ( `at` ^$level )? attr-dict `:` type($specifier)
+sparse_tensor.storage_specifier.get 16 (specifier: specifier) -> (result: intlike) {specifierKind: specifier16, dim: index?}
+  $specifier $specifierKind ( `at` ^$dim )? attr-dict `:` type($specifier) `to` type($result)
+sparse_tensor.storage_specifier.set 16 (specifier: same(result), value: intlike) -> (result: specifier) {specifierKind: specifier16, dim: index?}
+  $specifier $specifierKind ( `at` ^$dim )? `with` $value attr-dict `:` type($value) `,` type($result)
 sparse_tensor.storage_specifier.set 17.. (specifier: same(result), value: index) -> (result: specifier) {specifierKind: specifier, level: index?}
   $specifier $specifierKind ( `at` ^$level )? `with` $value attr-dict `:` type($result)
 
@@ -120,8 +124,12 @@ sparse_tensor.reduce 15.. (x: any, y: same(x), identity: same(x)) -> (output: sa
   $x `,` $y `,` $identity attr-dict `:` type($output) $region
 sparse_tensor.select 16.. (x: any) -> (output: same(x)) [region]
   $x attr-dict `:` type($x) $region
-sparse_tensor.yield 15.. (results: any*) +terminator
+sparse_tensor.yield 19.. (results: any*) +terminator
   ( ^$results )? attr-dict ( `:` ^type($results) )?
+sparse_tensor.yield 16..18 (results: any?) +terminator
+  ( ^$results )? attr-dict ( `:` ^type($results) )?
+sparse_tensor.yield 15 (results: any) +terminator
+  $results attr-dict `:` type($results)
 sparse_tensor.foreach 16.. (tensor: tensor, initArgs: any*) -> (results: any*) {order: map?} [region] +implicit(sparse_tensor.yield)
   `in` $tensor ( `init` `(` ^$initArgs `)` )? attr-dict `:` type($tensor) ( `,` ^type($initArgs) )? ( `->` ^type($results) )? `do` $region
 

@@ -3,33 +3,41 @@
 pub(super) const TABLE: &str = "
 tensor.empty 16.. (dynamicSizes: index*) -> (result: tensor)
   `(` $dynamicSizes `)` attr-dict `:` type($result)
-tensor.splat (input: element(aggregate), dynamicSizes: index*) -> (aggregate: tensor)
+tensor.splat 18.. (input: element(aggregate), dynamicSizes: index*) -> (aggregate: tensor)
   $input ( `[` ^$dynamicSizes `]` )? attr-dict `:` type($aggregate)
+tensor.splat 15..17 (input: element(aggregate)) -> (aggregate: tensor)
+  $input attr-dict `:` type($aggregate)
+std.splat ..14 (input: element(aggregate)) -> (aggregate: tensor)
+  $input attr-dict `:` type($aggregate)
+std.rank ..13 (tensor: tensor) -> (result: index)
+  $tensor attr-dict `:` type($tensor)
 tensor.from_elements (elements: element(result)*) -> (result: tensor)
   $elements attr-dict `:` type($result)
 tensor.extract (tensor: tensor, indices: index*) -> (result: element(tensor))
   $tensor `[` $indices `]` attr-dict `:` type($tensor)
 tensor.insert (scalar: element(dest), dest: tensor, indices: index*) -> (result: same(dest))
   $scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)
-tensor.{cast bitcast} (source: tensor) -> (dest: tensor)
+tensor.cast (source: tensor) -> (dest: tensor)
+  $source attr-dict `:` type($source) `to` type($dest)
+tensor.bitcast 17.. (source: tensor) -> (dest: tensor)
   $source attr-dict `:` type($source) `to` type($dest)
 tensor.dim (source: tensor, index: index) -> (result: index)
   attr-dict $source `,` $index `:` type($source)
-tensor.rank (tensor: tensor) -> (result: index)
+tensor.rank 14.. (tensor: tensor) -> (result: index)
   $tensor attr-dict `:` type($tensor)
 tensor.reshape (source: tensor, shape: tensor) -> (result: tensor)
   $source `(` $shape `)` attr-dict `:` functional($source $shape, $result)
-tensor.collapse_shape (src: tensor) -> (result: tensor) {reassociation: array}
+tensor.collapse_shape 14.. (src: tensor) -> (result: tensor) {reassociation: array}
   $src $reassociation attr-dict `:` type($src) `into` type($result)
 tensor.expand_shape 19.. (src: tensor, output_shape: index*) -> (result: tensor) {reassociation: array, static_output_shape: i64s}
   $src $reassociation `output_shape` list($output_shape, static_output_shape) attr-dict `:` type($src) `into` type($result)
-tensor.expand_shape ..18 (src: tensor) -> (result: tensor) {reassociation: array}
+tensor.expand_shape 14..18 (src: tensor) -> (result: tensor) {reassociation: array}
   $src $reassociation attr-dict `:` type($src) `into` type($result)
 tensor.extract_slice (source: tensor, offsets: index*, sizes: index*, strides: index*) -> (result: tensor) {static_offsets: i64s, static_sizes: i64s, static_strides: i64s}
   $source list($offsets, static_offsets) list($sizes, static_sizes) list($strides, static_strides) attr-dict `:` type($source) `to` type($result)
 tensor.insert_slice (source: tensor, dest: tensor, offsets: index*, sizes: index*, strides: index*) -> (result: same(dest)) {static_offsets: i64s, static_sizes: i64s, static_strides: i64s}
   $source `into` $dest list($offsets, static_offsets) list($sizes, static_sizes) list($strides, static_strides) attr-dict `:` type($source) `into` type($dest)
-tensor.pad (source: tensor, low: index*, high: index*) -> (result: tensor) {static_low: i64s, static_high: i64s, nofold: unit?} [region]
+tensor.pad 14.. (source: tensor, low: index*, high: index*) -> (result: tensor) {static_low: i64s, static_high: i64s, nofold: unit?} [region]
   $source ( `nofold` ^$nofold )? `low` list($low, static_low) `high` list($high, static_high) $region attr-dict `:` type($source) `to` type($result)
 tensor.generate (dynamicExtents: index*) -> (result: tensor) [body]
   $dynamicExtents $body attr-dict `:` type($result)
@@ -53,7 +61,7 @@ bufferization.clone 14.. (input: memref) -> (output: memref)
 
 memref.{alloc alloca} (dynamicSizes: index*, symbolOperands: index*) -> (memref: memref) {alignment: i64?}
   `(` $dynamicSizes `)` ( `[` ^$symbolOperands `]` )? attr-dict `:` type($memref)
-memref.realloc (source: buffer, dynamicResultSize: index?) -> (result: buffer) {alignment: i64?}
+memref.realloc 16.. (source: buffer, dynamicResultSize: index?) -> (result: buffer) {alignment: i64?}
   $source ( `(` ^$dynamicResultSize `)` )? attr-dict `:` type($source) `to` type($result)
 memref.dealloc (memref: memref)
   $memref attr-dict `:` type($memref)
@@ -82,8 +90,8 @@ vector.print (source: any) {punctuation: punctuation?}
   $source attr-dict `:` type($source) ( `punctuation` ^$punctuation )?
 vector.print 18.. {punctuation: punctuation?, stringLiteral: text}
   `str` $stringLiteral attr-dict
-vector.print 17.. {punctuation: punctuation}
-  `punctuation` $punctuation attr-dict
+vector.print 17.. {punctuation: punctuation?}
+  ( `punctuation` ^$punctuation )? attr-dict
 vector.broadcast (source: any) -> (vector: vector)
   $source attr-dict `:` type($source) `to` type($vector)
 vector.fma (lhs: vector, rhs: same(lhs), acc: same(lhs)) -> (result: same(lhs))
