@@ -26,6 +26,7 @@ use crate::module::{Module, Op, OpData, Origin, Value};
 use crate::release::{Dialect, Releases};
 use crate::types::{Layout, Type};
 
+mod insertions;
 pub(crate) mod names;
 mod sizes;
 mod steps;
@@ -59,7 +60,8 @@ impl Module {
             dialect,
         };
         rewrite.encodings()?;
-        for op in self.walk() {
+        rewrite.insertions()?;
+        for op in rewrite.module.walk() {
             rewrite.op(op)?;
         }
         rewrite.attributes()?;
@@ -194,7 +196,7 @@ impl Rewrite {
                     .refuse(op, message)
                     .help("choose release 16 or a later one"));
             }
-            self.rename(op, find("sparse_tensor.insert", 16));
+            values::coordinates_of_levels(self, op, find("sparse_tensor.insert", 16))?;
         }
         if self.module.op(op).name() == "scf.for"
             && *self.module.op(op).operand_type("lowerBound") != Type::Index
@@ -243,6 +245,16 @@ impl Rewrite {
             self.module.ops[op]
                 .attributes
                 .retain(|(name, _)| is_known(name));
+            // Releases from 17 on bufferize such tensors alone, earlier ones all.
+            let has_restrict = self.attribute(op, "restrict").is_some();
+            if definition.name == "bufferization.to_tensor"
+                && self.module.dialect.release() < 17
+                && release >= 17
+                && !has_restrict
+            {
+                let restrict = ("restrict".to_owned(), Attribute::Unit);
+                self.module.ops[op].attributes.push(restrict);
+            }
             definition.sort(&mut self.module.ops[op].attributes);
         }
         Ok(())

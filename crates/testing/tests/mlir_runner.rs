@@ -1,11 +1,12 @@
 //! The output of programs of MLIR, compared with MLIR's own runner.
 //!
 //! Without the [tools](sparsec_testing::mlir_tools) the test reports that it is skipped. With them,
-//! every program of `filetests/mlir/run` in the words of release 19 runs on both. Their
-//! output must be equal, but for addresses.
+//! every program of `filetests/mlir/run` that release 19 can express runs on both, those of other
+//! releases in the words of release 19. Their output must be equal, but for addresses.
 
 use std::path::Path;
 
+use sparsec::internals::mlir::{Dialect, Module};
 use sparsec_testing::mlir_tools::Tools;
 
 /// Programs that the reference does not run, with the reason.
@@ -13,6 +14,10 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "conv.txt",
         "the workspace of a sparse result is not initialised",
+    ),
+    (
+        "effects-rows.txt",
+        "its analysis does not follow `compress` through loops of a program",
     ),
     (
         "insert.txt",
@@ -26,6 +31,7 @@ const FAULTS: &[(&str, &str)] = &[
         "iterate.txt",
         "iteration spaces are not lowered by the pipeline",
     ),
+    ("old14.txt", "the writer of a null path crashes"),
     ("null.txt", "the writer of a null path crashes"),
     ("rest.txt", "the sizes of an unordered list crash"),
 ];
@@ -52,7 +58,7 @@ fn programs_print_what_the_reference_prints() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let entries =
         std::fs::read_dir(root.join("filetests/mlir/run")).expect("a folder of filetests");
-    let mut n_compared = 0;
+    let (mut n_compared, mut n_rewritten) = (0, 0);
     for entry in entries {
         let path = entry.expect("an entry").path();
         let name = path
@@ -61,10 +67,21 @@ fn programs_print_what_the_reference_prints() {
             .to_string_lossy()
             .into_owned();
         let text = std::fs::read_to_string(&path).expect("a filetest");
-        let (source, dialect, _) = sparsec_testing::mlir::program(&name, &text);
-        if dialect.is_some() || FAULTS.iter().any(|(known, _)| *known == name) {
+        if FAULTS.iter().any(|(known, _)| *known == name) {
             continue;
         }
+        let (source, dialect, _) = sparsec_testing::mlir::program(&name, &text);
+        let program = match dialect {
+            None => source.text().to_owned(),
+            Some(dialect) => {
+                let module = Module::parse(&source, Some(dialect)).expect("a program");
+                let Ok(today) = module.rewritten(Dialect::Release(19)) else {
+                    continue;
+                };
+                n_rewritten += 1;
+                today.to_string()
+            }
+        };
         let (_, expected) = text.split_once("---- run\n").expect("a section `run`");
         let expected: Vec<&str> = expected
             .lines()
@@ -72,7 +89,7 @@ fn programs_print_what_the_reference_prints() {
             .collect();
         let files = sparsec_testing::mlir::files(&text);
         let printed = reference
-            .run(source.text(), &files)
+            .run(&program, &files)
             .unwrap_or_else(|fault| panic!("{name}: {fault}"));
         assert_eq!(
             without_addresses(&printed).trim_end(),
@@ -81,5 +98,6 @@ fn programs_print_what_the_reference_prints() {
         );
         n_compared += 1;
     }
-    assert!(n_compared > 15, "{n_compared} programs were compared");
+    assert!(n_compared > 20, "{n_compared} programs were compared");
+    assert!(n_rewritten > 4, "{n_rewritten} of other releases");
 }

@@ -13,7 +13,10 @@ use crate::types::Type;
 
 use super::Rewrite;
 use super::sizes::{sizes_of_dimensions, sizes_of_levels};
-use super::values::{at_most_one, drop_open_extents, no_open_extents};
+use super::values::{
+    at_most_one, coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents,
+    one_array, tensors_of_memrefs,
+};
 
 /// Changes an operation into one of another definition.
 type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
@@ -149,8 +152,8 @@ pub(super) static STEPS: &[Step] = &[
     changed(
         ("sparse_tensor.insert", 16),
         ("tensor.insert", FIRST),
-        rename,
-        rename,
+        coordinates_of_modes,
+        coordinates_of_levels,
     ),
     // Workspaces and sorting.
     changed(
@@ -170,6 +173,18 @@ pub(super) static STEPS: &[Step] = &[
         ("sparse_tensor.sort", 18),
         order_of_all,
         "`perm_map` orders coordinates since release 18",
+    ),
+    only_forth(
+        ("sparse_tensor.sort", 17),
+        ("sparse_tensor.sort", 18),
+        one_array,
+        "an order of coordinates is named since release 18",
+    ),
+    only_forth(
+        ("sparse_tensor.tensor", 13),
+        ("sparse_tensor.assemble", 18),
+        tensors_of_memrefs,
+        "tensors are made of memrefs in release 13 alone",
     ),
     only_forth(
         ("sparse_tensor.sort", 16),

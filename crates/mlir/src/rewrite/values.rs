@@ -1,9 +1,12 @@
-//! Steps of operations that later releases give more values.
+//! Steps of operations that later releases give other operands.
 
 use sparsec_base::Result;
 
+use crate::affine::AffineMap;
+use crate::attribute::Attribute;
 use crate::definition::Definition;
-use crate::module::Op;
+use crate::module::{Op, Value};
+use crate::types::{TensorType, Type};
 
 use super::Rewrite;
 
@@ -42,6 +45,114 @@ pub(super) fn drop_open_extents(
             .help("choose release 18 or a later one, or `tensor.generate`"));
     }
     rewrite.remove_operands(op, 1);
+    rewrite.rename(op, to);
+    Ok(())
+}
+
+/// `sparse_tensor.insert` has coordinates of levels, `tensor.insert` those of modes.
+pub(super) fn coordinates_of_modes(
+    rewrite: &mut Rewrite,
+    op: Op,
+    to: &'static Definition,
+) -> Result<()> {
+    let order = order_of_levels(rewrite, op, "tensor")?;
+    let levels = rewrite.module.ops[op].operands[2..].to_vec();
+    for (level, mode) in order.into_iter().enumerate() {
+        if let Some(place) = rewrite.module.ops[op].operands.get_mut(2 + mode) {
+            *place = levels[level];
+        }
+    }
+    rewrite.rename(op, to);
+    Ok(())
+}
+
+pub(super) fn coordinates_of_levels(
+    rewrite: &mut Rewrite,
+    op: Op,
+    to: &'static Definition,
+) -> Result<()> {
+    let order = order_of_levels(rewrite, op, "dest")?;
+    let modes = rewrite.module.ops[op].operands[2..].to_vec();
+    let levels: Vec<Value> = order.iter().map(|mode| modes[*mode]).collect();
+    rewrite.module.ops[op].operands[2..].copy_from_slice(&levels);
+    rewrite.rename(op, to);
+    Ok(())
+}
+
+/// The mode of each level of the tensor that an operation inserts into.
+fn order_of_levels(rewrite: &Rewrite, op: Op, tensor: &str) -> Result<Vec<usize>> {
+    let operation = rewrite.module.op(op);
+    let encoding = operation.operand_type(tensor).encoding();
+    let n_coordinates = operation.data().operands.len() - 2;
+    let order = encoding.and_then(|encoding| encoding.permutation());
+    match order.filter(|order| order.len() == n_coordinates) {
+        Some(order) => Ok(order),
+        // Releases up to 16 have blocks as well by modes.
+        None if encoding.is_some_and(|it| it.n_modes == n_coordinates) => {
+            Ok((0..n_coordinates).collect())
+        }
+        None => Err(rewrite
+            .refuse(op, "an insertion into levels that are no modes".to_owned())
+            .help("insert into a tensor by modes, and convert it")),
+    }
+}
+
+/// Release 18 sorts coordinates of one array.
+pub(super) fn one_array(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    if rewrite.module.ops[op].operand_groups[1] != 1 {
+        let message = format!(
+            "release {} sorts the coordinates of one array",
+            rewrite.dialect
+        );
+        return Err(rewrite
+            .refuse(op, message)
+            .help("put the coordinates of an entry behind one another"));
+    }
+    let map = Attribute::Map(AffineMap::identity(1));
+    rewrite.module.ops[op]
+        .attributes
+        .push(("perm_map".to_owned(), map));
+    rewrite.rename(op, to);
+    Ok(())
+}
+
+/// The memrefs of `sparse_tensor.tensor`, values last, as tensors: values first.
+pub(super) fn tensors_of_memrefs(
+    rewrite: &mut Rewrite,
+    op: Op,
+    to: &'static Definition,
+) -> Result<()> {
+    let encoding = rewrite.module.op(op).result_type("result").encoding();
+    let arrays = encoding.map_or_else(Vec::new, |encoding| encoding.arrays());
+    let n = rewrite.module.ops[op].operands.len();
+    if arrays.len() != n {
+        let message = format!("{n} memrefs of a tensor with {} arrays", arrays.len());
+        let arrays = arrays.join(", ");
+        return Err(rewrite.refuse(op, message).help(format!("give {arrays}")));
+    }
+    let mut tensors = Vec::new();
+    for memref in rewrite.module.ops[op].operands.clone() {
+        let Type::MemRef(memory) = rewrite.module.ty(memref) else {
+            return Err(rewrite
+                .refuse(op, "a tensor of no memref".to_owned())
+                .help("give memrefs"));
+        };
+        let tensor = TensorType {
+            shape: memory.shape.clone(),
+            element: memory.element.clone(),
+            encoding: None,
+        };
+        let ty = Type::Tensor(tensor.into());
+        let definition = super::find("bufferization.to_tensor", 14);
+        let cast = rewrite.new_op(definition, vec![memref], Vec::new(), op, false);
+        let value = rewrite.new_result(cast, ty);
+        rewrite.module.ops[cast].results.push(value);
+        tensors.push(value);
+    }
+    tensors.rotate_right(1);
+    let data = &mut rewrite.module.ops[op];
+    data.operand_groups = vec![1, tensors.len() - 1];
+    data.operands = tensors;
     rewrite.rename(op, to);
     Ok(())
 }

@@ -1,0 +1,297 @@
+//! Insertions by an effect, of releases 14 and 15, as insertions that give a new tensor.
+//!
+//! ```text
+//! sparse_tensor.lex_insert %t, %at, %x        %i = memref.load %at[%c0]
+//!                                             %t1 = sparse_tensor.insert %x into %t[%i]
+//! scf.for … { … lex_insert %t … }             %t2 = scf.for … iter_args(%a = %t1) { … yield %a1 }
+//! sparse_tensor.load %t hasInserts            sparse_tensor.load %t2 hasInserts
+//! ```
+//!
+//! Each use of a tensor behind an insertion becomes one of the newest tensor. Loops carry tensors
+//! that their bodies insert into, and conditions give them as results. A function that inserts into
+//! its argument is refused: its callers would not see the entries.
+
+use std::collections::HashMap;
+
+use sparsec_base::Result;
+
+use crate::definition::Definition;
+use crate::module::{Block, BlockData, Op, OpData, Origin, RegionData, Value};
+use crate::types::Type;
+
+use super::{Rewrite, find};
+
+/// The newest tensor in place of one that was inserted into.
+type Newest = HashMap<Value, Value>;
+
+impl Rewrite {
+    /// Rewrites the insertions of all functions, if the release has no effects.
+    pub(super) fn insertions(&mut self) -> Result<()> {
+        if self.dialect.release() < 16 || !self.has_effects() {
+            return Ok(());
+        }
+        for op in self.module.walk() {
+            let operation = self.module.op(op);
+            if !matches!(operation.name(), "func.func" | "builtin.func") {
+                continue;
+            }
+            let Some(block) = operation.region("body").block else {
+                continue;
+            };
+            let changed = self.changed_in(block);
+            let arguments = &self.module.blocks[block].arguments;
+            if changed.iter().any(|value| arguments.contains(value)) {
+                return Err(self
+                    .refuse(op, "a function that inserts into its argument".to_owned())
+                    .help("insert where the tensor is made, and return it"));
+            }
+            self.block_of_insertions(block, &mut Newest::new())?;
+        }
+        Ok(())
+    }
+
+    fn has_effects(&self) -> bool {
+        let ops = self.module.walk();
+        ops.into_iter().any(|op| self.changed_by(op).is_some())
+    }
+
+    /// The tensor that an operation changes by an effect.
+    fn changed_by(&self, op: Op) -> Option<Value> {
+        let operation = self.module.op(op);
+        let is_old = operation.data().definition.releases.to < 16;
+        let names = ["sparse_tensor.lex_insert", "sparse_tensor.compress"];
+        (is_old && names.contains(&operation.name())).then(|| operation.operand("tensor"))
+    }
+
+    /// The tensors from outside of a block that operations in it change, in the order of the text.
+    fn changed_in(&self, block: Block) -> Vec<Value> {
+        let mut found: Vec<Value> = Vec::new();
+        let ops = self.module.blocks[block].ops.iter();
+        let inside: Vec<Op> = ops.flat_map(|op| self.module.walk_from(*op)).collect();
+        for op in &inside {
+            let Some(tensor) = self.changed_by(*op) else {
+                continue;
+            };
+            let is_inside = match self.module.values[tensor].origin {
+                Origin::Result(origin, _) => inside.contains(&origin),
+                Origin::Argument(..) => false,
+            };
+            if !is_inside && !found.contains(&tensor) {
+                found.push(tensor);
+            }
+        }
+        found
+    }
+
+    fn block_of_insertions(&mut self, block: Block, newest: &mut Newest) -> Result<()> {
+        for op in self.module.blocks[block].ops.clone() {
+            for operand in &mut self.module.ops[op].operands {
+                if let Some(new) = newest.get(operand) {
+                    *operand = *new;
+                }
+            }
+            match self.module.op(op).name() {
+                "sparse_tensor.lex_insert" => self.inserted(op, newest),
+                "sparse_tensor.compress" if self.changed_by(op).is_some() => {
+                    self.compressed(op, newest);
+                }
+                _ => self.regions_of_insertions(op, newest)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The first coordinates of a memref, read before an operation.
+    fn coordinates(&mut self, op: Op, memref: Value, n: usize) -> Vec<Value> {
+        (0..n)
+            .map(|level| {
+                let place = self.new_constant(op, level as u64);
+                let load = find("memref.load", crate::release::Dialect::OLDEST);
+                let load = self.new_op(load, vec![memref, place], Vec::new(), op, false);
+                let value = self.new_result(load, Type::Index);
+                self.module.ops[load].results.push(value);
+                value
+            })
+            .collect()
+    }
+
+    /// Gives an operation operands, and the new tensor as its result.
+    fn gives_tensor(
+        &mut self,
+        op: Op,
+        to: &'static Definition,
+        groups: &[&[Value]],
+        tensor: Value,
+        newest: &mut Newest,
+    ) {
+        let ty = self.module.ty(tensor).clone();
+        let new = self.new_result(op, ty);
+        let data = &mut self.module.ops[op];
+        data.definition = to;
+        data.operands = groups.concat();
+        data.operand_spans = vec![data.span; data.operands.len()];
+        data.operand_groups = groups.iter().map(|group| group.len()).collect();
+        data.results = vec![new];
+        data.result_groups = vec![1];
+        self.is_now(tensor, new, newest);
+    }
+
+    /// From here on a tensor is another value.
+    fn is_now(&self, tensor: Value, new: Value, newest: &mut Newest) {
+        for value in newest.values_mut() {
+            if *value == tensor {
+                *value = new;
+            }
+        }
+        newest.insert(tensor, new);
+    }
+
+    fn inserted(&mut self, op: Op, newest: &mut Newest) {
+        let operation = self.module.op(op);
+        let (tensor, memref) = (operation.operand("tensor"), operation.operand("indices"));
+        let value = operation.operand("value");
+        let n_levels = operation.operand_type("tensor").encoding();
+        let n_levels = n_levels.map_or(0, |encoding| encoding.n_levels());
+        let levels = self.coordinates(op, memref, n_levels);
+        let to = find("sparse_tensor.insert", 16);
+        self.gives_tensor(op, to, &[&[value], &[tensor], &levels], tensor, newest);
+    }
+
+    fn compressed(&mut self, op: Op, newest: &mut Newest) {
+        let operation = self.module.op(op);
+        let (tensor, memref) = (operation.operand("tensor"), operation.operand("indices"));
+        let arrays = ["values", "filled", "added", "count"].map(|name| operation.operand(name));
+        let n_levels = operation.operand_type("tensor").encoding();
+        let n_outer = n_levels.map_or(0, |encoding| encoding.n_levels() - 1);
+        let levels = self.coordinates(op, memref, n_outer);
+        let to = find("sparse_tensor.compress", 16);
+        let [values, filled, added, count] = arrays;
+        let groups: [&[Value]; 6] = [&[values], &[filled], &[added], &[count], &[tensor], &levels];
+        self.gives_tensor(op, to, &groups, tensor, newest);
+    }
+
+    /// Carries tensors that regions insert into.
+    fn regions_of_insertions(&mut self, op: Op, newest: &mut Newest) -> Result<()> {
+        let regions = self.module.ops[op].regions.clone();
+        let blocks = regions
+            .iter()
+            .map(|region| self.module.regions[*region].block);
+        let blocks: Vec<Option<Block>> = blocks.collect();
+        let mut changed: Vec<Value> = Vec::new();
+        for block in blocks.iter().flatten() {
+            // The text names the tensors as they were before.
+            for tensor in self.changed_in(*block) {
+                if !changed.contains(&tensor) {
+                    changed.push(tensor);
+                }
+            }
+        }
+        if changed.is_empty() {
+            for block in blocks.into_iter().flatten() {
+                self.block_of_insertions(block, &mut newest.clone())?;
+            }
+            return Ok(());
+        }
+        let name = self.module.op(op).name();
+        let is_loop = match name {
+            "scf.for" | "scf.while" => true,
+            "scf.if" => false,
+            _ => {
+                let message = format!("insertions inside of `{name}`");
+                return Err(self
+                    .refuse(op, message)
+                    .help("insert in `scf.for`, `scf.if` and `scf.while`"));
+            }
+        };
+        let now = |tensor: &Value, newest: &Newest| newest.get(tensor).copied().unwrap_or(*tensor);
+        if is_loop {
+            let initial: Vec<Value> = changed.iter().map(|it| now(it, newest)).collect();
+            let data = &mut self.module.ops[op];
+            data.operand_spans.extend(initial.iter().map(|_| data.span));
+            if let Some(last) = data.operand_groups.last_mut() {
+                *last += initial.len();
+            }
+            data.operands.extend(initial);
+        }
+        for (number, block) in blocks.into_iter().enumerate() {
+            let block = match block {
+                Some(block) => block,
+                None => self.new_branch(op, regions[number]),
+            };
+            let mut inner = newest.clone();
+            if is_loop {
+                for tensor in &changed {
+                    let place = self.module.blocks[block].arguments.len();
+                    let (ty, span) = (self.module.ty(*tensor).clone(), self.module.ops[op].span);
+                    let origin = Origin::Argument(block, place);
+                    let argument = self.module.add_value(String::new(), ty, origin, span);
+                    self.module.blocks[block].arguments.push(argument);
+                    inner.insert(*tensor, argument);
+                }
+            }
+            self.block_of_insertions(block, &mut inner)?;
+            self.yields(
+                op,
+                block,
+                changed.iter().map(|it| now(it, &inner)).collect(),
+            )?;
+        }
+        for tensor in changed {
+            let place = self.module.ops[op].results.len();
+            let (ty, span) = (self.module.ty(tensor).clone(), self.module.ops[op].span);
+            let origin = Origin::Result(op, place);
+            let result = self.module.add_value(String::new(), ty, origin, span);
+            let data = &mut self.module.ops[op];
+            data.results.push(result);
+            if let Some(last) = data.result_groups.last_mut() {
+                *last += 1;
+            }
+            newest.insert(tensor, result);
+        }
+        Ok(())
+    }
+
+    /// Adds operands to the last operation of a block.
+    fn yields(&mut self, op: Op, block: Block, values: Vec<Value>) -> Result<()> {
+        let last = self.module.blocks[block].ops.last().copied();
+        let Some(last) = last.filter(|last| self.module.op(*last).name().starts_with("scf."))
+        else {
+            let error = self.refuse(op, "a region without `scf.yield`".to_owned());
+            return Err(error.help("end the region by `scf.yield`"));
+        };
+        let data = &mut self.module.ops[last];
+        data.operand_spans.extend(values.iter().map(|_| data.span));
+        if let Some(group) = data.operand_groups.last_mut() {
+            *group += values.len();
+        }
+        data.operands.extend(values);
+        Ok(())
+    }
+
+    /// A branch that does nothing, for a condition without one.
+    fn new_branch(&mut self, op: Op, region: crate::module::Region) -> Block {
+        let span = self.module.ops[op].span;
+        let block = self.module.blocks.push(BlockData {
+            arguments: Vec::new(),
+            ops: Vec::new(),
+            region,
+            span,
+        });
+        let end = self.module.ops.push(OpData {
+            definition: find("scf.yield", crate::release::Dialect::OLDEST),
+            operands: Vec::new(),
+            operand_spans: Vec::new(),
+            operand_groups: vec![0],
+            results: Vec::new(),
+            result_groups: Vec::new(),
+            attributes: Vec::new(),
+            regions: Vec::new(),
+            block: Some(block),
+            span,
+        });
+        self.module.blocks[block].ops.push(end);
+        let RegionData { block: of, .. } = &mut self.module.regions[region];
+        *of = Some(block);
+        block
+    }
+}
