@@ -207,6 +207,16 @@ impl Rewrite {
                 .refuse(op, message)
                 .help("count by `index`, and cast inside of the loop"));
         }
+        let n_yielded = match self.module.op(op).name() {
+            "sparse_tensor.yield" => self.module.ops[op].operands.len(),
+            _ => 0,
+        };
+        if n_yielded > 1 && release < 19 {
+            let message = format!("release {} yields one value, not {n_yielded}", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("choose release 19 or a later one"));
+        }
         for value in &self.module.ops[op].results {
             let is_new = match self.module.ty(*value) {
                 Type::Specifier(_) => release < 16,

@@ -20,6 +20,10 @@ const FAULTS: &[(&str, &str)] = &[
         "its analysis does not follow `compress` through loops of a program",
     ),
     (
+        "file13.txt",
+        "release 19 reads one triangle of a symmetric file",
+    ),
+    (
         "insert.txt",
         "insertions into columns leave a conversion behind",
     ),
@@ -59,6 +63,7 @@ fn programs_print_what_the_reference_prints() {
     let entries =
         std::fs::read_dir(root.join("filetests/mlir/run")).expect("a folder of filetests");
     let (mut n_compared, mut n_rewritten) = (0, 0);
+    let mut differ = Vec::new();
     for entry in entries {
         let path = entry.expect("an entry").path();
         let name = path
@@ -88,16 +93,19 @@ fn programs_print_what_the_reference_prints() {
             .filter_map(|line| line.strip_prefix("> "))
             .collect();
         let files = sparsec_testing::mlir::files(&text);
-        let printed = reference
-            .run(&program, &files)
-            .unwrap_or_else(|fault| panic!("{name}: {fault}"));
-        assert_eq!(
-            without_addresses(&printed).trim_end(),
-            without_addresses(&expected.join("\n")).trim_end(),
-            "{name}"
-        );
         n_compared += 1;
+        let expected = without_addresses(&expected.join("\n"));
+        match reference.run(&program, &files) {
+            Ok(printed) => {
+                let printed = without_addresses(&printed);
+                if printed.trim_end() != expected.trim_end() {
+                    differ.push(format!("{name} prints\n{printed}\nand not\n{expected}"));
+                }
+            }
+            Err(fault) => differ.push(format!("{name}: {fault}")),
+        }
     }
+    assert!(differ.is_empty(), "{}", differ.join("\n\n"));
     assert!(n_compared > 20, "{n_compared} programs were compared");
     assert!(n_rewritten > 4, "{n_rewritten} of other releases");
 }

@@ -14,8 +14,8 @@ use crate::types::Type;
 use super::Rewrite;
 use super::sizes::{sizes_of_dimensions, sizes_of_levels};
 use super::values::{
-    at_most_one, coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents,
-    one_array, tensors_of_memrefs,
+    coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents, one_array,
+    tensors_of_memrefs,
 };
 
 /// Changes an operation into one of another definition.
@@ -211,13 +211,6 @@ pub(super) static STEPS: &[Step] = &[
         drop_shape,
     ),
     renamed(("linalg.fill", FIRST), ("linalg.fill", 15)),
-    renamed(("sparse_tensor.yield", 15), ("sparse_tensor.yield", 16)),
-    changed(
-        ("sparse_tensor.yield", 16),
-        ("sparse_tensor.yield", 19),
-        rename,
-        at_most_one,
-    ),
     changed(
         ("tensor.splat", 15),
         ("tensor.splat", 18),

@@ -10,19 +10,6 @@ use crate::types::{TensorType, Type};
 
 use super::Rewrite;
 
-/// Releases up to 18 yield one value.
-pub(super) fn at_most_one(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    let n = rewrite.module.ops[op].operands.len();
-    if n > 1 {
-        let message = format!("release {} yields one value, not {n}", rewrite.dialect);
-        return Err(rewrite
-            .refuse(op, message)
-            .help("choose release 19 or a later one"));
-    }
-    rewrite.rename(op, to);
-    Ok(())
-}
-
 pub(super) fn no_open_extents(
     rewrite: &mut Rewrite,
     op: Op,

@@ -124,12 +124,8 @@ sparse_tensor.reduce 15.. (x: any, y: same(x), identity: same(x)) -> (output: sa
   $x `,` $y `,` $identity attr-dict `:` type($output) $region
 sparse_tensor.select 16.. (x: any) -> (output: same(x)) [region]
   $x attr-dict `:` type($x) $region
-sparse_tensor.yield 19.. (results: any*) +terminator
+sparse_tensor.yield 15.. (results: any*) +terminator
   ( ^$results )? attr-dict ( `:` ^type($results) )?
-sparse_tensor.yield 16..18 (results: any?) +terminator
-  ( ^$results )? attr-dict ( `:` ^type($results) )?
-sparse_tensor.yield 15 (results: any) +terminator
-  $results attr-dict `:` type($results)
 sparse_tensor.foreach 16.. (tensor: tensor, initArgs: any*) -> (results: any*) {order: map?} [region] +implicit(sparse_tensor.yield)
   `in` $tensor ( `init` `(` ^$initArgs `)` )? attr-dict `:` type($tensor) ( `,` ^type($initArgs) )? ( `->` ^type($results) )? `do` $region
 
