@@ -20,6 +20,7 @@ use crate::types::Type;
 mod arrays;
 mod bodies;
 mod buffers;
+mod extents;
 mod linalg;
 mod operands;
 mod regions;

@@ -17,10 +17,16 @@ impl Check<'_> {
         if word == "init_tensor" {
             return self.shapes(op);
         }
+        if word == "index" {
+            return self.dimension(op);
+        }
         if !op.data().definition.has(Trait::Structured) {
             return Ok(());
         }
         self.outputs(op)?;
+        if word == "transpose" {
+            self.permutation(op)?;
+        }
         match word {
             "generic" => self.generic(op),
             word => match named_maps(word, op) {

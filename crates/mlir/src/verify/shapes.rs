@@ -35,7 +35,11 @@ impl Check<'_> {
             "tensor.extract" => self.n_indices(op, "tensor"),
             "tensor.insert" => self.n_indices(op, "dest"),
             "memref.load" | "memref.store" => self.n_indices(op, "memref"),
-            "vector.transfer_read" | "vector.transfer_write" => self.n_indices(op, "source"),
+            "vector.transfer_read" => {
+                self.n_indices(op, "source")?;
+                self.padding(op)
+            }
+            "vector.transfer_write" => self.n_indices(op, "source"),
             "tensor.from_elements" => self.elements(op),
             "tensor.cast" | "memref.cast" => self.cast(op),
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
@@ -325,7 +329,7 @@ impl Check<'_> {
         for (values, numbers) in lists {
             self.list_fits(op, values, numbers, order)?;
         }
-        Ok(())
+        self.part_of_slice(op)
     }
 
     fn list_fits(
@@ -361,6 +365,7 @@ impl Check<'_> {
         self.list_fits(op, "high", "static_high", order)?;
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the padding")?;
-        self.yields_are(op, region, &[ty.element().clone()], "the padding")
+        self.yields_are(op, region, &[ty.element().clone()], "the padding")?;
+        self.padded(op)
     }
 }
