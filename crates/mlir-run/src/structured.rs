@@ -221,10 +221,58 @@ impl<'a> Structured<'a> {
         })
     }
 
+    /// The first place that a map gives outside of its operand, whose extents come with it.
+    pub(crate) fn outside(
+        &self,
+        extents: &[Option<Vec<u64>>],
+        loops: &[Option<u64>],
+    ) -> Option<String> {
+        if loops.contains(&Some(0)) {
+            return None;
+        }
+        let operands = extents.iter().zip(&self.maps).enumerate();
+        operands.into_iter().find_map(|(number, (extents, map))| {
+            let places = extents.as_ref()?.iter().zip(&map.results);
+            places.into_iter().find_map(|(extent, result)| {
+                let (least, most) = range(result, loops)?;
+                let most_allowed = i128::from(*extent) - 1;
+                (least < 0 || most > most_allowed).then(|| {
+                    let place = if least < 0 { least } else { most };
+                    format!("operand {number} of extent {extent} is read at {place}")
+                })
+            })
+        })
+    }
+
     /// The operands, those of `ins` first.
     pub(crate) fn n_inputs(&self) -> usize {
         self.op.operands("inputs").len()
     }
+}
+
+/// The least and the greatest value of an expression over the loops; `None` if it is not known.
+fn range(expression: &AffineExpr, loops: &[Option<u64>]) -> Option<(i128, i128)> {
+    Some(match expression {
+        AffineExpr::Dimension(n) => (0, i128::from((*loops.get(*n)?)?) - 1),
+        AffineExpr::Constant(value) => (i128::from(*value), i128::from(*value)),
+        AffineExpr::Symbol(_) => return None,
+        AffineExpr::Binary(op, a, b) => {
+            let ((a_least, a_most), (b_least, b_most)) = (range(a, loops)?, range(b, loops)?);
+            match op {
+                AffineOp::Add => (a_least + b_least, a_most + b_most),
+                AffineOp::Subtract => (a_least - b_most, a_most - b_least),
+                AffineOp::Multiply => {
+                    let corners = [a_least, a_most].map(|a| [a * b_least, a * b_most]);
+                    let corners = corners.concat();
+                    (*corners.iter().min()?, *corners.iter().max()?)
+                }
+                AffineOp::FloorDivide if b_least == b_most && b_least > 0 => {
+                    (a_least.div_euclid(b_least), a_most.div_euclid(b_least))
+                }
+                _ => return None,
+            }
+        }
+    })
 }
 
 fn map_of(n_dimensions: usize, results: Vec<AffineExpr>) -> AffineMap {

@@ -85,6 +85,9 @@ impl<'a> Machine<'a> {
             .collect::<Result<_>>()?;
         let extents: Vec<Option<Vec<u64>>> = operands.iter().map(Operand::extents).collect();
         let loops = loop_extents(&structured, &extents)?;
+        if let Some(place) = structured.outside(&extents, &loops) {
+            return Err(self.outside(op, place));
+        }
         let known: Vec<Option<Known>> = operands
             .iter()
             .zip(&op.data().operands)

@@ -113,6 +113,32 @@ impl Check<'_> {
             .help("write each mode from 0 on once"))
     }
 
+    /// Checks that strides and dilations have a number for each mode of a window.
+    pub(super) fn windows(&self, op: Operation<'_>, word: &str) -> Result<()> {
+        let spatial: [&[&str]; 3] = [
+            &["_1d", "_nwc", "_ncw"],
+            &["_2d", "_nhwc", "_nchw"],
+            &["_3d", "_ndhwc", "_ncdhw"],
+        ];
+        let has = |names: &&[&str]| names.iter().any(|name| word.contains(name));
+        let Some(n) = spatial.iter().position(has).map(|place| place + 1) else {
+            return Ok(());
+        };
+        for name in ["strides", "dilations"] {
+            let Some(numbers) = op.attribute(name).and_then(Attribute::integers) else {
+                continue;
+            };
+            if numbers.len() == n && numbers.iter().all(|number| *number > 0) {
+                continue;
+            }
+            let message = format!("`{name}` of `{}` is {numbers:?}", op.name());
+            return Err(self
+                .of_op(op, code::SHAPE_MISMATCH, message)
+                .help(format!("write {} from 1 on", counted(n, "number"))));
+        }
+        Ok(())
+    }
+
     /// Checks that `linalg.index` asks for a loop of the operation around it.
     pub(super) fn dimension(&self, op: Operation<'_>) -> Result<()> {
         let parent = self.module.parent(op.id()).map(|it| self.module.op(it));

@@ -27,6 +27,9 @@ impl Check<'_> {
         if word == "transpose" {
             self.permutation(op)?;
         }
+        if word.contains("conv_") || word.starts_with("pooling_") {
+            self.windows(op, word)?;
+        }
         match word {
             "generic" => self.generic(op),
             word => match named_maps(word, op) {
