@@ -406,7 +406,7 @@ pub(crate) struct ConvertArguments {
     pub(crate) to: Option<String>,
 
     /// Print how a tensor in one format becomes one in the other, and convert nothing:
-    /// relation, cases, certificate, cost, computation, loop, c, dot or svg
+    /// relation, cases, certificate, cost, computation, loop, c, mlir, dot or svg
     #[arg(long, value_name = "STAGE", action = ArgAction::Append, conflicts_with_all = ["input", "output"])]
     pub(crate) emit: Vec<String>,
 
