@@ -85,7 +85,7 @@ fn unfit(workspace: TensorVar, why: UnfitWorkspace) -> NotLowerable {
 
 /// Whether each coordinate of the workspace `tensor` is written once at most, after the
 /// lesser ones: by one loop over its one mode, which walks levels that are stored so.
-fn is_written_in_order(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+pub fn is_written_in_order(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
     let mut n_written = 0;
     concrete.stmt.for_each_assign(&mut |lhs, _, _| {
         n_written += usize::from(lhs.tensor == tensor);

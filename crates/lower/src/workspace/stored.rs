@@ -25,6 +25,7 @@
 use std::ops::Range;
 
 use sparsec_base::{ElementType, IndexWidth, Scalar};
+use sparsec_graph::is_written_in_order;
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, WorkspaceKind};
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr};
@@ -153,13 +154,18 @@ pub(super) fn assign_stored(
                 here = Expr::Var(b.let_(&name, here));
             }
             let combine = |b: &mut Builder| update.clone().store(b, stored.vals, here.clone());
-            b.if_else(is_set(Expr::load(set, here.clone())), combine, |b| {
+            let write = |b: &mut Builder| {
                 b.store(set, here.clone(), yes);
                 b.store(stored.at, n, here.clone());
                 b.assign(n, Expr::Var(n).add(1));
                 let value = update.clone().first(b, stored.vals);
                 b.store(stored.vals, here.clone(), value);
-            });
+            };
+            // What is written once is not there before.
+            match is_written_in_order(at.kernel.concrete, at.kernel.formats, lhs.tensor) {
+                true => write(b),
+                false => b.if_else(is_set(Expr::load(set, here.clone())), combine, write),
+            }
         }
         Index::Hashed(table) => assign_hashed(b, at, (stored, table), lhs, update),
         Index::Appended => {
