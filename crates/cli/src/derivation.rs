@@ -10,12 +10,8 @@
 
 use serde_json::{Map, json};
 use sparsec::internals::computation::Script;
-use sparsec::internals::compute::Computed;
-use sparsec::internals::conversion::{
-    Conversion, ConversionStage, Image, Optimisation, Piece, Types, Wanted, convert_pieces,
-    described, into, pieces, synthesized, wanted,
-};
-use sparsec::internals::relation::Descriptor;
+use sparsec::internals::compute::{ComputeStage, Computed};
+use sparsec::internals::conversion::{Conversion, ConversionStage, Optimisation};
 use sparsec::internals::relational;
 use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code};
 
@@ -27,6 +23,9 @@ use crate::spec::format_spec;
 
 /// The order of tensors where neither format says it.
 const SHOWN_ORDER: usize = 2;
+
+/// The list of entries that assemblies begin with.
+const LIST: &str = "scoo";
 
 /// Prints the stages that were asked for.
 ///
@@ -70,14 +69,21 @@ pub(crate) fn derivation(
     });
     if let (Some(_), false) = (&stated, is_list(&from, order)) {
         screen.note(&format!(
-            "`{to}` says how it is assembled from `scoo`, a list of entries: from `{from}` comes such a list first"
+            "`{to}` says how it is assembled from `{LIST}`, a list of entries: from `{from}` comes such a list first"
         ));
     }
     let mut derived = None;
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in arguments.emit.iter().zip(stages) {
         let text = match (stage, &stated) {
-            (ConversionStage::Computed(stage), Some(stated)) => stated.emit(stage)?,
+            (ConversionStage::Computed(ComputeStage::Computation), Some(stated)) => {
+                stated.emit(ComputeStage::Computation)?
+            }
+            (ConversionStage::Computed(stage), Some(stated)) => {
+                let mut kernel = stated.clone();
+                kernel.computation.name = relational::kernel_name(LIST, &to.to_string());
+                kernel.emit(stage)?
+            }
             _ => {
                 if derived.is_none() {
                     let made = conversion(call, [&from, &to], order, element);
@@ -132,43 +138,18 @@ fn conversion(
     order: usize,
     element: ElementType,
 ) -> Result<Conversion> {
-    let parts = descriptors(call, "from", from, order)?;
-    let destination = descriptors(call, "to", to, order)?;
-    if let (Storage::Levels(from), Storage::Levels(to)) = (from.storage(order)?, to.storage(order)?)
-    {
-        let made = synthesized(&from, &to, element, &Types::new());
-        let place = call.value_span("to", 0);
-        return made.map_err(|error| error.or_at(call.source(), place, "named here"));
-    }
-    // Nothing is known of the tensors of a user's format.
-    let (pieces, wanted) = match from.storage(order)? {
-        Storage::Levels(format) => (pieces(&format, &parts, element)?, wanted(&format, element)),
-        Storage::Relation(_) => {
-            let piece = Piece {
-                descriptor: &parts[0],
-                image: None,
-                value: Image::Same,
-            };
-            (vec![piece], Wanted::of(element))
+    let storage = |option: &str, spec: &FormatSpec| {
+        let storage = spec.storage(order);
+        storage
+            .map_err(|error| error.or_at(call.source(), call.value_span(option, 0), "named here"))
+    };
+    let (source, destination) = (storage("from", from)?, storage("to", to)?);
+    let made = relational::derived(&source, &destination, element);
+    made.map_err(|error| match (source, destination) {
+        (Storage::Levels(_), Storage::Levels(_)) => {
+            error.or_at(call.source(), call.value_span("to", 0), "named here")
         }
-    };
-    let wanted = match to.storage(order)? {
-        Storage::Levels(format) => into(&format, wanted)?,
-        Storage::Relation(_) => wanted,
-    };
-    convert_pieces(&pieces, &destination, &wanted)
-}
-
-fn descriptors(
-    call: &Call,
-    option: &str,
-    spec: &FormatSpec,
-    order: usize,
-) -> Result<Vec<Descriptor>> {
-    let place = call.value_span(option, 0);
-    let described = spec.storage(order).and_then(|storage| match storage {
-        Storage::Levels(format) => described(&format, option == "to"),
-        Storage::Relation(format) => Ok(vec![format.descriptor().clone()]),
-    });
-    described.map_err(|error| error.or_at(call.source(), place, "named here"))
+        // The text of a relation may be at fault, and not the command line.
+        _ => error,
+    })
 }

@@ -241,6 +241,15 @@ impl Conversion {
         })
     }
 
+    /// The same by another name, which its kernel has too; `convert` without one.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        for computation in [&mut self.computation, &mut self.written] {
+            name.clone_into(&mut computation.name);
+        }
+        self
+    }
+
     /// The cases as a table.
     ///
     /// ```

@@ -23,12 +23,14 @@
 //! | `map`     | the **sparse space**, and the coordinates of each of its tuples          |
 //! | `data`    | the place of a tuple's value among the values                            |
 //! | `values`  | the set of all places                                                    |
+//! | `unique`  | no two tuples have the same coordinates                                  |
 //! | others    | [`Declarations`]: domains and ranges of index arrays, orders, quantifiers |
 //!
 //! A descriptor must be **complete**: each tuple of the sparse space has one place and, inside of
 //! the extents, one coordinate in each mode; the space has bounds; each called function is
 //! declared, on a domain with bounds, and each declared function is called. `check` proves this
-//! from the declarations. A fact without a proof can be declared.
+//! from the declarations. A fact without a proof can be declared. `unique` is declared where it does not
+//! follow from orders of index arrays; whoever makes a tensor checks it of the arrays.
 //!
 //! Source: Popoola et al., "Code Synthesis for Sparse Tensor Format Conversion
 //! and Optimization", CGO 2023, §3.1 and Table 1. Unlike there, the extents, the
@@ -67,6 +69,7 @@ pub struct Descriptor {
     map: Relation,
     data: Relation,
     values: Set,
+    is_unique: bool,
     declarations: Declarations,
 }
 
@@ -89,6 +92,7 @@ impl Descriptor {
             map,
             data,
             values,
+            is_unique: false,
             declarations,
         }
     }
@@ -123,6 +127,27 @@ impl Descriptor {
         &self.values
     }
 
+    /// Whether the text says that no two tuples have the same coordinates.
+    ///
+    /// ```
+    /// use sparsec_relation::Descriptor;
+    /// let list: Descriptor = "
+    ///     format list
+    ///     extents N
+    ///     map {[n] -> [i] : 0 <= n < NZ && i = crd(n)}
+    ///     data {[n] -> [n]}
+    ///     values {[n] : 0 <= n < NZ}
+    ///     unique
+    ///     function crd : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N}
+    /// ".parse()?;
+    /// assert!(list.is_unique());
+    /// assert_eq!(list.to_string().parse::<Descriptor>()?, list);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn is_unique(&self) -> bool {
+        self.is_unique
+    }
+
     /// The declarations of functions and constants.
     pub fn declarations(&self) -> &Declarations {
         &self.declarations
@@ -152,6 +177,9 @@ impl fmt::Display for Descriptor {
         writeln!(f, "map {}", self.map)?;
         writeln!(f, "data {}", self.data)?;
         writeln!(f, "values {}", self.values)?;
+        if self.is_unique {
+            writeln!(f, "unique")?;
+        }
         write!(f, "{}", self.declarations)
     }
 }

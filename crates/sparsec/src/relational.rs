@@ -30,12 +30,14 @@ use crate::conversion::{described, into, unequal_mirrored};
 use crate::options::Backend;
 use crate::session::Session;
 
+mod derived;
 mod order;
 mod side;
 mod walk;
 
 pub use walk::{StoredOutcome, ways};
 
+pub use derived::{derived, kernel_name, wanted_of};
 use side::{Side, name};
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one

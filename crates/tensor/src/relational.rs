@@ -14,7 +14,7 @@
 //!
 //! Invariants, checked when the tensor is made: there is an array for each function and no
 //! other; each is as long as its domain, and the values as many as their places; everything
-//! that is declared holds (ranges, orders, injectivity, quantifiers, assumptions). Since the
+//! that is declared holds (ranges, orders, injectivity, quantifiers, assumptions, `unique`). Since the
 //! descriptor is complete by proof, each tuple then has coordinates inside of the extents and
 //! a place among the values.
 //!
@@ -87,7 +87,8 @@ impl RelationTensor {
     /// A tensor of these arrays, one for each function that the format declares, the last
     /// argument running fastest. Constants may be left out that the lengths of arrays say.
     ///
-    /// Time: that of reading each array once, and of visiting the points of each quantifier.
+    /// Time: that of reading each array once, and of visiting the points of each quantifier; where the
+    /// format is `unique`, also that of listing the entries and sorting them.
     ///
     /// # Errors
     /// * `E0402` where `extents` has another length than the format's order;
@@ -112,6 +113,7 @@ impl RelationTensor {
         tensor.complete_constants()?;
         tensor.check_lengths()?;
         tensor.check_declared()?;
+        tensor.check_unique()?;
         Ok(tensor)
     }
 

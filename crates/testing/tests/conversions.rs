@@ -7,6 +7,8 @@ use sparsec::{
     Session, Tensor, code,
 };
 
+#[path = "conversions/alone.rs"]
+mod alone;
 #[path = "conversions/compare.rs"]
 mod compare;
 #[path = "conversions/relations.rs"]

@@ -42,6 +42,12 @@ pub(super) fn fcoo(order: usize, numbers: &[u64]) -> String {
     let mode = usize::try_from(numbers[0]).expect("a mode");
     let others = || (0..order).filter(|m| *m != mode);
     let modes = || 0..order;
+    let key = |n: &str| {
+        format!(
+            "ps({n}){}",
+            each(others(), "", |m| format!(", crd{m}({n})"))
+        )
+    };
     let descriptor = format!(
         "; F-COO: entries by mode {mode}. A bit says where a new slice of that mode begins, and
 ; the running sum of bits counts slices.
@@ -50,14 +56,18 @@ extents {extents}
 map {{[n] -> [{coordinates}] : 0 <= n < NNZ && i{mode} = slice(ps(n)){listed}}}
 data {{[n] -> [n]}}
 values {{[n] : 0 <= n < NNZ}}
+unique
 function bf : {{[n] : 0 <= n < NNZ}} -> {{[b] : 0 <= b <= 1}}
 function ps : {{[n] : 0 <= n < NNZ}} -> {{[s] : 0 <= s < NS}} nondecreasing
 function slice : {{[s] : 0 <= s < NS}} -> {{[i] : 0 <= i < E{mode}}} increasing
 {arrays}forall n : 1 <= n < NNZ => ps(n) = ps(n - 1) + bf(n)
+forall n, m : 0 <= n < m < NNZ => LEX({first}) < LEX({second})
 ",
         extents = each(modes(), ", ", |m| format!("E{m}")),
         coordinates = each(modes(), ", ", |m| format!("i{m}")),
         listed = each(others(), "", |m| format!(" && i{m} = crd{m}(n)")),
+        first = key("n"),
+        second = key("m"),
         arrays = each(others(), "", |m| format!(
             "function crd{m} : {{[n] : 0 <= n < NNZ}} -> {{[i] : 0 <= i < E{m}}}\n"
         )),
@@ -131,6 +141,7 @@ extents {extents}
 map {{[{tuple}] -> [{coordinates}] : 0 <= p0 < {roots} && i0 = idx0(p0){tree}}}
 data {{[{tuple}] -> [p{last}]}}
 values {{[p] : 0 <= p < NNZ}}
+unique
 function idx0 : {{[p] : 0 <= p < {roots}}} -> {{[i] : 0 <= i < E0}} {first}
 {arrays}{orders}forall p : 0 <= p < {n_fibers} => ptr{last}(p + 1) - ptr{last}(p) <= {most}
 ",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! descriptor := "format" NAME  "extents" [ NAME { "," NAME } ]  "map" relation
-//!               "data" relation  "values" set  declarations
+//!               "data" relation  "values" set  [ "unique" ]  declarations
 //! ```
 
 use std::str::FromStr;
@@ -67,6 +67,7 @@ impl Descriptor {
         let start = parser.tokens.expect("values")?;
         let values = parser.set()?;
         let values_place = start.to(parser.tokens.peek_before());
+        let is_unique = parser.tokens.eat("unique");
 
         let mut declarations = Declarations::new();
         while !parser.tokens.at_end() {
@@ -81,6 +82,7 @@ impl Descriptor {
             map,
             data,
             values,
+            is_unique,
             declarations,
         };
         let places = Places {

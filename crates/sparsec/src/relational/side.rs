@@ -13,6 +13,8 @@ use crate::compute::{Checked, CompiledComputation, Given};
 use crate::conversion::{described, wanted};
 use crate::session::Session;
 
+use super::derived::wanted_of;
+
 /// What a tensor in one format needs to become one in a relation.
 pub(super) struct Side<'a> {
     /// The descriptor of the source.
@@ -81,7 +83,7 @@ impl<'a> Side<'a> {
         let constants = tensor.constants().iter();
         Ok(Self {
             descriptor: tensor.format().descriptor().clone(),
-            wanted: Wanted::of(tensor.element()),
+            wanted: wanted_of(tensor.format(), tensor.element()),
             // Lengths that are entries of arrays have names of their own, which were not checked.
             checked: Checked::Here,
             arrays,

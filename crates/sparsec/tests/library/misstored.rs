@@ -39,7 +39,15 @@ fn wrong_arrays_are_refused_at_the_first_entry() {
         )
     };
     new(&[1, 0, 2], &[0, 2, 3], &[0, 3, 1], 3).expect("right arrays");
-    let cases: [Wrong; 8] = [
+    let cases: [Wrong; 9] = [
+        (
+            &[1, 0, 2],
+            &[0, 2, 3],
+            &[3, 0, 3],
+            3,
+            code::NOT_AS_DECLARED,
+            "entry 2 has the same coordinates as entry 0",
+        ),
         (
             &[1, 0],
             &[0, 2, 3],

@@ -1,7 +1,7 @@
 //! Whether arrays are as a relation says: names, lengths, and all that is declared.
 //!
 //! ```text
-//! names ──► constants from lengths ──► lengths ──► ranges, orders, quantifiers
+//! names ──► constants from lengths ──► lengths ──► ranges, orders, quantifiers ──► coordinates of entries
 //! ```
 //!
 //! Each step relies on those before it; the first fault ends the check.
@@ -11,10 +11,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_format::Format;
 use sparsec_relation::{Data, Descriptor, Expression, Parser, Rewrite, Set, Variable};
 
 use super::RelationTensor;
 use crate::array::Array;
+use crate::duplicates::Duplicates;
+use crate::pack::PackOptions;
+use crate::tensor::Tensor;
 
 impl RelationTensor {
     pub(super) fn check_names(&self) -> Result<()> {
@@ -171,6 +175,27 @@ impl RelationTensor {
             }
             .help("correct the arrays, or the format")
         })
+    }
+
+    /// Whether no two entries have the same coordinates, if the format says so.
+    pub(super) fn check_unique(&self) -> Result<()> {
+        if !self.format.descriptor().is_unique() {
+            return Ok(());
+        }
+        let options = PackOptions {
+            duplicates: Duplicates::Refuse,
+            ..PackOptions::default()
+        };
+        let listed = Tensor::pack_entries(&Format::scoo(self.order()), self.entries()?, options);
+        match listed {
+            Err(error) if error.code() == code::DUPLICATE_ENTRY => {
+                let (source, place) = self.said("unique");
+                Err(Diagnostic::new(code::NOT_AS_DECLARED, error.message())
+                    .at(&source, place, "declared here")
+                    .help("correct the arrays, or the format"))
+            }
+            listed => listed.map(drop),
+        }
     }
 
     fn misfit(&self, message: String, name: &str) -> Diagnostic {

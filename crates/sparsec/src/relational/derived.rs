@@ -1,0 +1,130 @@
+//! Conversions that are derived between formats of either kind.
+
+use sparsec_base::{ElementType, Result};
+use sparsec_convert::{Conversion, Image, Piece, Places, Wanted, convert_pieces};
+use sparsec_format::{RelationFormat, Storage};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Declarations, Expression, Set};
+
+use crate::conversion::{described, into, pieces, synthesized, wanted};
+
+/// The conversion of tensors of `element`s between formats of either kind, as their descriptions say:
+/// a computation that a relation states of its [assembly](super::assembly) is not asked.
+///
+/// # Errors
+/// `E0830` if none is derived.
+///
+/// ```
+/// use sparsec::internals::relational;
+/// use sparsec::{ElementType, FormatSpec};
+/// let [jagged, columns] = ["jds", "csc"].map(|name| name.parse::<FormatSpec>());
+/// let made = relational::derived(&jagged?.storage(2)?, &columns?.storage(2)?, ElementType::F64)?;
+/// assert!(made.table().contains("B_crd1"), "{}", made.table());
+/// assert_eq!(made.computation.name, "jds_to_csc");
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn derived(from: &Storage, to: &Storage, element: ElementType) -> Result<Conversion> {
+    let made = match (from, to) {
+        (Storage::Levels(from), Storage::Levels(to)) => {
+            synthesized(from, to, element, &Default::default())
+        }
+        _ => of_descriptors(from, to, element),
+    };
+    Ok(made?.named(&kernel_name(&from.short_name(), &to.short_name())))
+}
+
+/// The name of a conversion between two formats, under which C programs call its kernel.
+///
+/// ```
+/// use sparsec::internals::relational::kernel_name;
+/// assert_eq!(kernel_name("bsr(4, 4)", "csr"), "bsr_4_4_to_csr");
+/// assert_eq!(kernel_name("csr", "(i, j) -> (j - i : compressed, i : dense)"), "csr_to_i_j_j_minus_i_compressed_i_dense");
+/// ```
+pub fn kernel_name(from: &str, to: &str) -> String {
+    let words = format!("{from} to {to}").replace("->", " ");
+    let words = words.replace('-', " minus ").replace('+', " plus ");
+    let is_of_word = |c: char| c.is_ascii_alphanumeric();
+    let words = words
+        .split(|c| !is_of_word(c))
+        .filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join("_")
+}
+
+/// A conversion of which one side or both are relations.
+fn of_descriptors(from: &Storage, to: &Storage, element: ElementType) -> Result<Conversion> {
+    let parts = match from {
+        Storage::Levels(format) => described(format, false)?,
+        Storage::Relation(format) => vec![format.descriptor().clone()],
+    };
+    let (source, wanted) = match from {
+        Storage::Levels(format) => (pieces(format, &parts, element)?, wanted(format, element)),
+        Storage::Relation(format) => {
+            let piece = Piece {
+                descriptor: &parts[0],
+                image: None,
+                value: Image::Same,
+            };
+            (vec![piece], wanted_of(format, element))
+        }
+    };
+    match to {
+        Storage::Levels(format) => {
+            convert_pieces(&source, &described(format, true)?, &into(format, wanted)?)
+        }
+        Storage::Relation(format) => {
+            convert_pieces(&source, std::slice::from_ref(format.descriptor()), &wanted)
+        }
+    }
+}
+
+/// A conversion of `element`s from a format that is a relation: whether it says that no two entries
+/// have the same coordinates, and whether places may hold padding or no entry.
+///
+/// ```
+/// use sparsec::internals::relational;
+/// use sparsec::{ElementType, FormatSpec};
+/// let sell: FormatSpec = "sell(2, 4)".parse()?;
+/// let sell = sell.relation(2)?.expect("a relation");
+/// let wanted = relational::wanted_of(&sell, ElementType::F64);
+/// assert!(wanted.is_unique && !wanted.has_padding);
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn wanted_of(format: &RelationFormat, element: ElementType) -> Wanted {
+    let has_padding = !format.lists_entries();
+    let descriptor = format.descriptor();
+    let is_open = || {
+        let mut parts = descriptor.map().parts().iter();
+        parts.any(|part| !has_coordinates(part, descriptor.declarations()))
+    };
+    Wanted {
+        is_unique: descriptor.is_unique(),
+        places: match has_padding || is_open() {
+            true => Places::Some,
+            false => Places::Checked,
+        },
+        has_padding,
+        ..Wanted::of(element)
+    }
+}
+
+/// Whether index arrays hold coordinates alone, and nothing that stands for a missing one: by their
+/// declared ranges, bounds of coordinates follow from the rest of a map.
+fn has_coordinates(map: &Conjunction, known: &Declarations) -> bool {
+    let outputs: Vec<Expression> = map.outputs().map(Expression::Variable).collect();
+    let is_bound = |link: &Constraint| {
+        let (comparison, right) = &link.rest[0];
+        let is_order = matches!(comparison, Comparison::Less | Comparison::LessEqual);
+        is_order && [&link.first, right].iter().any(|e| outputs.contains(e))
+    };
+    let links = map.constraints().iter().flat_map(Constraint::split);
+    let (bounds, rest): (Vec<Constraint>, Vec<Constraint>) = links.partition(is_bound);
+    let elements = map.inputs().chain(map.outputs()).map(|v| map.name(v));
+    let mut space = Conjunction::new(elements.collect::<Vec<_>>(), []);
+    for exists in map.exists() {
+        space.add_exists(map.name(exists));
+    }
+    for link in rest {
+        space.add(link);
+    }
+    let space = Set::new(vec![space]);
+    space.is_ok_and(|space| bounds.iter().all(|bound| space.implies(bound, known)))
+}
