@@ -58,6 +58,7 @@ mod shares;
 mod shifted;
 mod sorted;
 mod table;
+mod telescoped;
 mod totals;
 mod turned;
 mod values;

@@ -247,7 +247,13 @@ impl<'a> Emitter<'a> {
                         None if self.is_all_in_last(*variable, body) => {
                             self.run_last(*variable, lo, hi, body);
                         }
-                        None => self.for_each(*variable, lo, hi, body),
+                        None => match self.telescoped(step) {
+                            Some(whole) => {
+                                let [lo, hi] = whole.bounds.map(|bound| self.expr(&bound));
+                                self.for_each(whole.variable, lo, hi, whole.body);
+                            }
+                            None => self.for_each(*variable, lo, hi, body),
+                        },
                     }
                 }
                 Step::If { conditions, body } => {
