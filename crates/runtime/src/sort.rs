@@ -13,6 +13,10 @@
 
 mod parts;
 
+use std::iter::zip;
+
+use parts::Pair;
+use sparsec_parallel::Memory;
 use sparsec_parallel::fault::{self, Fault};
 
 /// Lists of this many entries and more are sorted by digits.
@@ -30,8 +34,23 @@ const VALUES: usize = 1 << DIGIT;
 pub(crate) struct Scratch {
     pub(crate) narrow: Vec<i32>,
     pub(crate) wide: Vec<i64>,
-    pairs: Vec<(i64, i64)>,
-    moved: Vec<(i64, i64)>,
+    /// Of twice as many pairs as a list has. It comes from pages that were given back, and returns there:
+    /// to touch new ones takes longer than to sort.
+    pairs: Memory,
+}
+
+impl Scratch {
+    /// Room for `n` pairs, and for as many again, with anything in it.
+    fn pairs(&mut self, n: usize) -> Option<(&mut [Pair], &mut [Pair])> {
+        let bytes = n.checked_mul(2 * size_of::<Pair>())?;
+        if self.pairs.as_slice::<u8>().len() < bytes {
+            self.pairs = Memory::new();
+            self.pairs = Memory::for_writing(bytes).ok()?;
+        }
+        let (pairs, _) = self.pairs.as_mut_slice::<i64>().as_chunks_mut();
+        let (pairs, moved) = pairs.split_at_mut(n);
+        Some((pairs, &mut moved[..n]))
+    }
 }
 
 /// An integer that coordinates are stored in.
@@ -53,9 +72,9 @@ impl Coordinate for i64 {
 }
 
 /// A key with what moves along.
-impl Coordinate for (i64, i64) {
+impl Coordinate for Pair {
     fn bits(self) -> u64 {
-        self.0 as u64
+        self[0] as u64
     }
 }
 
@@ -66,43 +85,35 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
         return;
     }
     let n = keys.len();
-    let Scratch { pairs, moved, .. } = scratch;
-    pairs.clear();
     may_panic();
-    if !has_room(pairs, n) || !reserve(moved, n) {
+    let Some((pairs, moved)) = scratch.pairs(n) else {
         return sort_in_place(keys, along);
-    }
-    let moved = &mut moved[..n];
+    };
     let least = keys.iter().copied().min().unwrap_or(0);
     let most = keys.iter().copied().max().unwrap_or(0);
     let digits = n_digits(most);
-    if least >= 0 && n >= PARTED_FROM {
-        pairs.extend(keys.iter().copied().zip(along.iter().copied()));
-        parts::sort(pairs, moved);
-    } else if least >= 0 && is_worth(n, digits) {
-        pairs.extend(keys.iter().copied().zip(along.iter().copied()));
-        for digit in 0..digits {
-            if digit % 2 == 0 {
-                pass(pairs, moved, digit * DIGIT);
-            } else {
-                pass(moved, pairs, digit * DIGIT);
-            }
+    let is_long = n >= PARTED_FROM;
+    if least >= 0 && (is_long || is_worth(n, digits)) {
+        for (pair, (key, entry)) in zip(&mut *pairs, zip(&*keys, &*along)) {
+            *pair = [*key, *entry];
         }
-        if digits % 2 == 1 {
-            pairs.copy_from_slice(moved);
+        if is_long {
+            parts::sort(pairs, moved);
+        } else {
+            sort_by_digits(pairs, moved, digits);
         }
     } else {
         // With the places, equal keys differ, and no sort has to be stable.
-        pairs.extend(keys.iter().copied().zip(0..));
-        pairs.sort_unstable();
-        for (pair, place) in pairs.iter_mut().zip(moved) {
-            let (key, from) = *pair;
-            *place = (key, along[from as usize]);
+        for (pair, (key, place)) in zip(&mut *pairs, zip(&*keys, 0..)) {
+            *pair = [*key, place];
         }
-        pairs.copy_from_slice(&scratch.moved[..n]);
+        pairs.sort_unstable();
+        for [_, from] in &mut *pairs {
+            *from = along[*from as usize];
+        }
     }
-    for ((key, entry), pair) in keys.iter_mut().zip(along).zip(&scratch.pairs) {
-        (*key, *entry) = *pair;
+    for (pair, (key, entry)) in zip(pairs, zip(keys, along)) {
+        [*key, *entry] = *pair;
     }
 }
 
@@ -173,6 +184,11 @@ pub(crate) fn sort<T: Coordinate>(entries: &mut [T], scratch: &mut Vec<T>) {
         return;
     }
     let scratch = &mut scratch[..n];
+    sort_by_digits(entries, scratch, digits);
+}
+
+/// Sorts by digits, the lowest first; `scratch` is as long, and may hold anything.
+fn sort_by_digits<T: Coordinate>(entries: &mut [T], scratch: &mut [T], digits: u32) {
     for digit in 0..digits {
         if digit % 2 == 0 {
             pass(entries, scratch, digit * DIGIT);

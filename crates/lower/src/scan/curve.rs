@@ -1,20 +1,23 @@
 //! Places on curves in loops: `MORTON(i, j)` and `ALTO(i, N, j, M)`; and the coordinates of
 //! such places, `UNMORTON(key, 0, 2)` and `UNALTO(key, 0, N, M)`.
 //!
-//! A key has the bits of all coordinates, dealt in turn. Loops take a coordinate four bits at
+//! A key has the bits of all coordinates, dealt in turn. Loops take a coordinate eight bits at
 //! a time, and add up the parts of the key that each digit stands for:
 //!
 //! ```text
 //! MORTON(i, j)    bit b of i is bit 2 b + 1 of the key, bit b of j is bit 2 b
 //!
 //! table           for each coordinate, for each of its digits, for each value of the digit
-//!                 from 0 to 15: the bits of the key          made once, in front of all loops
+//!                 from 0 to 255: the bits of the key         made once, in front of all loops
 //!
 //! key = 0
 //! for each coordinate:
-//!   at = first entry of its digits
-//!   while rest > 0 { key += table[at + (rest & 15)]; rest //= 16; at += 16 }
+//!   for digit in 0..as many as coordinates may have { key += table[digit * 256 + (rest & 255)]; rest //= 256 }
 //! ```
+//!
+//! All points take as many digits. A loop that ends with the highest bit of a coordinate ends where no
+//! branch predictor expects it: such loops over digits of four bits took 21 ms for a million keys of 55
+//! bits, loops over all digits of four bits 6.7 ms, and of eight bits 1.4 ms.
 //!
 //! Coordinates of a key are found in the same way, from digits of the key and a table of the
 //! bits that they stand for in a coordinate.
@@ -37,8 +40,12 @@ use super::inside::Proofs;
 
 /// The bits of a key that is not negative.
 const N_BITS: usize = 63;
-/// The entries of a coordinate in the table: sixteen for each digit of 64 bits.
-const OF_COORDINATE: i64 = 256;
+/// The bits of a digit.
+const DIGIT: i64 = 8;
+/// The values of a digit.
+const VALUES: i64 = 1 << DIGIT;
+/// The entries of a coordinate in the table: one for each value of each digit of 64 bits.
+const OF_COORDINATE: i64 = VALUES * 64 / DIGIT;
 
 /// A Morton key without the bits that no coordinate below its end has: of each coordinate, which is
 /// known to be below, and its end in turn.
@@ -113,6 +120,14 @@ fn n_bits(e: &Expression) -> Option<usize> {
         Expression::Integer(by @ 1..) => Some((i64::BITS - (by - 1).leading_zeros()) as usize),
         _ => None,
     }
+}
+
+/// The table of a curve.
+#[derive(Clone, Debug)]
+pub(super) struct Curve {
+    table: Buffer,
+    /// How many bits the coordinates that are put together have, each; or the key that is taken apart.
+    widths: Vec<Expr>,
 }
 
 /// The numbers that a call puts together or takes apart: coordinates with their extents where
@@ -222,7 +237,7 @@ impl Emitter<'_> {
 
     /// The bits of keys of coordinates below these extents, or of as many bits as fit; or the
     /// bits of coordinates.
-    fn table(&mut self, called: &Called<'_>) -> Buffer {
+    fn table(&mut self, called: &Called<'_>) -> Curve {
         let extents = &called.extents;
         let from_keys = called.wanted.is_some();
         let element = ElementType::I64;
@@ -232,27 +247,27 @@ impl Emitter<'_> {
         let buffer = table;
         self.builder.push(Stmt::Alloc { buffer, len });
         let widths = extents.iter().map(|extent| match extent {
-            Some(extent) => self.width(extent),
-            None => self.builder.var_("width", (N_BITS / extents.len()) as i64),
+            Some(extent) => Expr::Var(self.width(extent)),
+            None => Expr::int((N_BITS / extents.len()) as i64),
         });
-        let widths: Vec<Var> = widths.collect();
+        let widths: Vec<Expr> = widths.collect();
         let n_dealt = self.builder.var_("n_dealt", 0);
         let bit = self.builder.fixed("bit", element);
         self.builder.for_loop(bit, 0, N_BITS as i64, |b| {
             for (c, width) in widths.iter().enumerate() {
-                let has = Expr::Var(bit).less(*width);
+                let has = Expr::Var(bit).less(width.clone());
                 b.if_then(has, |b| {
                     // By width those with fewer bits are dealt first, and of equal ones the last.
                     let place = b.var_("place", n_dealt);
                     for (other, its) in widths.iter().enumerate() {
-                        let has = Expr::Var(bit).less(*its);
+                        let has = Expr::Var(bit).less(its.clone());
                         let is_dealt = match (other.cmp(&c), called.is_by_width) {
                             (Ordering::Equal, _) | (Ordering::Less, false) => continue,
                             (Ordering::Greater, false) => has,
                             (Ordering::Greater, true) => {
-                                has.and(Expr::Var(*its).binary(BinaryOp::Le, *width))
+                                has.and(its.clone().binary(BinaryOp::Le, width.clone()))
                             }
-                            (Ordering::Less, true) => has.and(Expr::Var(*its).less(*width)),
+                            (Ordering::Less, true) => has.and(its.clone().less(width.clone())),
                         };
                         b.if_then(is_dealt, |b| b.assign(place, Expr::Var(place).add(1)));
                     }
@@ -266,14 +281,18 @@ impl Emitter<'_> {
                 });
             }
             for width in &widths {
-                let has = Expr::Var(bit).less(*width);
+                let has = Expr::Var(bit).less(width.clone());
                 b.if_then(has, |b| b.assign(n_dealt, Expr::Var(n_dealt).add(1)));
             }
         });
         let too_many = Expr::int(N_BITS as i64).less(n_dealt);
         self.builder
             .if_then(too_many, |b| b.fail(Failure::NotAsDeclared));
-        table
+        let widths = match from_keys {
+            true => vec![n_dealt.into()],
+            false => widths,
+        };
+        Curve { table, widths }
     }
 
     /// How many bits the coordinates below an extent have.
@@ -300,7 +319,7 @@ impl Emitter<'_> {
             return Expr::Var(*var);
         }
         let called = Called::of(name, arguments);
-        let table = self.curves[&called.table()];
+        let Curve { table, widths } = self.curves[&called.table()].clone();
         let most = match called.wanted {
             Some(_) => N_BITS,
             None => N_BITS / called.given.len(),
@@ -325,13 +344,17 @@ impl Emitter<'_> {
                     .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
             }
             let first = called.wanted.unwrap_or(c) as i64 * OF_COORDINATE;
-            let at = self.builder.var_("at", first);
-            self.builder.while_loop(Expr::int(0).less(rest), |b| {
-                let digit = Expr::Var(rest).binary(BinaryOp::BitAnd, 15);
-                let part = Expr::load(table, Expr::Var(at).add(digit));
-                b.assign(sum, Expr::Var(sum).add(part));
-                b.assign(rest, Expr::Var(rest).binary(BinaryOp::FloorDiv, 16));
-                b.assign(at, Expr::Var(at).add(16));
+            let n_bits = match n_bits(given) {
+                Some(n) if n <= most => Expr::int(n as i64),
+                _ => widths[c].clone(),
+            };
+            let n_digits = n_bits.add(DIGIT - 1).binary(BinaryOp::FloorDiv, DIGIT);
+            let digit = self.builder.fixed("digit", ElementType::I64);
+            self.builder.for_loop(digit, 0, n_digits, |b| {
+                let value = Expr::Var(rest).binary(BinaryOp::BitAnd, VALUES - 1);
+                let at = Expr::Var(digit).mul(VALUES).add(first).add(value);
+                b.assign(sum, Expr::Var(sum).add(Expr::load(table, at)));
+                b.assign(rest, Expr::Var(rest).binary(BinaryOp::FloorDiv, VALUES));
             });
         }
         self.carried.push((access, sum));
@@ -350,15 +373,19 @@ fn power_of_two(b: &mut Builder, n: impl Into<Expr>) -> Var {
 /// Adds to the values of a digit that have a bit, counted from the first of the number, its
 /// weight; the number's digits begin at an entry of the table.
 fn enter(b: &mut Builder, table: Buffer, (bit, first): (Var, i64), weight: Var) {
-    let digit = Expr::Var(bit).binary(BinaryOp::FloorDiv, 4).mul(16);
+    let digit = Expr::Var(bit).binary(BinaryOp::FloorDiv, DIGIT).mul(VALUES);
     let digit = b.let_("digit", digit.add(first));
-    let part = power_of_two(b, Expr::Var(bit).binary(BinaryOp::Mod, 4));
-    let value = b.fixed("value", ElementType::I64);
-    b.for_loop(value, 0, 16, |b| {
-        let has = Expr::Var(value)
-            .binary(BinaryOp::FloorDiv, part)
-            .binary(BinaryOp::Mod, 2);
-        let at = b.let_("at", Expr::Var(digit).add(value));
-        b.store(table, at, Expr::load(table, at).add(has.mul(weight)));
+    let in_digit = b.let_("in_digit", Expr::Var(bit).binary(BinaryOp::Mod, DIGIT));
+    let part = power_of_two(b, in_digit);
+    let n_higher = power_of_two(b, Expr::int(DIGIT - 1).binary(BinaryOp::Sub, in_digit));
+    let higher = b.fixed("higher", ElementType::I64);
+    b.for_loop(higher, 0, n_higher, |b| {
+        let begin = Expr::Var(higher).mul(2).add(1).mul(part).add(digit);
+        let begin = b.let_("begin", begin);
+        let lower = b.fixed("lower", ElementType::I64);
+        b.for_loop(lower, 0, part, |b| {
+            let at = b.let_("at", Expr::Var(begin).add(lower));
+            b.store(table, at, Expr::load(table, at).add(weight));
+        });
     });
 }

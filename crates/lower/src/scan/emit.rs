@@ -64,7 +64,7 @@ pub(super) struct Emitter<'a> {
     /// Whether an entry that lies in a variable alone was not found.
     pub(super) missed: bool,
     /// For each curve the bits of its places; see [`curve`].
-    pub(super) curves: BTreeMap<String, Buffer>,
+    pub(super) curves: BTreeMap<String, curve::Curve>,
     /// For each window of a statement, what finds its value at a point.
     pub(super) windows: BTreeMap<(usize, usize), Numbering>,
     /// The values of the windows of the statement at hand, in their order.

@@ -21,7 +21,7 @@ use std::iter::zip;
 use sparsec_parallel::{map, split_mut};
 
 /// A key, which is not negative, and the number that moves with it.
-pub(super) type Pair = (i64, i64);
+pub(super) type Pair = [i64; 2];
 
 const DIGIT: u32 = 8;
 const VALUES: usize = 1 << DIGIT;
@@ -119,14 +119,14 @@ fn scatter(from: &[Pair], to: &mut [Pair], shift: u32, next: &mut [usize; VALUES
 /// The bits in which not all keys agree.
 fn differing(list: &[Pair]) -> u64 {
     let mut found = (u64::MAX, 0);
-    for &(key, _) in list {
+    for &[key, _] in list {
         found.0 &= key as u64;
         found.1 |= key as u64;
     }
     found.1 & !found.0
 }
 
-fn digit((key, _): Pair, shift: u32) -> usize {
+fn digit([key, _]: Pair, shift: u32) -> usize {
     (key as u64 >> shift) as usize % VALUES
 }
 
@@ -134,7 +134,7 @@ fn insert(list: &mut [Pair]) {
     for at in 1..list.len() {
         let pair = list[at];
         let mut place = at;
-        while place > 0 && list[place - 1].0 > pair.0 {
+        while place > 0 && list[place - 1][0] > pair[0] {
             list[place] = list[place - 1];
             place -= 1;
         }
@@ -156,16 +156,16 @@ mod tests {
     }
 
     fn check(keys: impl Iterator<Item = i64>) {
-        let list: Vec<Pair> = keys.zip(0..).collect();
+        let list: Vec<Pair> = keys.zip(0..).map(|(key, n)| [key, n]).collect();
         let mut expect = list.clone();
         expect.sort();
         for stays in [true, false] {
-            let (mut list, mut other) = (list.clone(), vec![(-1, -1); list.len()]);
+            let (mut list, mut other) = (list.clone(), vec![[-1; 2]; list.len()]);
             sort_into(&mut list, &mut other, stays);
             let found = if stays { list } else { other };
             assert!(found == expect);
         }
-        let (mut list, mut other) = (list.clone(), vec![(-1, -1); list.len()]);
+        let (mut list, mut other) = (list.clone(), vec![[-1; 2]; list.len()]);
         sort(&mut list, &mut other);
         assert!(list == expect);
     }
