@@ -37,7 +37,7 @@ use crate::peer::Peer;
 pub(crate) use matrix::GENERATED;
 use matrix::Matrix;
 pub use matrix::Scale;
-use results::{differs, read, sorted, unlike};
+use results::{differs, read, sorted, timed, unlike};
 use row::heading;
 pub use row::{ConversionBar, ConversionRow, SideTime};
 
@@ -94,9 +94,8 @@ const ENGINES: [&str; 3] = ["scipy", "mkl", "c"];
 const MOST_DIAGONALS: usize = 64;
 const LONGEST_ROW: usize = 64;
 
-/// Conversions take long enough for few rounds to do.
+/// Conversions take long enough for few rounds to do, and the spread of packing does not matter.
 const MOST_ROUNDS: usize = 7;
-/// Packing takes so much longer that its spread does not matter.
 const PACKING_ROUNDS: usize = 2;
 
 /// What the rows are measured with.
@@ -179,8 +178,10 @@ pub(crate) fn measure(
     let touch = bandwidth::first_touch(setting.bandwidth_bytes);
     let one = Pool::new(1);
     let many = (setting.threads > 1).then(|| Pool::new(setting.threads));
-    print(format!("\n{bandwidth}"))?;
-    print(format!("fresh memory: {:.1} GB/s\n", touch / 1e9))?;
+    print(format!(
+        "\n{bandwidth}\nfresh memory: {:.1} GB/s\n",
+        touch / 1e9
+    ))?;
     if let Some(many) = &many {
         let gain = bandwidth::gain(many, setting.threads, setting.bandwidth_bytes);
         print(format!(
@@ -188,8 +189,8 @@ pub(crate) fn measure(
             setting.threads
         ))?;
     }
-    let c = include_str!("../kernels/conversions.c");
-    let mut variables = vec![("SPARSEC_CONVERSIONS", c.to_owned())];
+    let c = include_str!("../kernels/conversions.c").to_owned();
+    let mut variables = vec![("SPARSEC_CONVERSIONS", c)];
     let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
     variables.extend(names.map(|name| (name, "1".to_owned())));
     let started = Peer::start(include_str!("conversions/peer.py"), &variables);
@@ -345,6 +346,7 @@ impl Case<'_> {
         };
         let derived_in = start.elapsed();
         let made = one.run(|| converter.run(session, &self.tensor))?;
+        let first_in = start.elapsed() - derived_in;
         let packed = self.tensor.convert(&destination)?;
         let pairs = made.arrays().iter().zip(packed.arrays());
         let notes = pairs
@@ -429,6 +431,7 @@ impl Case<'_> {
                 .collect(),
             threads,
             derived_in,
+            first_in,
             bar: self.bar(),
         }))
     }
@@ -486,15 +489,4 @@ impl Case<'_> {
         }
         Ok(found)
     }
-}
-
-/// The time of the second of two runs, which finds pages touched and caches as warm as they get:
-/// the other libraries are timed right behind a run as well.
-fn timed<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
-    drop(work()?);
-    let start = Instant::now();
-    let result = work()?;
-    let time = start.elapsed();
-    drop(result);
-    Ok(time)
 }

@@ -1,6 +1,7 @@
-//! Whether two sides have the same result.
+//! Whether two sides have the same result, and how long one takes.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use sparsec::{Array, Diagnostic, Format, PackOptions, Result, Tensor, code, io};
 
@@ -43,4 +44,15 @@ pub(super) fn differs(name: &str, side: &str) -> Diagnostic {
     let message = format!("`{name}` does not give what {side} gives");
     Diagnostic::new(code::WRONG_RESULT, message)
         .help("this is a fault of sparsec; please report it with the versions above")
+}
+
+/// The time of the second of two runs, which finds pages touched and caches as warm as they get:
+/// the other libraries are timed right behind a run as well.
+pub(super) fn timed<T>(mut work: impl FnMut() -> Result<T>) -> Result<Duration> {
+    drop(work()?);
+    let start = Instant::now();
+    let result = work()?;
+    let time = start.elapsed();
+    drop(result);
+    Ok(time)
 }

@@ -52,6 +52,8 @@ pub struct ConversionRow {
     pub threads: Option<f64>,
     /// How long it took to derive the conversion and to make its loops.
     pub derived_in: Duration,
+    /// How long the first run took, which compiles the loops.
+    pub first_in: Duration,
     /// What it has to reach.
     pub bar: Option<ConversionBar>,
 }
@@ -61,7 +63,7 @@ pub(super) fn heading() -> String {
     format!(
         "ms; given: into arrays that are there; bound: bytes of both sides at the copy bandwidth;\n\
          packing, SciPy, …: their time / ours, above 1 ours is faster; bar: of the best, or of the bound\n\
-         {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8}  others\n",
+         {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8}  others\n",
         "conversions",
         "alloc",
         "given",
@@ -70,7 +72,8 @@ pub(super) fn heading() -> String {
         "/touch",
         "threads",
         "packing",
-        "derived"
+        "derived",
+        "first"
     )
 }
 
@@ -131,7 +134,7 @@ impl ConversionRow {
             )
         });
         format!(
-            "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8}{}{bar}\n",
+            "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8} {:>8}{}{bar}\n",
             self.name,
             milliseconds(self.allocating),
             milliseconds(self.given),
@@ -141,6 +144,7 @@ impl ConversionRow {
             threads,
             self.packing.ratio,
             milliseconds(self.derived_in),
+            milliseconds(self.first_in),
             peers.collect::<String>(),
         )
     }
@@ -158,6 +162,7 @@ impl ConversionRow {
             "peers": self.peers.iter().map(side).collect::<Vec<_>>(),
             "threads": self.threads,
             "derived_in": self.derived_in.as_secs_f64(),
+            "first_in": self.first_in.as_secs_f64(),
             "reaches": self.reaches(),
         })
     }

@@ -12,6 +12,9 @@
 //! ask for, as [`Conversion::cost`](super::Conversion::cost) derives them: a test makes it again and
 //! compares. Of other pairs, plans know what packing takes.
 //!
+//! A pair has the formulas of the pair in which modes have other numbers: `csc` to `csr` those of `csr`
+//! to `csc`, with `N0` for `N1`. The table has the pair whose source meets its modes in their order.
+//!
 //! Planning compares bytes moved. A nanosecond is as much as [`BYTES`] of them.
 
 use std::cell::RefCell;
@@ -34,10 +37,11 @@ const TABLE: &str = include_str!("costs.txt");
 const PACKING: f64 = 40.0;
 
 /// What it takes to make a kernel of a conversion of matrices, in nanoseconds: to synthesize
-/// and to lower it, and to generate its machine code. Each further mode takes twice as long.
-/// Source: 20 to 90 ms between the same formats; 70 to 250 between lists and trees of three modes,
-/// 75 to 580 of four.
-const MAKING: f64 = 60e6;
+/// and to lower it, and to generate its machine code. Each further mode takes three times as long.
+/// Source: `sparsec bench convert/all --backend cranelift`, the quartiles 10, 15 and 25 ms between
+/// lists, rows, columns, blocks and slots, and 18, 34 and 49 ms between all formats; 39, 66 and 113 ms
+/// between lists and trees of three modes.
+const MAKING: f64 = 20e6;
 
 /// The bytes that a sweep moves in a nanosecond.
 const BYTES: f64 = 3.2;
@@ -119,7 +123,7 @@ impl Known {
         if let Some(found) = pairs.get(from).and_then(|of| of.get(to)) {
             return found.clone();
         }
-        let found = read(&pair(from, to)).map(Rc::new);
+        let found = formulas(from, to).map(Rc::new);
         let of = pairs.entry(from.clone()).or_default();
         of.insert(to.clone(), found.clone());
         found
@@ -148,7 +152,7 @@ pub(crate) fn packing(n_stored: f64) -> f64 {
 /// How many nanoseconds it takes to make a kernel for tensors of an order.
 pub(crate) fn making(order: usize) -> f64 {
     let n_more_modes = order.saturating_sub(2);
-    MAKING * f64::powi(2.0, i32::try_from(n_more_modes).unwrap_or(i32::MAX))
+    MAKING * f64::powi(3.0, i32::try_from(n_more_modes).unwrap_or(i32::MAX))
 }
 
 /// How many nanoseconds work takes that makes arrays of so many bytes, for figures with these names.
@@ -169,16 +173,49 @@ pub(crate) fn nanoseconds(
 
 /// The bytes of a pair's arrays and its work, if the table has them.
 pub(super) fn formulas(from: &Format, to: &Format) -> Option<(Expression, Work)> {
-    read(&pair(from, to))
+    let modes = met(from);
+    let pair = pair(&from.with_modes_moved(&modes), &to.with_modes_moved(&modes));
+    let mut lines = TABLE.lines();
+    let line = lines.find_map(|line| line.strip_prefix(&pair)?.strip_prefix(" | "))?;
+    let (arrays, work) = line.split_once(" | ")?;
+    let arrays = Expression::parse(&Source::new("costs", moved(arrays, &modes))).ok()?;
+    Some((arrays, moved(work, &modes).parse().ok()?))
 }
 
-/// The formulas of a pair in the table.
-fn read(pair: &str) -> Option<(Expression, Work)> {
-    let mut lines = TABLE.lines();
-    let line = lines.find_map(|line| line.strip_prefix(pair)?.strip_prefix(" | "))?;
-    let (arrays, work) = line.split_once(" | ")?;
-    let arrays = Expression::parse(&Source::new("costs", arrays)).ok()?;
-    Some((arrays, work.parse().ok()?))
+/// The modes of a format in the order in which its levels meet them.
+fn met(format: &Format) -> Vec<usize> {
+    let mut modes: Vec<usize> = Vec::new();
+    let parts = format.parts();
+    let levels = parts.iter().flat_map(|part| part.levels());
+    let of_levels = levels.flat_map(|level| level.coordinate.mode());
+    for mode in of_levels.chain(0..format.order()) {
+        if !modes.contains(&mode) {
+            modes.push(mode);
+        }
+    }
+    modes
+}
+
+/// A formula with the extents of the modes that modes of the table stand for.
+fn moved(formula: &str, modes: &[usize]) -> String {
+    let is_of_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = formula;
+    let mut text = String::with_capacity(formula.len());
+    while !rest.is_empty() {
+        let end = rest.find(|c| !is_of_name(c)).unwrap_or(rest.len());
+        let (name, behind) = rest.split_at(end);
+        let mode = name
+            .strip_prefix('N')
+            .and_then(|mode| mode.parse::<usize>().ok());
+        match mode.and_then(|mode| modes.get(mode)) {
+            Some(mode) => text.push_str(&format!("N{mode}")),
+            None => text.push_str(name),
+        }
+        let end = behind.find(is_of_name).unwrap_or(behind.len());
+        text.push_str(&behind[..end]);
+        rest = &behind[end..];
+    }
+    text
 }
 
 /// A pair of formats as the table has it.
