@@ -35,6 +35,7 @@ use sparsec_computation::{Computation, DataSpace, Role as DataRole, Stage, State
 use sparsec_loop::{Builder, Expr, Function};
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
 
+mod ahead;
 mod arrays;
 mod cleared;
 mod covered;

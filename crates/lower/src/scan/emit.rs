@@ -22,7 +22,7 @@ use sparsec_relation::{
 
 use super::cleared::Unfilled;
 use super::covered::{assigned_first, is_held};
-use super::shares::{Part, Shares, Table};
+use super::shares::{Part, Shares, Sweep, Table};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
 use crate::bisect::integer;
@@ -247,13 +247,10 @@ impl<'a> Emitter<'a> {
                         None if self.is_all_in_last(*variable, body) => {
                             self.run_last(*variable, lo, hi, body);
                         }
-                        None => match self.telescoped(step) {
-                            Some(whole) => {
-                                let [lo, hi] = whole.bounds.map(|bound| self.expr(&bound));
-                                self.for_each(whole.variable, lo, hi, whole.body);
-                            }
-                            None => self.for_each(*variable, lo, hi, body),
-                        },
+                        None => {
+                            let sweep = Sweep::of(step).expect("it is a loop");
+                            self.for_nest(&sweep, lo, hi);
+                        }
                     }
                 }
                 Step::If { conditions, body } => {

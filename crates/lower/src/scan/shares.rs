@@ -118,11 +118,11 @@ struct Shape {
 
 /// A loop outside of all others.
 #[derive(Clone, Copy)]
-struct Sweep<'s> {
-    variable: Variable,
-    lower: &'s [Vec<Expression>],
-    upper: &'s [Vec<Expression>],
-    body: &'s [Step],
+pub(super) struct Sweep<'s> {
+    pub(super) variable: Variable,
+    pub(super) lower: &'s [Vec<Expression>],
+    pub(super) upper: &'s [Vec<Expression>],
+    pub(super) body: &'s [Step],
 }
 
 /// What a share has of an entry that all shares combine.
@@ -147,7 +147,7 @@ struct Shared {
 }
 
 impl<'s> Sweep<'s> {
-    fn of(step: &'s Step) -> Option<Self> {
+    pub(super) fn of(step: &'s Step) -> Option<Self> {
         match step {
             Step::For {
                 variable,
@@ -291,7 +291,7 @@ impl Emitter<'_> {
                 };
                 this.parts.insert(target.space.clone(), part);
             }
-            this.for_each(sweep.variable, lo, hi, sweep.body);
+            this.for_nest(&sweep, lo, hi);
             for (target, _, [values, are_there]) in &parts {
                 let part = this.parts.remove(&target.space).expect("just made");
                 this.builder.store(*values, share, part.value);

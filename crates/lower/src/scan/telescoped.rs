@@ -5,40 +5,70 @@
 //!   for q in pos[i]..pos[i + 1] { n[crd[q]] += 1 } }
 //! ```
 //!
-//! Where `pos` does not fall and nothing in the loops depends on `i`, both visit the same points in the
+//! A share of the segments is a range too. Where `pos` does not fall and nothing in the loops depends on `i`, both visit the same points in the
 //! same order. Branch predictors miss the end of most short segments, which costs more than the segment:
 //! `csr` to `csc` takes 0.19 ms in place of 0.28 for 100,000 entries, six a row.
 
 use sparsec_base::arena::Id;
 use sparsec_computation::Value;
+use sparsec_loop::Expr;
 use sparsec_relation::{
     Comparison, Conjunction, Constraint, Expression, Monotone, Set, Step, Variable,
 };
 
 use super::emit::{Emitter, Point};
+use super::shares::Sweep;
 use super::window::{Numbering, Visiting};
 
 /// Loops over the segments of an array, as one loop.
 pub(super) struct Telescoped<'s> {
-    /// The variable of the loop.
+    /// The array.
+    array: &'s str,
+    /// The variable of the loop over segments.
+    pub(super) segment: Variable,
+    /// The variable of the loop over one.
     pub(super) variable: Variable,
-    /// Where the first segment begins, and where the last one ends.
-    pub(super) bounds: [Expression; 2],
     pub(super) body: &'s [Step],
 }
 
+impl Telescoped<'_> {
+    /// Where a segment begins, and where it ends.
+    pub(super) fn segment_bounds(&self) -> [Expression; 2] {
+        let at = |at| Expression::Call(self.array.to_owned(), vec![at]);
+        let [itself, next] = itself_and_next(self.segment);
+        [at(itself), at(next)]
+    }
+}
+
 impl Emitter<'_> {
-    /// A loop over segments and the loop over each of them as one, if they can be.
-    pub(super) fn telescoped<'s>(&self, step: &'s Step) -> Option<Telescoped<'s>> {
-        let Step::For {
-            variable: segment,
-            lower,
-            upper,
-            body: outer,
-        } = step
-        else {
-            return None;
+    /// Writes a loop, and the loops in it, for values from `lo` on to the end `hi`.
+    pub(super) fn for_nest(&mut self, sweep: &Sweep<'_>, lo: Expr, hi: Expr) {
+        let Some(all) = self.in_segments(sweep) else {
+            return self.for_each(sweep.variable, lo, hi, sweep.body);
         };
+        if self.run_ahead(&all, [&lo, &hi]) {
+            return;
+        }
+        match all.body.iter().any(|step| self.depends(step, &all)) {
+            true => self.for_each(sweep.variable, lo, hi, sweep.body),
+            false => {
+                let [lo, hi] = self.bounds_of(&all, [&lo, &hi]);
+                self.for_whole(all.variable, lo, hi, all.body);
+            }
+        }
+    }
+
+    /// Where the first of some segments begins, and where the last one ends.
+    pub(super) fn bounds_of(&mut self, all: &Telescoped<'_>, segments: [&Expr; 2]) -> [Expr; 2] {
+        let [begin, _] = all.segment_bounds();
+        segments.map(|segment| {
+            self.variables.insert(all.segment, segment.clone());
+            self.expr(&begin)
+        })
+    }
+
+    /// A loop over segments that lie one behind the other, and the loop over each of them.
+    fn in_segments<'s>(&self, sweep: &Sweep<'s>) -> Option<Telescoped<'s>> {
         let [
             Step::For {
                 variable,
@@ -46,32 +76,37 @@ impl Emitter<'_> {
                 upper: end,
                 body,
             },
-        ] = &outer[..]
+        ] = sweep.body
         else {
             return None;
         };
-        let is_plain = self.grain.is_none()
-            && self.found.is_empty()
-            && matches!(self.visiting, Visiting::Assign);
+        let is_plain = self.found.is_empty() && matches!(self.visiting, Visiting::Assign);
         if !is_plain {
             return None;
         }
-        let [first, last] = [only(lower)?, only(upper)?];
+        let [first, last] = [only(sweep.lower)?, only(sweep.upper)?];
         let Expression::Call(name, at) = only(begin)? else {
             return None;
         };
-        let itself = Expression::Variable(*segment);
-        let next = Expression::Add(Box::new(itself.clone()), Box::new(Expression::Integer(1)));
+        let [itself, next] = itself_and_next(sweep.variable);
         let is_segment = at[..] == [itself]
             && *only(end)? == Expression::Call(name.clone(), vec![next])
             && self.never_falls(name)
             && self.is_before(first, last);
-        let is_free = |step| !self.depends(step, *segment, *variable);
-        (is_segment && body.iter().all(is_free)).then(|| Telescoped {
+        is_segment.then(|| Telescoped {
+            array: name,
+            segment: sweep.variable,
             variable: *variable,
-            bounds: [first, last].map(|at| Expression::Call(name.clone(), vec![at.clone()])),
             body,
         })
+    }
+
+    /// Writes the loop over all segments.
+    pub(super) fn for_whole(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
+        match self.is_all_in_last(variable, body) {
+            true => self.run_last(variable, lo, hi, body),
+            false => self.for_each(variable, lo, hi, body),
+        }
     }
 
     /// Whether an array that this stage does not write never falls.
@@ -97,11 +132,11 @@ impl Emitter<'_> {
     }
 
     /// Whether a step within both loops depends on the segment, or on where it begins.
-    fn depends(&self, step: &Step, segment: Variable, variable: Variable) -> bool {
-        let speaks = |e: &Expression| speaks(e, segment);
+    pub(super) fn depends(&self, step: &Step, all: &Telescoped<'_>) -> bool {
+        let speaks = |e: &Expression| speaks(e, all.segment);
         let within = |body: &[Step]| {
             let mut body = body.iter();
-            body.any(|step| self.depends(step, segment, variable))
+            body.any(|step| self.depends(step, all))
         };
         match step {
             Step::Let { value, .. } => speaks(value),
@@ -121,7 +156,8 @@ impl Emitter<'_> {
                 let at = Point(tuple);
                 let mut windows = self.windows.iter();
                 let begins_at = windows.any(|((of, _), numbering)| {
-                    of == number && matches!(numbering, Numbering::InLoop(it) if *it == variable)
+                    of == number
+                        && matches!(numbering, Numbering::InLoop(it) if *it == all.variable)
                 });
                 let mut entries = statement
                     .value
@@ -140,6 +176,13 @@ impl Emitter<'_> {
             }
         }
     }
+}
+
+/// A variable, and one more than it is.
+fn itself_and_next(variable: Variable) -> [Expression; 2] {
+    let itself = Expression::Variable(variable);
+    let next = Expression::Add(Box::new(itself.clone()), Box::new(Expression::Integer(1)));
+    [itself, next]
 }
 
 /// The only bound of a loop on one side.

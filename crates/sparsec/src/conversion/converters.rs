@@ -1,6 +1,6 @@
 //! The converters that a session keeps.
 //!
-//! To derive a conversion and to make its kernel takes as long as packing a million entries. So
+//! To derive a conversion and to make its kernel takes as long as packing half a million entries. So
 //! kernels are made when they pay, and kept:
 //!
 //! | the kernel of a pair | a tensor of it is                                                 |
