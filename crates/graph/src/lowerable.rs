@@ -5,7 +5,8 @@
 //!
 //! 1. the loops visit each walked level of an operand after the levels outside of it;
 //! 2. an operand without order, or with duplicates, is the only one that its loops walk, and is
-//!    added into a dense result, or into a workspace outside of all loops (it is *streamed*);
+//!    added into a dense result, or into a workspace whose `where` is outside of all loops (it is
+//!    *streamed*);
 //! 3. the loops around a walked level of a result are the loops over its levels up to this one,
 //!    in order, and the result is assigned without an operator;
 //! 4. a workspace lists its coordinates if stored levels are assembled from it; where no operand

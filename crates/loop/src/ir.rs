@@ -234,7 +234,7 @@ pub enum Stmt {
     /// Lets caches fetch the entries from `lo` up to but without `hi`, which are about to be
     /// used. A hint: no entry need be there, and an engine may pass over it.
     Prefetch {
-        /// The buffer; its access is [`Access::Read`] or [`Access::Write`].
+        /// The buffer, of an argument.
         buffer: Buffer,
         /// The first entry.
         lo: Expr,

@@ -25,8 +25,8 @@ const LEAST: f64 = 4e6;
 /// Source: `sparsec bench networks` has the same plans with 200 ms in place of 8.
 const MOST: f64 = 8e6;
 
-/// The searches of a program take no longer than this together. Each search that begins later
-/// ends with the first plan that it finds.
+/// The searches of a program take no longer than this together, but for finding a first plan of
+/// each statement.
 const MOST_OF_PROGRAM: f64 = 80e6;
 
 /// The time that the searches for the plans of a program have taken, as estimated from their
@@ -77,6 +77,15 @@ impl Search<'_> {
     /// Whether looking further is worth it where a plan is known that takes so long.
     pub(crate) fn is_worth_more(&self, least: f64) -> bool {
         let all = self.of_program.nanoseconds.get();
-        all < MOST_OF_PROGRAM && all - self.begun < (SHARE * least).clamp(LEAST, MOST)
+        all < MOST_OF_PROGRAM && self.spent() < (SHARE * least).clamp(LEAST, MOST)
+    }
+
+    /// Whether looking further for a first plan is worth it.
+    pub(crate) fn is_worth_a_plan(&self) -> bool {
+        self.spent() < MOST
+    }
+
+    fn spent(&self) -> f64 {
+        self.of_program.nanoseconds.get() - self.begun
     }
 }

@@ -12,8 +12,8 @@
 //!   fetch such arrays on their own, but not far enough across pages. In segments of two lines
 //!   or more, of which one would be fetched, they do so better alone: rows of 6 to 12 equal
 //!   entries take 0.75 to 0.85 of the time, those of 16 take 1.35 times as long;
-//! - what coordinates that lie anywhere lead to, rows of a dense result too, about [`Fetch::leap`] bytes ahead: nothing but the
-//!   coordinates says where that is. What few bytes are fetched of, processors come to on
+//! - what coordinates that lie anywhere lead to, rows of a dense result too, about
+//!   [`Fetch::leap`] bytes ahead: nothing but the coordinates says where that is. What few bytes are fetched of, processors come to on
 //!   their own in time, unless they are behind in the arrays as well.
 //!
 //! Rows of a dense result of 320 bytes that fibers of one entry add to take 0.8 of the time

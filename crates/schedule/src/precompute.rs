@@ -10,7 +10,7 @@
 //!                                           forall k: forall j: w(j) += A(i,k) * B(k,j))
 //! ```
 //!
-//! If the workspace has all modes of the left side, the `where` goes above all loops. So
+//! If the workspace has all modes of the left side, the `where` goes above all loops of the nest. So
 //! entries that come in any order are collected before they are stored in theirs:
 //!
 //! ```text

@@ -56,7 +56,7 @@ pub struct CompiledStatement {
 impl Compiled {
     /// The extents of loops that [`Compiled::tile`] would give constant bounds, statement after
     /// statement.
-    pub(crate) fn short_extents(&self, extents: &Extents) -> Vec<u64> {
+    pub(crate) fn short_extents(&self, extents: &Extents) -> Vec<(Var, u64)> {
         let statements = self.statements.iter().enumerate();
         let found = statements.flat_map(|(number, statement)| {
             let extent = |var| self.row_extent(number, extents, var);

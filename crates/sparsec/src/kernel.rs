@@ -27,6 +27,7 @@ use std::time::Instant;
 use sparsec_base::{ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
+use sparsec_loop::Var;
 use sparsec_loop::passes::TileShape;
 use sparsec_plan::{Merge, merges};
 use sparsec_runtime::Cancel;
@@ -87,7 +88,7 @@ struct VariantKey {
     /// Of the tiles of rows.
     tiles: Vec<Option<TileShape>>,
     /// Of short loops; `None` where there are too few entries for them to count.
-    short: Option<Vec<u64>>,
+    short: Option<Vec<(Var, u64)>>,
     /// What it was planned by.
     figures: Figures,
 }

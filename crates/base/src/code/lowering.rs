@@ -170,8 +170,8 @@ has to be needed: the loop is an intersection of ordered levels.
 
 Use it where operands are multiplied, or leave it out: `mergeby(i, TwoFinger)` is the default.";
     SCHEDULE_PREFETCH = "E0356", "an operand that a loop does not lead to",
-    "`prefetch(j, B, 4)` fetches what the loop over `j` reads of `B` four turns later. So an access
-of `B` has to name `j`.
+    "`prefetch(j, B, 4)` fetches what the loop over `j` reads of `B` four turns later. `B` may also be a
+dense result that the loop adds to. So an access of `B` has to name `j`.
 
     prefetch(i, x, 4)                         in y(i) = A(i,j) * x(j): `x` does not follow `i`
 

@@ -37,7 +37,7 @@ const MOST: u64 = 64;
 const LEAST: u64 = 4;
 
 /// The guesses that [`short`] would go by, in the order in which it comes to their loops.
-pub fn short_extents(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -> Vec<u64> {
+pub fn short_extents(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -> Vec<(Var, u64)> {
     let mut found = Vec::new();
     let guesses = Guesses::of(function, extent);
     guesses.collect(&function.body, false, &mut found);
@@ -127,11 +127,11 @@ impl Guesses {
         used
     }
 
-    fn collect(&self, block: &Block, inside: bool, found: &mut Vec<u64>) {
+    fn collect(&self, block: &Block, inside: bool, found: &mut Vec<(Var, u64)>) {
         for stmt in block {
             if self.is_short(stmt) {
                 if inside {
-                    found.extend(self.used(stmt).into_values());
+                    found.extend(self.used(stmt));
                 }
                 continue;
             }

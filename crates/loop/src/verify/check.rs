@@ -265,11 +265,11 @@ impl<'f> Checker<'f> {
             }
             Stmt::Prefetch { buffer, lo, hi } => {
                 let BufferData { name, access, .. } = &self.function.buffers[*buffer];
-                if !matches!(access, Access::Read | Access::Write) {
+                if !matches!(access, Access::Read | Access::Write | Access::Grow) {
                     return Err(self.helped(
                         code::LOOP_ACCESS,
-                        format!("`{name}` is fetched ahead, and may move"),
-                        "leave it out: fetch arrays of operands and of dense results",
+                        format!("`{name}` is fetched ahead, and is no array of an argument"),
+                        "leave it out: what a function writes itself is in the cache",
                     ));
                 }
                 self.has_type(lo, ElementType::I64)?;

@@ -102,6 +102,10 @@ impl Draft<'_> {
         }
         let modes = format.levels().iter().map(|level| lhs.var(level.mode()));
         let modes: Vec<IndexVar> = modes.collect::<Option<_>>()?;
+        // Over so many places that nobody knows how many, no array goes.
+        let estimate = self.estimate();
+        let is_known = |var: &IndexVar| estimate.extent(*var).is_some();
+        modes.iter().all(is_known).then_some(())?;
         let used = self.use_of(lhs, rhs, &loops, &modes);
         let mut draft = self.clone();
         draft.collect(rhs, &modes, used).ok()?;

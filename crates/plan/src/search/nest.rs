@@ -121,7 +121,8 @@ impl<'a> Search<'a> {
         for n_converted in few.chain(all) {
             for chosen in subsets(self.convertible.len(), n_converted) {
                 let may_end = found.is_some() || self.asked.has_parts;
-                if !self.goes_on(found) && (may_end || n_converted < most_converted) {
+                let is_last_resort = !self.goes_on(found);
+                if is_last_resort && (may_end || n_converted < most_converted) {
                     found.account.ran_out = true;
                     break;
                 }
@@ -141,12 +142,13 @@ impl<'a> Search<'a> {
                         return Ok(f64::NEG_INFINITY);
                     }
                     self.effort.spend_on_copies(converted.len());
+                    let others = self.others(order, &converted)?;
                     if self.assembles(order, assembly)
-                        && self.changes(order, &converted)?
+                        && (is_last_resort || others.len() == converted.len())
                         && self.follows(order, found)
                     {
                         let least = found.least();
-                        found.add(self.candidate(order, &converted, assembly, least))?;
+                        found.add(self.candidate(order, &others, assembly, least))?;
                     }
                     Ok(found.least())
                 })?;
@@ -158,13 +160,12 @@ impl<'a> Search<'a> {
 
     /// Whether a further candidate is worth its time. If none can be lowered so far, and the
     /// statement cannot be planned in parts, those are looked at beyond that whose operands are
-    /// all converted, so that loops may go in any order.
+    /// converted wherever loops do not follow them.
     fn goes_on(&self, found: &Found) -> bool {
-        let least = match found.is_some() || !self.asked.has_parts {
-            true => found.least(),
-            false => 0.0,
-        };
-        self.effort.is_worth_more(least)
+        match found.is_some() {
+            true => self.effort.is_worth_more(found.least()),
+            false => self.effort.is_worth_a_plan(),
+        }
     }
 
     /// Whether loops in this order assemble the result so: in the order in which it is
@@ -208,16 +209,17 @@ impl<'a> Search<'a> {
             .collect()
     }
 
-    /// Whether the copies of operands are stored otherwise than these.
-    fn changes(&self, order: &[IndexVar], converted: &[usize]) -> Result<bool> {
+    /// Those of some operands whose copies are stored otherwise than they are.
+    fn others(&self, order: &[IndexVar], converted: &[usize]) -> Result<Vec<usize>> {
+        let mut others = Vec::new();
         for number in converted {
             let access = &self.operands[*number];
             let format = walked(&self.start.formats, access);
-            if self.copy(access, order)? == *format {
-                return Ok(false);
+            if self.copy(access, order)? != *format {
+                others.push(*number);
             }
         }
-        Ok(true)
+        Ok(others)
     }
 
     /// The format of a copy that loops in this order can follow.

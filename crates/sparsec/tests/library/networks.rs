@@ -1,7 +1,7 @@
 //! Contraction networks as callers see them: trees, degrees, refusals, solvers.
 
 use sparsec::internals::network::{Network, Plan, Tree};
-use sparsec::internals::{Inputs, Objective, Planner, Request, compile};
+use sparsec::internals::{Inputs, Objective, Planner, Request, TensorSpec, compile};
 use sparsec::{Format, FormatSpec, Session, Source, Stage, Tensor, code};
 
 const INTEGRALS: &str = "E(K,i,m) = I(K,a,b) * C(a,i) * P(b,m)";
@@ -269,4 +269,30 @@ fn a_solver_finds_loops_of_the_same_order() {
     let usual = compile(&self::request(INTEGRALS), &inputs).unwrap();
     let usual = session.run(&usual, &inputs).unwrap();
     assert_eq!(ours.tensors["E"].vals(), usual.tensors["E"].vals());
+}
+
+#[test]
+fn long_programs_are_planned_to_their_end() {
+    // The searches of these take all the time that those of a program may.
+    let mut text = String::new();
+    for n in 0..24 {
+        text += &format!("R{n}(i,l) = A{n}(i,j) * B{n}(j,k) * C{n}(k,l); ");
+    }
+    text += "S(i,j) = A0(i,j) + A1(j,i); y(i) = D(i,j) * x(j)";
+    let mut request = Request::new(Source::new("expression", text));
+    let formats = [("D", "csc"), ("y", "dense")];
+    for (name, format) in formats {
+        let spec = TensorSpec {
+            format: Some(format.parse().expect("a format")),
+            ..TensorSpec::default()
+        };
+        request.tensors.insert(name.to_owned(), spec);
+    }
+    let compiled = compile(&request, &Inputs::new()).unwrap();
+    let named = |name: &str| {
+        let number = compiled.results().iter().position(|result| *result == name);
+        &compiled.statements()[number.expect("it is computed")].plan
+    };
+    assert_eq!(named("S").conversions.len(), 1);
+    assert!(named("y").conversions.is_empty());
 }
