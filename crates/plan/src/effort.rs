@@ -29,6 +29,12 @@ const MOST: f64 = 8e6;
 /// each statement.
 const MOST_OF_PROGRAM: f64 = 80e6;
 
+/// Whether a better plan than one of so many nanoseconds may save more time than a search takes
+/// at least.
+pub(crate) fn may_save_more(least: f64) -> bool {
+    SHARE * least > LEAST
+}
+
 /// The time that the searches for the plans of a program have taken, as estimated from their
 /// candidates.
 #[derive(Debug, Default)]

@@ -81,13 +81,18 @@ fn a_search_that_ends_at_its_limit_is_said() {
         .iter()
         .map(|name| format!("{name}({name}0)"))
         .collect();
-    let given = ["a", "b", "c", "d", "e", "f", "g"].map(|name| format!("-g {name}=1 -d {name}0=2"));
-    let run = format!("run 's = {}' {}", factors.join(" * "), given.join(" "));
+    let given =
+        ["a", "b", "c", "d", "e", "f", "g"].map(|name| format!("-g {name}=1 -d {name}0=16"));
+    let run = format!(
+        "run 's = {}' {} --strict",
+        factors.join(" * "),
+        given.join(" ")
+    );
     let value = json(&place, &run);
     let note = value["notes"][0].as_str().expect("a note");
     assert!(
         note.contains("The search ended at its limit after "),
         "{note}"
     );
-    assert_eq!(value["results"]["s"]["value"], 128.0);
+    assert_eq!(value["results"]["s"]["value"], 16.0_f64.powi(7));
 }

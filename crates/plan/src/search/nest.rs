@@ -123,7 +123,7 @@ impl<'a> Search<'a> {
                 let may_end = found.is_some() || self.asked.has_parts;
                 let is_last_resort = !self.goes_on(found);
                 if is_last_resort && (may_end || n_converted < most_converted) {
-                    found.account.ran_out = true;
+                    found.account.ran_out |= effort::may_save_more(found.least());
                     break;
                 }
                 // Bounds of the orders take as long as a candidate.
@@ -138,7 +138,7 @@ impl<'a> Search<'a> {
                 let searched = orders.search(least, &mut |order| {
                     let may_end = found.is_some() || self.asked.has_parts;
                     if may_end && !self.goes_on(found) {
-                        found.account.ran_out = true;
+                        found.account.ran_out |= effort::may_save_more(found.least());
                         return Ok(f64::NEG_INFINITY);
                     }
                     self.effort.spend_on_copies(converted.len());
