@@ -50,7 +50,11 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     let mut module = Module::parse(&source, read_as)?;
     module.verify()?;
     if let Some(dialect) = write_as {
-        module = module.rewritten(dialect)?;
+        let rewritten = module.rewritten(dialect)?;
+        for note in module.files_read_otherwise(dialect) {
+            screen.note(&note);
+        }
+        module = rewritten;
     }
     if let Some(function) = &arguments.run {
         return run(screen, &module, function);

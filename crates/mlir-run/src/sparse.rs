@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
 use sparsec_format::LevelKind;
-use sparsec_mlir::{Attribute, Dialect, Operation, Type, Value};
+use sparsec_mlir::{Attribute, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::arrays;
@@ -114,7 +114,7 @@ impl<'a> Machine<'a> {
         let element = self.element(op, ty)?;
         // Releases up to 16 expand symmetric matrices; later ones if they are asked to.
         let mirrored = op.attribute("expandSymmetry").is_some()
-            || matches!(self.module.dialect(), Dialect::Release(..=16));
+            || self.module.dialect().reads_both_triangles();
         let entries = self.host.read(&path, element, mirrored)?;
         self.check_extents(op, &entries.extents, ty)?;
         let tensor = pack(&format_of(ty)?, entries)?;

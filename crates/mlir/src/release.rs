@@ -59,6 +59,12 @@ impl Dialect {
         }
     }
 
+    /// Whether `sparse_tensor.new` reads both triangles of a symmetric file, of which one is stored.
+    /// Releases up to 16 do; later ones read the stored triangle.
+    pub fn reads_both_triangles(self) -> bool {
+        matches!(self, Self::Release(..=16))
+    }
+
     /// Whether a word of these releases may occur in texts of this dialect.
     pub fn knows(self, word: Releases) -> bool {
         match self {

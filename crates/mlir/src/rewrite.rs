@@ -30,6 +30,7 @@ mod insertions;
 pub(crate) mod names;
 mod sizes;
 mod steps;
+mod symmetry;
 mod values;
 
 use steps::STEPS;
@@ -64,6 +65,7 @@ impl Module {
         for op in rewrite.module.walk() {
             rewrite.op(op)?;
         }
+        rewrite.symmetry();
         rewrite.attributes()?;
         rewrite.module.dialect = dialect;
         if let Dialect::Release(number) = dialect {

@@ -1,0 +1,88 @@
+//! Symmetric files, of which releases read one triangle or both.
+//!
+//! | release    | `sparse_tensor.new` reads                                    |
+//! |------------|--------------------------------------------------------------|
+//! | up to 16   | both triangles                                               |
+//! | 17         | the stored triangle; both with `expand_symmetry`             |
+//! | from 18 on | the stored triangle                                          |
+
+use crate::attribute::Attribute;
+use crate::module::{Module, Op};
+use crate::release::Dialect;
+
+use super::Rewrite;
+
+/// The release whose operation says how many triangles it reads.
+const EXPANDS: Dialect = Dialect::Release(17);
+
+impl Module {
+    /// The files that the module reads otherwise once it is rewritten for `dialect`: a message for
+    /// each `sparse_tensor.new`, with its line. Files that are not symmetric are read alike.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::{Dialect, Module};
+    /// let old = "#SV = #sparse_tensor.encoding<{ dimLevelType = [\"dense\", \"compressed\"] }>
+    /// func.func @f(%file: !llvm.ptr<i8>) -> tensor<?x?xf64, #SV> {
+    ///   %a = sparse_tensor.new %file : !llvm.ptr<i8> to tensor<?x?xf64, #SV>
+    ///   return %a : tensor<?x?xf64, #SV>
+    /// }";
+    /// let module = Module::parse(&Source::new("old.mlir", old), None)?;
+    /// assert!(module.files_read_otherwise(Dialect::Release(19))[0].starts_with("old.mlir:3:"));
+    /// assert!(module.files_read_otherwise(Dialect::Release(17)).is_empty());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn files_read_otherwise(&self, dialect: Dialect) -> Vec<String> {
+        let (before, after) = (self.dialect(), dialect);
+        let (had_both, has_both) = (before.reads_both_triangles(), after.reads_both_triangles());
+        if had_both == has_both || had_both && after == EXPANDS {
+            return Vec::new();
+        }
+        let ops = self.walk().into_iter().map(|op| self.op(op));
+        let reads = ops.filter(|op| {
+            let is_expanded = op.attribute("expandSymmetry").is_some();
+            let order = op
+                .data()
+                .results
+                .first()
+                .and_then(|it| self.ty(*it).shape());
+            let is_matrix = order.is_none_or(|shape| shape.len() == 2);
+            op.name() == "sparse_tensor.new" && !is_expanded && is_matrix
+        });
+        let messages = reads.map(|op| {
+            let (line, column) = self.source().line_column(op.data().span.start);
+            let place = format!("{}:{line}:{column}", self.source().name());
+            match had_both {
+                true => format!(
+                    "{place}: `sparse_tensor.new` read both triangles of a symmetric file, and reads \
+                     the stored one in dialect {after}; to read both, store the file as `general`, \
+                     with `sparsec convert`"
+                ),
+                false => format!(
+                    "{place}: `sparse_tensor.new` read the stored triangle of a symmetric file, and \
+                     reads both in dialect {after}; to read one, store that triangle in a file that \
+                     is marked `general`"
+                ),
+            }
+        });
+        messages.collect()
+    }
+}
+
+impl Rewrite {
+    /// Asks for both triangles where the release has a word for it.
+    pub(super) fn symmetry(&mut self) {
+        if self.dialect != EXPANDS || !self.module.dialect().reads_both_triangles() {
+            return;
+        }
+        let is_read = |op: &Op| {
+            let name = self.module.op(*op).name();
+            name == "sparse_tensor.new" && self.attribute(*op, "expandSymmetry").is_none()
+        };
+        let reads: Vec<Op> = self.module.walk().into_iter().filter(is_read).collect();
+        for op in reads {
+            let expanded = ("expandSymmetry".to_owned(), Attribute::Unit);
+            self.module.ops[op].attributes.push(expanded);
+        }
+    }
+}
