@@ -27,6 +27,7 @@ mod regions;
 mod shapes;
 mod sparse;
 mod symbols;
+mod views;
 
 impl Module {
     /// Checks every operation.

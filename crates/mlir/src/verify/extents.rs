@@ -10,7 +10,7 @@ use crate::types::Type;
 use super::Check;
 
 /// The numbers of a list; `None` for one that the program computes.
-fn numbers(op: Operation<'_>, name: &str) -> Vec<Option<u64>> {
+pub(super) fn numbers(op: Operation<'_>, name: &str) -> Vec<Option<u64>> {
     let Some(Attribute::Numbers(_, list)) = op.attribute(name) else {
         return Vec::new();
     };

@@ -44,7 +44,11 @@ impl Check<'_> {
             "tensor.cast" | "memref.cast" => self.cast(op),
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
             "tensor.expand_shape" => self.reassociation(op, "result", "src"),
-            "tensor.extract_slice" | "tensor.insert_slice" | "memref.subview" => self.slice(op),
+            "tensor.extract_slice" | "tensor.insert_slice" => self.slice(op),
+            "memref.subview" => {
+                self.slice(op)?;
+                self.view(op)
+            }
             "tensor.pad" => self.pad(op),
             "bufferization.dealloc_tensor" => self.released(op),
             _ => Ok(()),

@@ -1,0 +1,149 @@
+//! Layouts of `memref.subview`.
+//!
+//! ```text
+//! memref<8x16xf32>              strides [16, 1], offset 0
+//! subview [1, 2] [4, 4] [2, 1]  strides [32, 1], offset 0 + 1·16 + 2·1 = 18
+//! one row, [1, 2] [1, 4] [1, 1] strides [1], offset 18: modes of size 1 may be left out
+//! ```
+
+use sparsec_base::{Result, code};
+
+use crate::affine::AffineExpr;
+use crate::attribute::{Attribute, Number};
+use crate::module::Operation;
+use crate::parse::OPEN;
+use crate::types::{Layout, MemRefType, Type};
+
+use super::Check;
+use super::extents::numbers;
+
+/// Strides and offset; `None` in them for numbers that the program computes.
+#[derive(Debug, PartialEq)]
+struct Places {
+    strides: Vec<Option<i64>>,
+    offset: Option<i64>,
+}
+
+impl Places {
+    /// The places of a memref; `None` for a map that has no strides.
+    fn of(memref: &MemRefType) -> Option<Self> {
+        match &memref.layout {
+            Some(Layout::Strided { strides, offset }) => Some(Self {
+                strides: strides.clone(),
+                offset: *offset,
+            }),
+            // Maps of several results, and those that compute, are not compared.
+            Some(Layout::Map(map)) => {
+                let dims = map.results.iter().enumerate();
+                let mut dims = dims.map(|(n, it)| (n, it == &AffineExpr::Dimension(n)));
+                let is_identity = map.results.len() == memref.shape.len();
+                (is_identity && dims.all(|(_, it)| it)).then(|| Self::contiguous(memref))
+            }
+            None => Some(Self::contiguous(memref)),
+        }
+    }
+
+    fn contiguous(memref: &MemRefType) -> Self {
+        let mut stride = Some(1i64);
+        let mut strides = Vec::new();
+        for extent in memref.shape.iter().rev() {
+            strides.push(stride);
+            let extent = extent.and_then(|extent| i64::try_from(extent).ok());
+            stride = stride.zip(extent).and_then(|(a, b)| a.checked_mul(b));
+        }
+        strides.reverse();
+        Self {
+            strides,
+            offset: Some(0),
+        }
+    }
+
+    fn text(&self) -> String {
+        let number = |number: &Option<i64>| number.map_or("?".to_owned(), |it| it.to_string());
+        let strides: Vec<String> = self.strides.iter().map(number).collect();
+        let offset = match self.offset {
+            Some(0) => String::new(),
+            offset => format!(", offset: {}", number(&offset)),
+        };
+        format!("strided<[{}]{offset}>", strides.join(", "))
+    }
+}
+
+impl Check<'_> {
+    /// Checks that the result of `memref.subview` has the strides and the offset of the part.
+    pub(super) fn view(&self, op: Operation<'_>) -> Result<()> {
+        let (Type::MemRef(whole), Type::MemRef(part)) =
+            (op.operand_type("source"), op.result_type("result"))
+        else {
+            return Ok(());
+        };
+        let (Some(from), Some(found)) = (Places::of(whole), Places::of(part)) else {
+            return Ok(());
+        };
+        let signed = |name: &str| -> Vec<Option<i64>> {
+            let Some(Attribute::Numbers(_, list)) = op.attribute(name) else {
+                return Vec::new();
+            };
+            let number = |number: &Number| match number {
+                Number::Integer(n) if *n != OPEN && *n != -1 => i64::try_from(*n).ok(),
+                _ => None,
+            };
+            list.iter().map(number).collect()
+        };
+        let (offsets, steps) = (signed("static_offsets"), signed("static_strides"));
+        let sizes = numbers(op, "static_sizes");
+        let times = |a: Option<i64>, b: Option<i64>| a?.checked_mul(b?);
+        let mut offset = from.offset;
+        for (at, stride) in offsets.iter().zip(&from.strides) {
+            // No distance counts for the first place of a mode.
+            let by = match at {
+                Some(0) => Some(0),
+                at => times(*at, *stride),
+            };
+            offset = offset.zip(by).and_then(|(a, b)| a.checked_add(b));
+        }
+        let strides = steps.iter().zip(&from.strides);
+        let strides = strides.map(|(step, stride)| times(*step, *stride));
+        let wanted = Places {
+            strides: strides.collect(),
+            offset,
+        };
+        if found.offset == wanted.offset && keeps(&wanted.strides, &sizes, &found.strides, part) {
+            return Ok(());
+        }
+        let message = format!(
+            "a view of layout `{}`, and the part has `{}`",
+            found.text(),
+            wanted.text()
+        );
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("give the result the layout of the part; modes of size 1 may be left out"))
+    }
+}
+
+/// Whether a view has the modes of the part in order, without some of size 1.
+fn keeps(
+    strides: &[Option<i64>],
+    sizes: &[Option<u64>],
+    found: &[Option<i64>],
+    part: &MemRefType,
+) -> bool {
+    // The numbers of modes of the view that the modes so far may fill.
+    let mut filled = vec![0usize];
+    for (stride, size) in strides.iter().zip(sizes) {
+        let mut next = Vec::new();
+        for n in filled {
+            if found.get(n) == Some(stride) && part.shape.get(n) == Some(size) {
+                next.push(n + 1);
+            }
+            if *size == Some(1) {
+                next.push(n);
+            }
+        }
+        next.sort_unstable();
+        next.dedup();
+        filled = next;
+    }
+    filled.contains(&found.len())
+}
