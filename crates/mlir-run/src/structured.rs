@@ -6,13 +6,13 @@
 //!                                       c + a * b
 //! ```
 //!
-//! Named operations are given as subscripts: a letter is an iterator, and `y+u` is a window, the
-//! place `u` of the window at `y`, with the operation's strides and dilations. Iterators that the
-//! result lacks are reductions.
+//! Iterators and maps of named operations are those of [`sparsec_mlir::named_iteration`].
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_index::Operator;
-use sparsec_mlir::{AffineExpr, AffineMap, Attribute, Block, Operation, affine::AffineOp};
+use sparsec_mlir::{
+    AffineExpr, AffineMap, Attribute, Block, Operation, affine::AffineOp, named_iteration,
+};
 
 /// A structured operation.
 #[derive(Clone, Debug)]
@@ -40,100 +40,6 @@ pub(crate) enum Body {
     Elementwise(&'static str, Option<&'static str>),
 }
 
-/// Subscripts of named operations, the result last, and their bodies.
-const NAMED: &[(&str, &str, Rule)] = &[
-    ("matmul", "m,k;k,n;m,n", Rule::Multiply),
-    ("matmul_transpose_a", "k,m;k,n;m,n", Rule::Multiply),
-    ("matmul_transpose_b", "m,k;n,k;m,n", Rule::Multiply),
-    ("quantized_matmul", "m,k;k,n;;;m,n", Rule::Multiply),
-    ("matvec", "m,k;k;m", Rule::Multiply),
-    ("vecmat", "k;k,n;n", Rule::Multiply),
-    ("dot", "k;k;", Rule::Multiply),
-    ("batch_matmul", "b,m,k;b,k,n;b,m,n", Rule::Multiply),
-    (
-        "batch_matmul_transpose_a",
-        "b,k,m;b,k,n;b,m,n",
-        Rule::Multiply,
-    ),
-    (
-        "batch_matmul_transpose_b",
-        "b,m,k;b,n,k;b,m,n",
-        Rule::Multiply,
-    ),
-    ("batch_matvec", "b,m,k;b,k;b,m", Rule::Multiply),
-    ("batch_vecmat", "b,k;b,k,n;b,n", Rule::Multiply),
-    ("mmt4d", "m,k,a,c;n,k,b,c;m,n,a,b", Rule::Multiply),
-    ("conv_1d", "x+u;u;x", Rule::Multiply),
-    ("conv_2d", "y+u,x+v;u,v;y,x", Rule::Multiply),
-    ("conv_3d", "z+t,y+u,x+v;t,u,v;z,y,x", Rule::Multiply),
-    ("conv_1d_nwc_wcf", "n,x+u,c;u,c,f;n,x,f", Rule::Multiply),
-    ("conv_1d_ncw_fcw", "n,c,x+u;f,c,u;n,f,x", Rule::Multiply),
-    (
-        "conv_2d_nhwc_hwcf",
-        "n,y+u,x+v,c;u,v,c,f;n,y,x,f",
-        Rule::Multiply,
-    ),
-    (
-        "conv_2d_nhwc_fhwc",
-        "n,y+u,x+v,c;f,u,v,c;n,y,x,f",
-        Rule::Multiply,
-    ),
-    (
-        "conv_2d_nchw_fchw",
-        "n,c,y+u,x+v;f,c,u,v;n,f,y,x",
-        Rule::Multiply,
-    ),
-    (
-        "conv_3d_ndhwc_dhwcf",
-        "n,z+t,y+u,x+v,c;t,u,v,c,f;n,z,y,x,f",
-        Rule::Multiply,
-    ),
-    (
-        "conv_3d_ncdhw_fcdhw",
-        "n,c,z+t,y+u,x+v;f,c,t,u,v;n,f,z,y,x",
-        Rule::Multiply,
-    ),
-    (
-        "depthwise_conv_1d_nwc_wc",
-        "n,x+u,c;u,c;n,x,c",
-        Rule::Multiply,
-    ),
-    (
-        "depthwise_conv_2d_nhwc_hwc",
-        "n,y+u,x+v,c;u,v,c;n,y,x,c",
-        Rule::Multiply,
-    ),
-    (
-        "depthwise_conv_2d_nchw_chw",
-        "n,c,y+u,x+v;c,u,v;n,c,y,x",
-        Rule::Multiply,
-    ),
-    (
-        "depthwise_conv_2d_nhwc_hwcm",
-        "n,y+u,x+v,c;u,v,c,m;n,y,x,c,m",
-        Rule::Multiply,
-    ),
-    ("pooling_nhwc_sum", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Add),
-    ("pooling_nhwc_max", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Max),
-    ("pooling_nhwc_min", "n,y+u,x+v,c;u,v;n,y,x,c", Rule::Min),
-    ("pooling_nchw_sum", "n,c,y+u,x+v;u,v;n,c,y,x", Rule::Add),
-    ("pooling_nchw_max", "n,c,y+u,x+v;u,v;n,c,y,x", Rule::Max),
-    ("pooling_nwc_sum", "n,x+u,c;u;n,x,c", Rule::Add),
-    ("pooling_nwc_max", "n,x+u,c;u;n,x,c", Rule::Max),
-    ("pooling_ncw_sum", "n,c,x+u;u;n,c,x", Rule::Add),
-    ("pooling_ncw_max", "n,c,x+u;u;n,c,x", Rule::Max),
-    (
-        "pooling_ndhwc_sum",
-        "n,z+t,y+u,x+v,c;t,u,v;n,z,y,x,c",
-        Rule::Add,
-    ),
-    (
-        "pooling_ndhwc_max",
-        "n,z+t,y+u,x+v,c;t,u,v;n,z,y,x,c",
-        Rule::Max,
-    ),
-];
-
 /// The operations of `arith` and `math` that named ones apply: of floats, and of integers.
 const ELEMENTWISE: &[(&str, &str, Option<&str>)] = &[
     ("add", "addf", Some("addi")),
@@ -149,14 +55,6 @@ const ELEMENTWISE: &[(&str, &str, Option<&str>)] = &[
     ("floor", "floor", None),
     ("ceil", "ceil", None),
 ];
-
-#[derive(Clone, Copy, Debug)]
-enum Rule {
-    Multiply,
-    Add,
-    Max,
-    Min,
-}
 
 impl<'a> Structured<'a> {
     /// The parts of an operation; `None` for one that is not structured.
@@ -181,8 +79,19 @@ impl<'a> Structured<'a> {
             body,
         };
         let identities = |n: usize| vec![AffineMap::identity(rank("outputs")); n];
-        if let Some((_, spec, rule)) = NAMED.iter().find(|(name, ..)| *name == word) {
-            return Ok(Some(named(op, spec, *rule)));
+        if let Some(named) = named_iteration(op) {
+            let ends = |end: &str| word.starts_with("pooling_") && word.ends_with(end);
+            return Ok(Some(Self {
+                op,
+                maps: named.maps,
+                reductions: named.reductions,
+                body: match () {
+                    () if ends("sum") => Body::Accumulate(Operator::Add),
+                    () if ends("max") => Body::Accumulate(Operator::Max),
+                    () if ends("min") => Body::Accumulate(Operator::Min),
+                    () => Body::Multiply,
+                },
+            }));
         }
         if let Some((_, float, integer)) = ELEMENTWISE.iter().find(|(name, ..)| *name == word) {
             let n = op.operands("inputs").len() + 1;
@@ -322,67 +231,4 @@ fn generic(op: Operation<'_>) -> Result<Structured<'_>> {
         maps: maps.collect(),
         body: Body::Region(block),
     })
-}
-
-fn named<'a>(op: Operation<'a>, spec: &str, rule: Rule) -> Structured<'a> {
-    let mut letters: Vec<char> = Vec::new();
-    let add = |text: &str, letters: &mut Vec<char>| {
-        for letter in text.chars().filter(char::is_ascii_alphabetic) {
-            if !letters.contains(&letter) {
-                letters.push(letter);
-            }
-        }
-    };
-    let operands: Vec<&str> = spec.split(';').collect();
-    let result = operands[operands.len() - 1];
-    add(result, &mut letters);
-    let n_parallel = letters.len();
-    add(spec, &mut letters);
-    let numbers = |name: &str| op.attribute(name).and_then(Attribute::integers);
-    let (strides, dilations) = (numbers("strides"), numbers("dilations"));
-    let maps = operands.iter().map(|operand| {
-        let mut window = 0;
-        let places = operand.split(',').filter(|place| !place.is_empty());
-        let results = places.map(|place| {
-            let dimension = |letter: char| {
-                let number = letters.iter().position(|known| *known == letter);
-                AffineExpr::Dimension(number.unwrap_or(0))
-            };
-            let mut parts = place.chars().filter(char::is_ascii_alphabetic);
-            let (first, second) = (parts.next().map(dimension), parts.next().map(dimension));
-            let first = first.unwrap_or(AffineExpr::Constant(0));
-            let Some(second) = second else { return first };
-            let factor = |list: &Option<Vec<i128>>| match list {
-                Some(list) => list.get(window).map_or(1, |by| *by as i64),
-                None => 1,
-            };
-            let times = |of: AffineExpr, by: i64| match by {
-                1 => of,
-                by => AffineExpr::Binary(
-                    AffineOp::Multiply,
-                    Box::new(of),
-                    Box::new(AffineExpr::Constant(by)),
-                ),
-            };
-            let (stride, dilation) = (factor(&strides), factor(&dilations));
-            window += 1;
-            AffineExpr::Binary(
-                AffineOp::Add,
-                Box::new(times(first, stride)),
-                Box::new(times(second, dilation)),
-            )
-        });
-        map_of(letters.len(), results.collect())
-    });
-    Structured {
-        op,
-        maps: maps.collect(),
-        reductions: (0..letters.len()).map(|n| n >= n_parallel).collect(),
-        body: match rule {
-            Rule::Multiply => Body::Multiply,
-            Rule::Add => Body::Accumulate(Operator::Add),
-            Rule::Max => Body::Accumulate(Operator::Max),
-            Rule::Min => Body::Accumulate(Operator::Min),
-        },
-    }
 }

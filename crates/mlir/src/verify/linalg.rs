@@ -6,6 +6,7 @@ use crate::affine::{AffineExpr, AffineMap};
 use crate::attribute::Attribute;
 use crate::definition::Trait;
 use crate::module::Operation;
+use crate::named::named_iteration;
 use crate::parse::counted;
 use crate::types::Type;
 
@@ -187,22 +188,57 @@ impl Check<'_> {
                 }
             }
         }
+        let extents = extents
+            .into_iter()
+            .map(|found| found.map(|(extent, _)| extent));
+        match extents.collect::<Option<Vec<u64>>>() {
+            Some(extents) => self.places_fit(op, maps, &extents),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that no map leads outside of its operand, where all extents are known.
+    fn places_fit(&self, op: Operation<'_>, maps: &[AffineMap], loops: &[u64]) -> Result<()> {
+        if loops.contains(&0) {
+            return Ok(());
+        }
+        let last: Option<Vec<i64>> = loops.iter().map(|n| i64::try_from(n - 1).ok()).collect();
+        let Some(last) = last else { return Ok(()) };
+        let first = vec![0; last.len()];
+        for (n, (value, map)) in op.data().operands.iter().zip(maps).enumerate() {
+            let shape = self.module.ty(*value).shape().unwrap_or_default();
+            for (extent, result) in shape.iter().zip(&map.results) {
+                let ends = [&first, &last].map(|at| result.value(at, &[]));
+                let (Some(extent), [Some(a), Some(b)]) = (extent, ends) else {
+                    continue;
+                };
+                let (least, most) = (a.min(b), a.max(b));
+                if least >= 0 && most < i64::try_from(*extent).unwrap_or(i64::MAX) {
+                    continue;
+                }
+                let place = if least < 0 { least } else { most };
+                let message = format!(
+                    "{} of extent {extent} is read at place {place}",
+                    self.named(*value)
+                );
+                return Err(self
+                    .fault(
+                        code::SHAPE_MISMATCH,
+                        message,
+                        op.data().operand_spans[n],
+                        format!("`{}`", self.text(self.module.ty(*value))),
+                    )
+                    .help("give the operand an entry at each place of the windows"));
+            }
+        }
         Ok(())
     }
 }
 
-/// The indexing maps of a named operation whose maps are lists of dimensions.
+/// The indexing maps of a named operation.
 pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>> {
-    let (n, lists): (usize, &[&[usize]]) = match word {
-        "matmul" => (3, &[&[0, 2], &[2, 1], &[0, 1]]),
-        "matmul_transpose_a" => (3, &[&[2, 0], &[2, 1], &[0, 1]]),
-        "matmul_transpose_b" => (3, &[&[0, 2], &[1, 2], &[0, 1]]),
-        "matvec" => (2, &[&[0, 1], &[1], &[0]]),
-        "vecmat" => (2, &[&[1], &[1, 0], &[0]]),
-        "dot" => (1, &[&[0], &[0], &[]]),
-        "batch_matmul" => (4, &[&[0, 1, 3], &[0, 3, 2], &[0, 1, 2]]),
-        "batch_matvec" => (3, &[&[0, 1, 2], &[0, 2], &[0, 1]]),
-        "transpose" => return transposed(op),
+    match word {
+        "transpose" => transposed(op),
         "copy" | "add" | "sub" | "mul" | "div" | "max" | "min" | "abs" | "exp" | "log" | "negf"
         | "floor" | "ceil" => {
             let order = op
@@ -211,16 +247,13 @@ pub(crate) fn named_maps(word: &str, op: Operation<'_>) -> Option<Vec<AffineMap>
                 .shape()?
                 .len();
             let n = op.data().operands.len();
-            return Some(vec![AffineMap::identity(order); n]);
+            Some(vec![AffineMap::identity(order); n])
         }
-        _ => return None,
-    };
-    let map = |list: &&[usize]| AffineMap {
-        n_dimensions: n,
-        n_symbols: 0,
-        results: list.iter().copied().map(AffineExpr::Dimension).collect(),
-    };
-    (lists.len() == op.data().operands.len()).then(|| lists.iter().map(map).collect())
+        _ => {
+            let maps = named_iteration(op)?.maps;
+            (maps.len() == op.data().operands.len()).then_some(maps)
+        }
+    }
 }
 
 /// The content of a text attribute.
