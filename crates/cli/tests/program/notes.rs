@@ -96,3 +96,19 @@ fn a_search_that_ends_at_its_limit_is_said() {
     );
     assert_eq!(value["results"]["s"]["value"], 16.0_f64.powi(7));
 }
+
+#[test]
+fn files_that_a_rewritten_program_reads_otherwise_are_said() {
+    let place = Place::new();
+    place.write(
+        "old.mlir",
+        "#M = #sparse_tensor.encoding<{ dimLevelType = [\"dense\", \"compressed\"] }>\n\
+         func.func @f(%file: !llvm.ptr<i8>) -> tensor<?x?xf64, #M> {\n  \
+         %a = sparse_tensor.new %file : !llvm.ptr<i8> to tensor<?x?xf64, #M>\n  \
+         return %a : tensor<?x?xf64, #M>\n}\n",
+    );
+    let done = place.call(&["mlir", "old.mlir", "--to-dialect", "19"]);
+    done.noted("old.mlir:3:8: `sparse_tensor.new` read both triangles");
+    let done = place.call(&["mlir", "old.mlir", "--to-dialect", "17"]);
+    assert!(done.answer().contains("expand_symmetry"));
+}
