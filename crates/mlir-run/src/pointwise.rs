@@ -1,26 +1,20 @@
-//! Structured operations whose bodies no expression has, evaluated point by point.
+//! Structured operations whose bodies no expression has, evaluated at each point.
 //!
 //! A body may use any scalar operation: shifts, `math.erf`, steps of a reduction that no operator
-//! does. The points are those at which a value that the result depends on is stored, if the body
-//! gives one number at all others, or leaves the output as it is ([`support`]). Otherwise they are
-//! all points of the iteration space. An entry of a sparse result is stored if a value that it
-//! depends on is:
+//! does. Every point of the iteration space is visited, so large spaces are refused. An entry of a
+//! sparse result is stored if a value that it depends on is:
 //!
-//! | value                           | is stored if                       |
-//! |---------------------------------|------------------------------------|
-//! | an entry of a sparse operand    | it is stored                       |
-//! | an entry of a dense operand     | always                             |
-//! | a product, `arith.andi`         | no operand is an implicit zero     |
-//! | a shift, a quotient of integers | the first operand is no such zero  |
-//! | a result of another operation   | any operand is stored              |
+//! | value                           | is stored if                   |
+//! |---------------------------------|--------------------------------|
+//! | an entry of a sparse operand    | it is stored                   |
+//! | an entry of a dense operand     | always                         |
+//! | a product, or `arith.andi`      | all operands are, constants apart |
+//! | a result of another operation   | any operand is                 |
 
-mod points;
-mod support;
+use std::collections::HashMap;
 
-use std::collections::{BTreeMap, HashMap};
-
-use sparsec_base::{Diagnostic, Result, Scalar};
-use sparsec_mlir::{AffineMap, Attribute, Block, Type, Value};
+use sparsec_base::{Result, Scalar, code};
+use sparsec_mlir::{AffineMap, Attribute, Block, Value};
 use sparsec_tensor::{Array, Entries, Tensor};
 
 use crate::body::yielded;
@@ -32,8 +26,6 @@ use crate::memory::{advance, count};
 use crate::numbers;
 use crate::structured::{Body, Structured};
 use crate::tensors::structured::{MOST_POINTS, Operand};
-use points::Points;
-use support::{Part, Parts, Set, combined, either};
 
 /// A value at a point: the number, and whether it is stored; `None` for a constant.
 #[derive(Clone, Copy, Debug)]
@@ -46,120 +38,46 @@ struct At {
 struct Stored {
     map: AffineMap,
     extents: Vec<u64>,
-    values: Values,
-}
-
-enum Values {
-    Dense(Array),
-    Sparse {
-        /// Each entry, and whether it is stored: the steps of a reduction may change one that is not.
-        entries: BTreeMap<Vec<u64>, (Scalar, bool)>,
-        fill: Scalar,
-    },
+    values: Array,
+    /// Which entries are stored; `None` if all are.
+    is_stored: Option<Vec<bool>>,
 }
 
 impl Stored {
     fn of(tensor: &Tensor, map: &AffineMap) -> Result<Self> {
         let extents = tensor.extents().to_vec();
-        let values = if tensor.format().has_sparse() {
-            let mut entries = BTreeMap::new();
-            tensor.for_each_stored(|at, value| {
-                entries.insert(at.to_vec(), (value, true));
+        let n = count(&extents)?;
+        let mut values = Array::zeroed(tensor.element(), n)?;
+        let mut is_stored = tensor.format().has_sparse().then(|| vec![false; n]);
+        tensor.for_each_stored(|at, value| {
+            let place = at.iter().zip(&extents);
+            let place = place.fold(0, |place, (at, extent)| {
+                place * *extent as usize + *at as usize
             });
-            let fill = tensor.fill();
-            Values::Sparse { entries, fill }
-        } else {
-            let mut values = Array::zeroed(tensor.element(), count(&extents)?)?;
-            tensor.for_each_stored(|at, value| values.set(linear(at, &extents), value));
-            Values::Dense(values)
-        };
+            values.set(place, value);
+            if let Some(is_stored) = &mut is_stored {
+                is_stored[place] = true;
+            }
+        });
         Ok(Self {
             map: map.clone(),
             extents,
             values,
+            is_stored,
         })
     }
 
-    /// The coordinates at a point; `None` outside of the operand.
-    fn place(&self, point: &[i64]) -> Option<Vec<u64>> {
-        let places = self.map.results.iter().zip(&self.extents);
-        let places = places.map(|(result, extent)| {
+    fn place(&self, point: &[i64]) -> Option<usize> {
+        let mut place = 0;
+        for (result, extent) in self.map.results.iter().zip(&self.extents) {
             let at = u64::try_from(result.value(point, &[])?).ok()?;
-            (at < *extent).then_some(at)
-        });
-        places.collect()
-    }
-
-    fn get(&self, at: &[u64]) -> At {
-        let (value, is_stored) = match &self.values {
-            Values::Dense(values) => (values.get(linear(at, &self.extents)), true),
-            Values::Sparse { entries, fill } => entries.get(at).copied().unwrap_or((*fill, false)),
-        };
-        At {
-            value,
-            is_stored: Some(is_stored),
-        }
-    }
-
-    fn set(&mut self, at: Vec<u64>, found: At) {
-        let is_stored = found.is_stored.unwrap_or(true);
-        match &mut self.values {
-            Values::Dense(values) => values.set(linear(&at, &self.extents), found.value),
-            Values::Sparse { entries, fill } => match entries.get_mut(&at) {
-                Some(entry) => *entry = (found.value, entry.1 || is_stored),
-                None if is_stored || found.value != *fill => {
-                    entries.insert(at, (found.value, is_stored));
-                }
-                None => {}
-            },
-        }
-    }
-
-    /// The coordinates of the stored entries.
-    fn coords(&self) -> Vec<Vec<u64>> {
-        match &self.values {
-            Values::Dense(_) => Vec::new(),
-            Values::Sparse { entries, .. } => entries.keys().cloned().collect(),
-        }
-    }
-
-    /// The value as an operand of a body, if it does not change meanwhile.
-    fn part(&self, number: usize) -> Part {
-        match &self.values {
-            Values::Dense(_) => Part::anywhere(),
-            Values::Sparse { fill, .. } => Part {
-                stored: Some(Set::Stored(number)),
-                elsewhere: Some(*fill),
-            },
-        }
-    }
-
-    fn tensor(self, ty: &Type) -> Result<Tensor> {
-        let (entries, fill) = match self.values {
-            Values::Dense(values) => return dense(self.extents, values),
-            Values::Sparse { entries, fill } => (entries, fill),
-        };
-        let (mut coords, mut values) = (Vec::new(), Vec::new());
-        for (at, (value, is_stored)) in entries {
-            if is_stored {
-                coords.extend(at);
-                values.push(value);
+            if at >= *extent {
+                return None;
             }
+            place = place * *extent as usize + at as usize;
         }
-        let entries = Entries {
-            coords: coords.into(),
-            values: array_of(fill.element(), &values)?,
-            extents: self.extents,
-        };
-        pack(&format_of(ty)?, entries)
+        Some(place)
     }
-}
-
-fn linear(at: &[u64], extents: &[u64]) -> usize {
-    let places = at.iter().zip(extents);
-    places.fold(0, |place, (at, extent)| {
-        place * *extent as usize + *at as usize
-    })
 }
 
 /// The results of an operation, in the formats of its outputs.
@@ -181,172 +99,98 @@ pub(crate) fn evaluate<'a>(
     let Body::Region(block) = structured.body else {
         return Err(machine.not_run(op));
     };
-    let mut held = Vec::new();
+    let n_points = count(&extents)?;
+    if n_points as u64 > MOST_POINTS {
+        let message = format!("a body that is evaluated at {n_points} points");
+        return Err(machine.fault(op, code::RUN_LIMIT, message).help(
+            "write the body with operations of `arith` and `math` that sparsec has operators for",
+        ));
+    }
+    let mut tensors = Vec::new();
     for (operand, map) in operands.iter().zip(&structured.maps) {
-        held.push(match operand {
-            Operand::Tensor(handle) => Held::Tensor(Stored::of(&*handle.tensor()?, map)?),
-            Operand::Number(value) => Held::Number(*value),
+        tensors.push(match operand {
+            Operand::Tensor(handle) => Some(Stored::of(&*handle.tensor()?, map)?),
+            Operand::Number(_) => None,
             Operand::Later(_) => return Err(machine.not_run(op)),
         });
     }
-    let set = points(machine, frame, structured, block, &mut held);
-    let relation = |number: usize| match &held[number] {
-        Held::Tensor(tensor) => (tensor.coords(), &tensor.map),
-        Held::Number(_) => (Vec::new(), &structured.maps[number]),
-    };
-    let few = |fault: Diagnostic| {
-        machine.placed(op, fault).help(
-            "write a body that gives zero for implicit zeros, or one with operations of `arith` and \
-             `math` that sparsec has operators for",
-        )
-    };
-    let visited = match set {
-        None => Some(Vec::new()),
-        Some(set) => {
-            let points = Points::of(&set, &extents, &relation).map_err(few)?;
-            let points = points.map(|it| it.in_order(&extents)).transpose();
-            points.map_err(few)?
-        }
-    };
-    let mut point = vec![0i64; extents.len()];
-    match visited {
-        Some(points) => {
-            for at in points {
-                for (point, at) in point.iter_mut().zip(at) {
-                    *point = at as i64;
-                }
-                visit(machine, frame, structured, block, &point, &mut held)?;
-            }
-        }
-        None => {
-            let n_points = count(&extents)?;
-            if n_points as u64 > MOST_POINTS {
-                return Err(few(points::too_many(n_points)));
-            }
-            for _ in 0..n_points {
-                visit(machine, frame, structured, block, &point, &mut held)?;
-                advance(&mut point, &extents);
-            }
-        }
-    }
-    let outputs = held.into_iter().skip(structured.n_inputs());
-    let results = outputs.zip(op.operands("outputs"));
-    let results = results.map(|(held, value)| match held {
-        Held::Tensor(tensor) => tensor.tensor(machine.module.ty(*value)),
-        Held::Number(_) => Err(machine.not_run(op)),
-    });
-    results.collect()
-}
-
-/// An operand.
-enum Held {
-    Number(Scalar),
-    Tensor(Stored),
-}
-
-/// The points that a body is evaluated at; `None` for none. Entries elsewhere have their values.
-fn points(
-    machine: &Machine<'_>,
-    frame: &Frame,
-    structured: &Structured<'_>,
-    block: Block,
-    held: &mut [Held],
-) -> Option<Set> {
     let n_inputs = structured.n_inputs();
-    let is_reduction = structured.reductions.contains(&true);
-    let args = held.iter().enumerate().map(|(number, held)| match held {
-        Held::Number(value) => Part {
-            stored: None,
-            elsewhere: Some(*value),
-        },
-        Held::Tensor(_) if is_reduction && number >= n_inputs => Part::anywhere(),
-        Held::Tensor(tensor) => tensor.part(number),
-    });
-    let captured = |value| match machine.get(frame, value) {
-        Ok(Datum::Number(number)) => Some(number),
-        _ => None,
-    };
-    let parts = Parts::of(machine.module, block, args.collect(), &captured);
-    if is_reduction {
-        return Some(parts.of_reductions(block, n_inputs).unwrap_or(Set::All));
-    }
-    let arguments = &machine.module.block(block).arguments;
-    let mut all = None;
-    for (n, value) in yielded(machine.module, block).iter().enumerate() {
-        let number = n_inputs + n;
-        let part = parts.get(*value);
-        let Some(Held::Tensor(output)) = held.get_mut(number) else {
-            return Some(Set::All);
-        };
-        let changes = parts.changes(*value, arguments[number]);
-        let is_whole = output.map.permutation().is_some();
-        let set = match (&mut output.values, changes, part.elsewhere) {
-            // Entries that the output has may get other values.
-            (Values::Sparse { .. }, ..) => {
-                let stored = part.stored.unwrap_or(Set::All);
-                either(Some(stored), Some(Set::Stored(number)))
-            }
-            (_, Some(changes), _) => changes,
-            (Values::Dense(values), None, Some(elsewhere))
-                if is_whole && !matches!(part.stored, Some(Set::All)) =>
-            {
-                for place in 0..values.len() {
-                    values.set(place, elsewhere);
+    let mut point = vec![0i64; extents.len()];
+    for _ in 0..n_points {
+        let mut args = Vec::new();
+        for (operand, tensor) in operands.iter().zip(&tensors) {
+            args.push(match (operand, tensor) {
+                (Operand::Number(value), _) => At {
+                    value: *value,
+                    is_stored: None,
+                },
+                (_, Some(tensor)) => {
+                    let place = tensor.place(&point);
+                    let place = place.ok_or_else(|| {
+                        machine.outside(op, format!("the point {point:?} is outside of an operand"))
+                    })?;
+                    At {
+                        value: tensor.values.get(place),
+                        is_stored: Some(tensor.is_stored.as_ref().is_none_or(|it| it[place])),
+                    }
                 }
-                part.stored
-            }
-            _ => Some(Set::All),
+                _ => return Err(machine.not_run(op)),
+            });
+        }
+        let mut body = Evaluation {
+            machine,
+            frame,
+            point: &point,
+            values: HashMap::new(),
         };
-        all = either(all, set);
+        body.block(block, &args)?;
+        let yields = yielded(body.machine.module, block).iter();
+        let found: Vec<At> = yields
+            .map(|value| body.get(*value))
+            .collect::<Result<_>>()?;
+        for (n, at) in found.into_iter().enumerate() {
+            if let Some(tensor) = &mut tensors[n_inputs + n]
+                && let Some(place) = tensor.place(&point)
+            {
+                tensor.values.set(place, at.value);
+                if let Some(is_stored) = &mut tensor.is_stored {
+                    is_stored[place] |= at.is_stored.unwrap_or(true);
+                }
+            }
+        }
+        advance(&mut point, &extents);
     }
-    all
-}
-
-/// Evaluates a body at a point.
-fn visit(
-    machine: &Machine<'_>,
-    frame: &Frame,
-    structured: &Structured<'_>,
-    block: Block,
-    point: &[i64],
-    held: &mut [Held],
-) -> Result<()> {
-    let op = structured.op;
-    let mut args = Vec::new();
-    for held in held.iter() {
-        args.push(match held {
-            Held::Number(value) => At {
-                value: *value,
-                is_stored: None,
-            },
-            Held::Tensor(tensor) => {
-                let place = tensor.place(point);
-                let place = place.ok_or_else(|| {
-                    machine.outside(op, format!("the point {point:?} is outside of an operand"))
-                })?;
-                tensor.get(&place)
+    let mut results = Vec::new();
+    for (tensor, value) in tensors
+        .into_iter()
+        .skip(n_inputs)
+        .zip(op.operands("outputs"))
+    {
+        let Some(tensor) = tensor else {
+            return Err(machine.not_run(op));
+        };
+        results.push(match tensor.is_stored {
+            None => dense(tensor.extents, tensor.values)?,
+            Some(is_stored) => {
+                let (mut coords, mut values) = (Vec::new(), Vec::new());
+                let mut at = vec![0i64; tensor.extents.len()];
+                for (place, is_stored) in is_stored.iter().enumerate() {
+                    if *is_stored {
+                        coords.extend(at.iter().map(|at| *at as u64));
+                        values.push(tensor.values.get(place));
+                    }
+                    advance(&mut at, &tensor.extents);
+                }
+                let entries = Entries {
+                    coords: coords.into(),
+                    values: array_of(tensor.values.element(), &values)?,
+                    extents: tensor.extents,
+                };
+                pack(&format_of(machine.module.ty(*value))?, entries)?
             }
         });
     }
-    let mut body = Evaluation {
-        machine,
-        frame,
-        point,
-        values: HashMap::new(),
-    };
-    body.block(block, &args)?;
-    let yields = yielded(machine.module, block).iter();
-    let found: Vec<At> = yields
-        .map(|value| body.get(*value))
-        .collect::<Result<_>>()?;
-    for (held, at) in held.iter_mut().skip(structured.n_inputs()).zip(found) {
-        if let Held::Tensor(tensor) = held
-            && let Some(place) = tensor.place(point)
-        {
-            tensor.set(place, at);
-        }
-    }
-    Ok(())
+    Ok(results)
 }
 
 /// A body at one point.
@@ -460,11 +304,13 @@ impl Evaluation<'_, '_> {
                 let value =
                     numbers::value(op, &values).map_err(|fault| self.machine.placed(op, fault))?;
                 let value = value.ok_or_else(|| self.machine.not_run(op))?;
-                let supports = args.iter().map(|arg| {
-                    let is_zero = arg.value.is_zero();
-                    (arg.is_stored, is_zero || arg.is_stored == Some(true))
-                });
-                let (is_stored, _) = combined(op, &supports.collect::<Vec<_>>());
+                let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
+                let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
+                let is_stored = match (known.is_empty(), is_product) {
+                    (true, _) => None,
+                    (_, true) => Some(known.iter().all(|it| *it)),
+                    (_, false) => Some(known.iter().any(|it| *it)),
+                };
                 self.values.insert(result, At { value, is_stored });
                 return Ok(());
             }

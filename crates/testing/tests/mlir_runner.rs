@@ -20,10 +20,6 @@ const FAULTS: &[(&str, &str)] = &[
         "its analysis does not follow `compress` through loops of a program",
     ),
     (
-        "bits-sparse.txt",
-        "bodies without an operator of its own are not lowered for sparse operands",
-    ),
-    (
         "file13.txt",
         "release 19 reads one triangle of a symmetric file",
     ),

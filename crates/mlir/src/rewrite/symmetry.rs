@@ -76,8 +76,13 @@ impl Rewrite {
             return;
         }
         let is_read = |op: &Op| {
-            let name = self.module.op(*op).name();
-            name == "sparse_tensor.new" && self.attribute(*op, "expandSymmetry").is_none()
+            let new = self.module.op(*op);
+            // Files hold no other symmetric tensors than matrices.
+            let result = new.data().results.first();
+            let shape = result.and_then(|it| self.module.ty(*it).shape());
+            new.name() == "sparse_tensor.new"
+                && new.attribute("expandSymmetry").is_none()
+                && shape.is_some_and(|shape| shape.len() == 2)
         };
         let reads: Vec<Op> = self.module.walk().into_iter().filter(is_read).collect();
         for op in reads {

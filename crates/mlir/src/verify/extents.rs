@@ -56,8 +56,13 @@ impl Check<'_> {
             result.shape().unwrap_or_default(),
         );
         let (low, high) = (numbers(op, "static_low"), numbers(op, "static_high"));
-        let extent = |mode: usize| Some(from[mode]? + low[mode]? + high[mode]?);
-        let fits = |mode: usize| extent(mode).is_none_or(|extent| to[mode] == Some(extent));
+        let fits = |mode: usize| match (from[mode], low[mode], high[mode]) {
+            (Some(from), Some(low), Some(high)) => {
+                let extent = from.checked_add(low).and_then(|it| it.checked_add(high));
+                extent.is_some() && to[mode] == extent
+            }
+            _ => true,
+        };
         if from.len() == to.len() && (0..from.len()).all(fits) {
             return Ok(());
         }
