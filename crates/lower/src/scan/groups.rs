@@ -401,12 +401,14 @@ impl Emitter<'_> {
     /// The statements that `write` writes, as a block of their own.
     pub(super) fn written(&mut self, write: impl FnOnce(&mut Self)) -> Block {
         let carried = self.carried.len();
+        let curves = self.curves.clone();
         let is_outermost = std::mem::replace(&mut self.is_outermost, false);
         self.builder.begin_block();
         write(self);
         self.is_outermost = is_outermost;
-        // Variables of a block end with it.
+        // Variables and tables of a block end with it.
         self.carried.truncate(carried);
+        self.curves = curves;
         self.builder.end_block()
     }
 }
