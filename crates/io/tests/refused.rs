@@ -278,7 +278,7 @@ fn lines_that_are_no_entries() {
         "a.tns",
         b"1 99999999999999999999 1.0\n",
         bounds,
-        "outside mode 1",
+        "in mode 1 that is larger than any extent",
     );
     check_part(
         "a.tns",

@@ -193,6 +193,21 @@ impl Rewrite {
             return Ok(());
         }
         let name = self.module.op(op).name();
+        // The tensor would be carried twice, once as it was before the insertions.
+        let inside = self.module.walk_from(op).into_iter();
+        let inner = inside.flat_map(|op| self.module.ops[op].regions.clone());
+        let inner = inner.map(|region| self.module.regions[region].block);
+        let inner: Vec<Option<Block>> = inner.collect();
+        let is_carried = |tensor: &&Value| match self.module.values[**tensor].origin {
+            Origin::Argument(block, _) => inner.contains(&Some(block)),
+            Origin::Result(..) => false,
+        };
+        if changed.iter().any(|it| is_carried(&it)) {
+            let message = "insertions into a tensor that the loop carries".to_owned();
+            return Err(self.refuse(op, message).help(
+                "insert into the tensor from outside of the loop, which need not be carried",
+            ));
+        }
         let is_loop = match name {
             "scf.for" | "scf.while" => true,
             "scf.if" => false,
