@@ -284,8 +284,8 @@ impl Check<'_> {
     }
 }
 
-/// The parts of a statement that no loop is around, each run once: nests of a sequence, and
-/// what reads or computes a workspace.
+/// The parts of a statement that are inside of no loop and run once: the nests of a sequence, and
+/// the consumer and the producer of a `where`.
 fn outermost_nests(stmt: &Stmt) -> Vec<&Stmt> {
     match stmt {
         Stmt::Assign { .. } | Stmt::Forall { .. } => vec![stmt],

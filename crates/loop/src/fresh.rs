@@ -1,4 +1,4 @@
-//! What passes add to a function: names, variables, and statements a second time.
+//! New names and variables for passes, and copies of statements with variables of their own.
 
 use std::collections::HashMap;
 

@@ -102,12 +102,12 @@ fn other_loops_stay_as_they_are() {
         is_chosen
     };
     assert!(chosen(BODY, 16));
-    // Rows of a few entries are written out anyway, and long ones are worth their loop.
+    // Loops of fewer than 4 iterations, or of more than 64, gain nothing.
     assert!(!chosen(BODY, 3) && !chosen(BODY, 65));
     // The bounds of a loop inside are not known before.
     let positions = BODY.replace("0..B.n1", "pos[0]..pos[1]");
     assert!(!chosen(&positions, 16));
-    // What is not inside of a long loop takes no time.
+    // A loop that no other loop is around runs once.
     let alone = "for r in 0..A.n1 { M.vals[r] = 1.0 }";
     let text = outer("")
         .to_string()

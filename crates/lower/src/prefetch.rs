@@ -132,7 +132,7 @@ fn prefetch_at(b: &mut Builder, at: &Context<'_>, tensor: TensorVar, var: IndexV
     }
 }
 
-/// Fetches what lies below a position that so many levels of an access lead to.
+/// Fetches the rows and entries below a position, to which the first `levels` of an access lead.
 fn prefetch_below(
     b: &mut Builder,
     at: &Context<'_>,

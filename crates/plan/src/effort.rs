@@ -29,8 +29,8 @@ const MOST: f64 = 8e6;
 /// each statement.
 const MOST_OF_PROGRAM: f64 = 80e6;
 
-/// Whether a better plan than one of so many nanoseconds may save more time than a search takes
-/// at least.
+/// Whether a better plan may save more time than the shortest search takes. The known plan takes
+/// `least` nanoseconds.
 pub(crate) fn may_save_more(least: f64) -> bool {
     SHARE * least > LEAST
 }
@@ -57,7 +57,7 @@ impl Effort {
     }
 }
 
-/// One search, and what it takes.
+/// One search, with the time that it has taken.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search<'a> {
     of_program: &'a Effort,
@@ -86,7 +86,7 @@ impl Search<'_> {
         all < MOST_OF_PROGRAM && self.spent() < (SHARE * least).clamp(LEAST, MOST)
     }
 
-    /// Whether looking further for a first plan is worth it.
+    /// Whether the search for a first plan goes on.
     pub(crate) fn is_worth_a_plan(&self) -> bool {
         self.spent() < MOST
     }

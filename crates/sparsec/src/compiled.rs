@@ -75,9 +75,9 @@ impl Compiled {
         shapes.collect()
     }
 
-    /// Keeps rows in tiles where it is known how far index variables run, and gives short loops
-    /// constant bounds if there are `many` entries to run them for. Kernels stay right for
-    /// operands of other extents.
+    /// Keeps rows in tiles if the extents of index variables are known, and gives short loops
+    /// constant bounds if the operands store `many` entries. Kernels stay right for operands of
+    /// other extents.
     pub(crate) fn tile(&mut self, extents: &Extents, many: bool) {
         for number in 0..self.statements.len() {
             let mut function = self.statements[number].untiled.clone();

@@ -87,7 +87,7 @@ struct VariantKey {
     extents: Option<Vec<u64>>,
     /// Of the tiles of rows.
     tiles: Vec<Option<TileShape>>,
-    /// Of short loops; `None` where there are too few entries for them to count.
+    /// Of short loops; `None` if operands store so few entries that these take no time.
     short: Option<Vec<(Var, u64)>>,
     /// What it was planned by.
     figures: Figures,

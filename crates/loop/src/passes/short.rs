@@ -1,9 +1,9 @@
 //! Loops over few coordinates, with constant bounds.
 //!
-//! A loop over sixteen columns takes about as long to begin and to end as to run. If a back end
-//! knows how many columns there are, it writes the loop out and holds a row in registers.
-//! So loops that are likely to be **short** are there twice: with constant bounds, which
-//! one test chooses if the extents are as guessed, and as they stand.
+//! Beginning and ending a loop over sixteen columns takes about as long as its iterations. If the
+//! number of columns is a constant, a back end writes the loop out and holds a row in registers.
+//! So this pass writes each loop that is likely to be **short** twice: with constant bounds, and
+//! unchanged. One test of the extents chooses between them.
 //!
 //! ```text
 //! for p in … {                                let r_short: bool = B.n1 == 16 and C.n1 == 16
@@ -31,12 +31,12 @@ use crate::ir::{Block, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
 use crate::walk::rewrite_exprs;
 
-/// The most turns of a short loop: wider rows are worth their loop.
+/// The most iterations of a short loop. Longer loops gain nothing from a constant bound.
 const MOST: u64 = 64;
-/// The least: fewer are written out anyway, or are chance.
+/// The fewest iterations: back ends write out loops of fewer by themselves.
 const LEAST: u64 = 4;
 
-/// The guesses that [`short`] would go by, in the order in which it comes to their loops.
+/// The extents that [`short`] would replace by constants, with these constants, loop after loop.
 pub fn short_extents(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -> Vec<(Var, u64)> {
     let mut found = Vec::new();
     let guesses = Guesses::of(function, extent);
@@ -44,7 +44,7 @@ pub fn short_extents(function: &Function, extent: &dyn Fn(Var) -> Option<u64>) -
     found
 }
 
-/// Has short loops run with constant bounds where extents are as `extent` guesses.
+/// Gives short loops constant bounds, for extents that are equal to those of `extent`.
 pub fn short(function: &mut Function, extent: &dyn Fn(Var) -> Option<u64>) {
     let guesses = Guesses::of(function, extent);
     let mut body = std::mem::take(&mut function.body);

@@ -1,8 +1,8 @@
 //! Places on curves in loops: `MORTON(i, j)` and `ALTO(i, N, j, M)`; and the coordinates of
 //! such places, `UNMORTON(key, 0, 2)` and `UNALTO(key, 0, N, M)`.
 //!
-//! A key has the bits of all coordinates, dealt in turn. Loops take a coordinate eight bits at
-//! a time, and add up the parts of the key that each digit stands for:
+//! A key interleaves the bits of all coordinates. Loops divide each coordinate into digits of
+//! eight bits, look up the bits of the key for each digit, and add them:
 //!
 //! ```text
 //! MORTON(i, j)    bit b of i is bit 2 b + 1 of the key, bit b of j is bit 2 b

@@ -161,7 +161,7 @@ pub(super) fn assign_stored(
                 let value = update.clone().first(b, stored.vals);
                 b.store(stored.vals, here.clone(), value);
             };
-            // What is written once is not there before.
+            // An entry that is written once at most is not set yet.
             match is_written_in_order(at.kernel.concrete, at.kernel.formats, lhs.tensor) {
                 true => write(b),
                 false => b.if_else(is_set(Expr::load(set, here.clone())), combine, write),

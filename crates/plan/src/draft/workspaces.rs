@@ -102,7 +102,7 @@ impl Draft<'_> {
         }
         let modes = format.levels().iter().map(|level| lhs.var(level.mode()));
         let modes: Vec<IndexVar> = modes.collect::<Option<_>>()?;
-        // Over so many places that nobody knows how many, no array goes.
+        // An array over an extent that is not known may exceed memory.
         let estimate = self.estimate();
         let is_known = |var: &IndexVar| estimate.extent(*var).is_some();
         modes.iter().all(is_known).then_some(())?;
