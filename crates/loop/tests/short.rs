@@ -1,8 +1,12 @@
 //! Short loops with constant bounds: what the pass makes, and that it computes the same.
 
+mod passed;
+
 use sparsec_base::Source;
-use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
-use sparsec_loop::{Function, passes, verify};
+use sparsec_loop::interpret::{ArgumentData, Entries};
+use sparsec_loop::{Function, passes};
+
+use passed::{passed, result};
 
 /// Each entry of `t` times a row of `A` times a row of `B`, each with each, with what stands in
 /// the loop over entries.
@@ -28,13 +32,9 @@ const BODY: &str = "let i: i64 = crd[p]
   }";
 
 fn shortened(function: &Function, likely: u64) -> Function {
-    let mut short = function.clone();
-    passes::short(&mut short, &|_| Some(likely));
-    verify(&short).unwrap_or_else(|error| panic!("{error}\n{short}"));
-    let printed = short.to_string();
-    let parsed = Function::parse(&Source::new("short", &printed));
-    assert_eq!(parsed.as_ref().map(ToString::to_string), Ok(printed));
-    short
+    passed(function, |changed| {
+        passes::short(changed, &|_| Some(likely))
+    })
 }
 
 /// Three entries in two rows, with `n` and `m` columns.
@@ -51,13 +51,6 @@ fn arguments(n: i64, m: i64) -> Vec<ArgumentData> {
         argument(&[2, n], vec![numbers(2 * n)]),
         argument(&[2, m], vec![numbers(2 * m)]),
     ]
-}
-
-fn result(function: &Function, mut arguments: Vec<ArgumentData>) -> Entries {
-    let outcome = interpret(function, &mut arguments, &Options::default());
-    let outcome = outcome.unwrap_or_else(|fault| panic!("{fault}\n{function}"));
-    assert_eq!(outcome, Outcome::Done);
-    arguments.remove(0).buffers.remove(0)
 }
 
 #[test]

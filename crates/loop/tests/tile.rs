@@ -1,8 +1,12 @@
 //! Rows kept in tiles: what the pass makes, and that it computes the same.
 
+mod passed;
+
 use sparsec_base::{ElementType, Source};
-use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
-use sparsec_loop::{Function, passes, verify};
+use sparsec_loop::interpret::{ArgumentData, Entries};
+use sparsec_loop::{Function, passes};
+
+use passed::{passed, result};
 
 /// `C = A B`, with what stands in the loop over rows.
 fn product(body: &str) -> Function {
@@ -40,13 +44,7 @@ const NESTED: &str = "fill C.vals[i * n..(i + 1) * n], 1.0
   }";
 
 fn tiled(function: &Function, likely: u64) -> Function {
-    let mut tiled = function.clone();
-    passes::tile(&mut tiled, &|_| Some(likely));
-    verify(&tiled).unwrap_or_else(|error| panic!("{error}\n{tiled}"));
-    let printed = tiled.to_string();
-    let parsed = Function::parse(&Source::new("tiled", &printed));
-    assert_eq!(parsed.as_ref().map(ToString::to_string), Ok(printed));
-    tiled
+    passed(function, |changed| passes::tile(changed, &|_| Some(likely)))
 }
 
 fn check(body: &str, expect: &str) {
@@ -77,13 +75,6 @@ fn arguments(n: i64) -> Vec<ArgumentData> {
         ),
         argument(&[2, n], vec![numbers(2 * n)]),
     ]
-}
-
-fn result(function: &Function, mut arguments: Vec<ArgumentData>) -> Entries {
-    let outcome = interpret(function, &mut arguments, &Options::default());
-    let outcome = outcome.unwrap_or_else(|fault| panic!("{fault}\n{function}"));
-    assert_eq!(outcome, Outcome::Done);
-    arguments.remove(0).buffers.remove(0)
 }
 
 #[test]

@@ -12,12 +12,12 @@
 //!   fetch such arrays on their own, but not far enough across pages. In segments of two lines
 //!   or more, of which one would be fetched, they do so better alone: rows of 6 to 12 equal
 //!   entries take 0.75 to 0.85 of the time, those of 16 take 1.35 times as long;
-//! - what coordinates that lie anywhere lead to, rows of a dense result too, about
-//!   [`Fetch::leap`] bytes ahead: nothing but the coordinates says where that is. What few bytes are fetched of, processors come to on
-//!   their own in time, unless they are behind in the arrays as well.
+//! - the rows of operands, and of a dense result, to which scattered coordinates lead, about
+//!   [`Fetch::leap`] bytes ahead: a processor cannot know these addresses before it has loaded the
+//!   coordinates. Rows of few bytes arrive in time without it, unless the arrays are late as well.
 //!
-//! Rows of a dense result of 320 bytes that fibers of one entry add to take 0.8 of the time
-//! (`networks/mttkrp/1/1`); rows of 2 KiB take more (`networks/ttmc16/4/1`).
+//! If fibers of one entry add to rows of 320 bytes of a dense result, fetching takes 0.8 of the time
+//! (`networks/mttkrp/1/1`). With rows of 2 KiB it takes longer (`networks/ttmc16/4/1`).
 //!
 //! Where coordinates follow one another, as in bands, the cache holds what they lead to
 //! already. That, and how much operands hold, is taken from the operands ([`Facts`]);
