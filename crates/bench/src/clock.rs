@@ -26,7 +26,16 @@ pub fn time<T>(work: &mut dyn FnMut() -> T) -> (Duration, T) {
     let done = work();
     let wall = started.elapsed();
     let waited = waited().saturating_sub(before);
-    (wall.saturating_sub(waited), done)
+    (less_waiting(wall, waited), done)
+}
+
+/// Wall time less the time spent waiting. A wait that is as long as the work, or longer, came
+/// between a reading of the kernel's count and a reading of the clock: `wall` has none of it.
+fn less_waiting(wall: Duration, waited: Duration) -> Duration {
+    match wall.checked_sub(waited) {
+        Some(running) if !running.is_zero() => running,
+        _ => wall,
+    }
 }
 
 /// The time that passes while `work` runs, on however many threads, and what it gives.
@@ -50,6 +59,14 @@ fn waited() -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waits_beside_the_work_are_not_of_its_time() {
+        let [short, long] = [20, 4_000].map(Duration::from_micros);
+        assert_eq!(less_waiting(long, short), long - short);
+        assert_eq!(less_waiting(short, long), short);
+        assert_eq!(less_waiting(short, short), short);
+    }
 
     #[test]
     fn sleeping_counts() {
