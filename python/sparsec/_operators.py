@@ -15,12 +15,21 @@ import numpy as np
 
 from . import _sparsec
 from ._errors import failure
-from ._forms import ACOSH, ASINH, ATANH, LOGADDEXP
+from ._forms import LOGADDEXP
 from ._indexing import is_selection, windows_of
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
 
+#: Whether a float is negative, or a zero that is stored as -0.
+SIGNBIT = "copysign(1, {0}) < 0"
+#: Functions of bits by their names in NumPy: of integers, and of truth values.
+_BITS = {
+    "bitwise_and": ("bitand({0}, {1})", "({0} and {1})"),
+    "bitwise_or": ("bitor({0}, {1})", "({0} or {1})"),
+    "bitwise_xor": ("bitxor({0}, {1})", "{0} != {1}"),
+    "invert": ("bitxor({0}, -1)", "not {0}"),
+}
 #: Functions of NumPy that the language has, and how it writes them: ``{0}``, ``{1}`` are the
 #: arguments.
 _UFUNCS: dict[str, str] = {
@@ -77,9 +86,13 @@ _UFUNCS: dict[str, str] = {
     "isnan": "isnan({0})",
     "isinf": "isinf({0})",
     "isfinite": "isfinite({0})",
-    "arccosh": ACOSH,
-    "arcsinh": ASINH,
-    "arctanh": ATANH,
+    "arccosh": "acosh({0})",
+    "arcsinh": "asinh({0})",
+    "arctanh": "atanh({0})",
+    "copysign": "copysign({0}, {1})",
+    "signbit": SIGNBIT,
+    "left_shift": "shl({0}, {1})",
+    "right_shift": "shr({0}, {1})",
     "logaddexp": LOGADDEXP,
     "logical_xor": "{0} != {1}",
     "reciprocal": "1 / {0}",
@@ -163,6 +176,8 @@ class Operators:
             return NotImplemented
         if ufunc is np.matmul:
             return _matmul(*inputs)
+        if ufunc.__name__ in _BITS:
+            return of_bits(ufunc.__name__, *inputs)
         form = _UFUNCS.get(ufunc.__name__)
         return NotImplemented if form is None else apply(form, *inputs)
 
@@ -254,25 +269,37 @@ class Operators:
         return apply("{0} >= {1}", self, other)
 
     def __and__(self, other: Any) -> Tensor:
-        return apply("({0} and {1})", self, other)
+        return of_bits("bitwise_and", self, other)
 
     def __or__(self, other: Any) -> Tensor:
-        return apply("({0} or {1})", self, other)
+        return of_bits("bitwise_or", self, other)
 
     def __xor__(self, other: Any) -> Tensor:
-        return _of_truth("{0} != {1}", self, other)
+        return of_bits("bitwise_xor", self, other)
 
     def __rand__(self, other: Any) -> Tensor:
-        return apply("({0} and {1})", other, self)
+        return of_bits("bitwise_and", other, self)
 
     def __ror__(self, other: Any) -> Tensor:
-        return apply("({0} or {1})", other, self)
+        return of_bits("bitwise_or", other, self)
 
     def __rxor__(self, other: Any) -> Tensor:
-        return _of_truth("{0} != {1}", other, self)
+        return of_bits("bitwise_xor", other, self)
 
     def __invert__(self) -> Tensor:
-        return apply("not {0}", self)
+        return of_bits("invert", self)
+
+    def __lshift__(self, other: Any) -> Tensor:
+        return apply("shl({0}, {1})", self, other)
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return apply("shr({0}, {1})", self, other)
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return apply("shl({0}, {1})", other, self)
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return apply("shr({0}, {1})", other, self)
 
     def __neg__(self) -> Tensor:
         return apply("-{0}", self)
@@ -589,16 +616,11 @@ def apply(form: str, *arguments: Any) -> Tensor:
     return evaluated(_elementwise(form, *orders), operands, [])
 
 
-def _of_truth(form: str, *arguments: Any) -> Tensor:
-    """A function of truth values, which integers have too, but with another meaning."""
-    for x in arguments:
-        if np.result_type(x.dtype if hasattr(x, "dtype") else x).kind != "b":
-            raise failure(
-                "E0208",
-                "`^` is a function of truth values",
-                "index notation has no operators on bits of integers: use `to_numpy()`",
-            )
-    return apply(form, *arguments)
+def of_bits(name: str, *arguments: Any) -> Tensor:
+    """A function of bits, of integers or of truth values, by its name in NumPy."""
+    of_integers, of_truths = _BITS[name]
+    kinds = [np.result_type(x.dtype if hasattr(x, "dtype") else x).kind for x in arguments]
+    return apply(of_truths if set(kinds) == {"b"} else of_integers, *arguments)
 
 
 def _tensor(x: Any) -> Tensor:

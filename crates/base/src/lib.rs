@@ -7,6 +7,7 @@
 //! | [`Deal`]       | the bits of several coordinates in one key, and back          |
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
+//! | [`Elementary`] | functions of the C library that Rust's has not                 |
 //! | [`hash`]       | where tables keep a number                                   |
 //! | [`lex`]        | the tokens that all our small languages are made of          |
 //! | [`MAX_ORDER`]  | the most modes that a tensor may have                        |
@@ -34,6 +35,7 @@ pub mod arena;
 pub mod code;
 mod deal;
 pub mod diagnostic;
+mod elementary;
 pub mod hash;
 pub mod lex;
 pub mod mark;
@@ -49,6 +51,7 @@ pub use arena::Arena;
 pub use code::Code;
 pub use deal::Deal;
 pub use diagnostic::{Diagnostic, Result};
+pub use elementary::Elementary;
 pub use half::{bf16, f16};
 pub use num_complex::Complex;
 pub use order::{MAX_ORDER, check_order};

@@ -30,6 +30,7 @@ use sparsec_loop::complex::Operation;
 use sparsec_loop::{BinaryOp, Expr, Failure, UnaryOp};
 
 use crate::abi;
+use crate::bits;
 use crate::helper::Helper;
 use crate::pick::is_picked;
 use crate::precedence::{Piece, Precedence, Rank, joined};
@@ -165,6 +166,15 @@ impl Writer<'_> {
                 } else {
                     self.helpers.helper(Helper::Abs, ty)
                 };
+                Piece::primary(format!("{name}({})", piece.text), ty)
+            }
+            UnaryOp::PopCount | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => {
+                let helper = match op {
+                    UnaryOp::PopCount => Helper::PopCount,
+                    UnaryOp::LeadingZeros => Helper::LeadingZeros,
+                    _ => Helper::TrailingZeros,
+                };
+                let name = self.helpers.helper(helper, ty);
                 Piece::primary(format!("{name}({})", piece.text), ty)
             }
             UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => {
@@ -335,20 +345,7 @@ impl Writer<'_> {
                 let symbol = op.symbol();
                 narrowed(infix(symbol, widened(a, ty), b, Precedence::Bits, ty), ty)
             }
-            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-                let n = match b.text.parse::<i64>() {
-                    Ok(0..=63) => b.text.clone(),
-                    _ => format!("({} & 63)", b.at(Precedence::Unary)),
-                };
-                let a = widened(a, ty);
-                let a = a.at(Precedence::Unary);
-                // The bits of a product that does not fit are those of an unsigned one.
-                let text = match op {
-                    BinaryOp::ShiftLeft => format!("(int64_t)((uint64_t){a} << {n})"),
-                    _ => return Piece::operation(format!("{a} >> {n}"), Precedence::Shift, ty),
-                };
-                Piece::operation(text, Precedence::Unary, ty)
-            }
+            BinaryOp::ShiftLeft | BinaryOp::ShiftRight => bits::shift(op, a, &b, ty),
             BinaryOp::Eq => infix("==", a, b, Precedence::Equality, truth),
             BinaryOp::Ne => infix("!=", a, b, Precedence::Equality, truth),
             BinaryOp::Lt => infix("<", a, b, Precedence::Relation, truth),
@@ -446,7 +443,7 @@ fn held_below(piece: &Piece, ty: ElementType) -> bool {
 }
 
 /// `piece`, made to be of type `ty` where C computes with it in a narrower one.
-fn widened(piece: Piece, ty: ElementType) -> Piece {
+pub(crate) fn widened(piece: Piece, ty: ElementType) -> Piece {
     if held_below(&piece, ty) {
         piece.cast(ty)
     } else {

@@ -13,7 +13,7 @@ use sparsec_loop::complex::Operation;
 
 use crate::hint::{APART, PREFETCH, SHORT_LOOP};
 use crate::precedence::c_type;
-use crate::{complex, half};
+use crate::{bits, complex, half};
 
 /// What a helper computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,6 +26,12 @@ pub(crate) enum Helper {
     Mod,
     /// An integer to the power of another.
     Pow,
+    /// The number of ones in the bits of an integer.
+    PopCount,
+    /// The number of zeros above the highest one.
+    LeadingZeros,
+    /// The number of zeros below the lowest one.
+    TrailingZeros,
     /// The smaller of two numbers.
     Min,
     /// The larger of two numbers.
@@ -69,6 +75,9 @@ impl Helper {
             Self::FloorDiv => "floordiv",
             Self::Mod => "mod",
             Self::Pow => "pow",
+            Self::PopCount => "popcount",
+            Self::LeadingZeros => "clz",
+            Self::TrailingZeros => "ctz",
             Self::Min => "min",
             Self::Max => "max",
             Self::FromZero => "from_zero",
@@ -149,6 +158,33 @@ impl Helper {
                      }}
                      return ({c})result;"
                 ),
+            ),
+            Self::PopCount => bits::counted(
+                ty,
+                &name,
+                "The number of ones in the bits.",
+                &[
+                    "for (; x; x &= x - 1) n += 1;",
+                    "n = __builtin_popcountll(x);",
+                ],
+            ),
+            Self::LeadingZeros => bits::counted(
+                ty,
+                &name,
+                "The number of zeros above the highest one.",
+                &[
+                    "for (n = WIDTH; x; x >>= 1) n -= 1;",
+                    "n = x ? __builtin_clzll(x) - (64 - WIDTH) : WIDTH;",
+                ],
+            ),
+            Self::TrailingZeros => bits::counted(
+                ty,
+                &name,
+                "The number of zeros below the lowest one.",
+                &[
+                    "for (n = x ? 0 : WIDTH; x && !(x & 1); x >>= 1) n += 1;",
+                    "n = x ? __builtin_ctzll(x) : WIDTH;",
+                ],
             ),
             Self::Min if ty.is_float() => binary(
                 "The smaller; NaN if either is.",
@@ -239,6 +275,12 @@ fn library_name(name: &str, ty: ElementType) -> String {
     }
 }
 
+/// gcc makes one fused operation of the two sums of a complex product, whatever
+/// `-ffp-contract` says, where it finds them side by side.
+const NOT_FUSED: &str = "\n/* Both parts of a product are rounded as they are written. */\n\
+    #if defined(__GNUC__) && !defined(__clang__)\n\
+    #pragma GCC optimize (\"no-tree-slp-vectorize\")\n#endif\n";
+
 impl Helpers {
     /// Notes that a helper is used; its name.
     pub(crate) fn helper(&mut self, helper: Helper, ty: ElementType) -> String {
@@ -289,10 +331,9 @@ impl Helpers {
     pub(crate) fn library(&mut self, name: &str, arity: usize, ty: ElementType) -> String {
         let name = library_name(name, ty);
         let c = c_type(ty);
-        let parameters = match arity {
-            1 => format!("{c} x"),
-            _ => format!("{c} x, {c} y"),
-        };
+        let parameters = ["x", "y", "z"].iter().take(arity);
+        let parameters: Vec<String> = parameters.map(|name| format!("{c} {name}")).collect();
+        let parameters = parameters.join(", ");
         self.library.insert(format!("{c} {name}({parameters});\n"));
         name
     }
@@ -318,6 +359,9 @@ impl Helpers {
     /// The declarations and definitions of everything used.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
+        if !self.pairs.is_empty() {
+            text.push_str(NOT_FUSED);
+        }
         for &ty in &self.pairs {
             let (name, part) = (c_type(ty), c_type(ty.part()));
             text.push_str(&format!(

@@ -51,6 +51,7 @@
 
 pub mod abi;
 
+mod bits;
 mod chunks;
 mod complex;
 mod convert;

@@ -95,6 +95,9 @@ impl Emitter<'_, '_> {
             UnaryOp::Neg if element.is_float() => self.b.ins().fneg(value),
             UnaryOp::Neg => self.b.ins().ineg(value),
             UnaryOp::Abs => self.absolute(value, element),
+            UnaryOp::PopCount => self.b.ins().popcnt(value),
+            UnaryOp::LeadingZeros => self.b.ins().clz(value),
+            UnaryOp::TrailingZeros => self.b.ins().ctz(value),
             UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => {
                 unreachable!("only complex numbers have parts")
             }
@@ -117,6 +120,7 @@ impl Emitter<'_, '_> {
             Intrinsic::Ceil => self.b.ins().ceil(values[0]),
             Intrinsic::Trunc => self.b.ins().trunc(values[0]),
             Intrinsic::Round => self.b.ins().nearest(values[0]),
+            Intrinsic::CopySign => self.b.ins().fcopysign(values[0], values[1]),
             _ => self.call(helper::intrinsic(function, element), &values),
         })
     }

@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::{Type, types};
 use half::{bf16, f16};
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Elementary, Scalar};
 use sparsec_loop::{BinaryOp, Intrinsic, ops};
 
 /// A function to call: its address, what it takes and what it gives.
@@ -44,6 +44,13 @@ macro_rules! floats {
                     helper!(|x: $ty $register, y: $ty $register| -> $ty $register { x.$method(y) })
                 };
             }
+            macro_rules! three {
+                ($method:ident) => {
+                    helper!(|x: $ty $register, y: $ty $register, z: $ty $register| -> $ty $register {
+                        x.$method(y, z)
+                    })
+                };
+            }
             match function {
                 Intrinsic::Sqrt => one!(sqrt),
                 Intrinsic::Exp => one!(exp),
@@ -70,6 +77,12 @@ macro_rules! floats {
                 Intrinsic::Pow => two!(powf),
                 Intrinsic::Hypot => two!(hypot),
                 Intrinsic::Atan2 => two!(atan2),
+                Intrinsic::Asinh => one!(c_asinh),
+                Intrinsic::Acosh => one!(c_acosh),
+                Intrinsic::Atanh => one!(c_atanh),
+                Intrinsic::Erf => one!(c_erf),
+                Intrinsic::CopySign => two!(copysign),
+                Intrinsic::Fma => three!(mul_add),
             }
         }
 

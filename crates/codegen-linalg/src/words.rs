@@ -1,6 +1,6 @@
 //! Operators as operations of `arith`, `math` and `complex` with the same meaning.
 
-use sparsec_base::{ElementType, Kind};
+use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_index::Operator;
 
 use crate::Writer;
@@ -13,9 +13,11 @@ pub(crate) fn plain(
     writer: &mut Writer<'_>,
 ) -> Option<String> {
     use Operator::{
-        Abs, Acos, Add, And, Asin, Atan, Atan2, Cbrt, Ceil, Cos, Cosh, Div, Eq, Exp, Exp2, Expm1,
-        Floor, Ge, Gt, Imag, Le, Log, Log1p, Log2, Log10, Lt, Max, Min, Mul, Ne, Neg, Not, Or, Pow,
-        Real, Round, Select, Sin, Sinh, Sqrt, Sub, Tan, Tanh, Trunc,
+        Abs, Acos, Acosh, Add, And, Asin, Asinh, Atan, Atan2, Atanh, BitAnd, BitOr, BitXor, Cbrt,
+        Ceil, CopySign, Cos, Cosh, Div, Eq, Erf, Exp, Exp2, Expm1, Floor, Fma, Ge, Gt, Imag, Le,
+        LeadingZeros, Log, Log1p, Log2, Log10, Lt, Max, Min, Mul, Ne, Neg, Not, Or, PopCount, Pow,
+        Real, Round, Select, ShiftLeft, ShiftRight, Sin, Sinh, Sqrt, Sub, Tan, Tanh, TrailingZeros,
+        Trunc,
     };
     let kind = element.kind();
     let is_unsigned = kind == Kind::Unsigned;
@@ -100,6 +102,22 @@ pub(crate) fn plain(
         Acos => function("acos"),
         Atan => function("atan"),
         Atan2 => function("atan2"),
+        Asinh => function("asinh"),
+        Acosh => function("acosh"),
+        Atanh => function("atanh"),
+        Erf => function("erf"),
+        CopySign => function("copysign"),
+        Fma => function("fma"),
+        BitAnd => of("arith", "andi"),
+        BitOr => of("arith", "ori"),
+        BitXor => of("arith", "xori"),
+        PopCount => of("math", "ctpop"),
+        LeadingZeros => of("math", "ctlz"),
+        TrailingZeros => of("math", "cttz"),
+        ShiftLeft | ShiftRight => {
+            let [value, by] = args else { return None };
+            Some(shifted(op, value, by, element, writer))
+        }
         Sinh => function("sinh"),
         Cosh => function("cosh"),
         Tanh => function("tanh"),
@@ -111,6 +129,34 @@ pub(crate) fn plain(
         Pow => function("powf"),
         _ => None,
     }
+}
+
+/// A shift by any amount: that of MLIR has no value past the width.
+fn shifted(
+    op: &Operator,
+    value: &str,
+    by: &str,
+    element: ElementType,
+    writer: &mut Writer<'_>,
+) -> String {
+    let ty = writer.types.element(element);
+    let width = 8 * element.size() as i64;
+    let constant = |writer: &mut Writer<'_>, n: i64| {
+        writer.define(&writer.types.constant(Scalar::from_i64(element, n)))
+    };
+    if *op == Operator::ShiftRight && element.kind() == Kind::Signed {
+        let most = constant(writer, width - 1);
+        let by = writer.define(&format!("arith.minui {by}, {most} : {ty}"));
+        return format!("arith.shrsi {value}, {by} : {ty}");
+    }
+    let word = match op {
+        Operator::ShiftLeft => "shli",
+        _ => "shrui",
+    };
+    let (limit, zero) = (constant(writer, width), constant(writer, 0));
+    let is_within = writer.define(&format!("arith.cmpi ult, {by}, {limit} : {ty}"));
+    let moved = writer.define(&format!("arith.{word} {value}, {by} : {ty}"));
+    format!("arith.select {is_within}, {moved}, {zero} : {ty}")
 }
 
 /// The words for operations on numbers of a kind: floats, integers and complex numbers.

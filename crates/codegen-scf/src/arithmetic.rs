@@ -52,21 +52,26 @@ impl Writer<'_> {
             BinaryOp::BitOr => "ori",
             BinaryOp::BitXor => "xori",
             BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-                return self.shift(op, left, right);
+                return self.shift(op, left, right, ty);
             }
             _ => unreachable!("{op:?} is computed elsewhere"),
         };
         self.op(held, &text(word))
     }
 
-    /// A shift by the low six bits of a number.
-    fn shift(&mut self, op: BinaryOp, left: &Value, right: &Value) -> Value {
+    /// A shift by the low bits of a number.
+    fn shift(&mut self, op: BinaryOp, left: &Value, right: &Value, ty: ElementType) -> Value {
         let held = left.ty;
-        let mask = self.integer(63, held == Type::Index);
+        let most = 8 * ty.size() as i64 - 1;
+        let mask = match ty {
+            ElementType::I64 => self.integer(most, held == Type::Index),
+            _ => self.constant(Scalar::from_i64(ty, most)),
+        };
         let by = format!("arith.andi {}, {} : {held}", right.name, mask.name);
         let by = self.op(held, &by);
         let word = match op {
             BinaryOp::ShiftLeft => "shli",
+            _ if is_unsigned(ty) => "shrui",
             _ => "shrsi",
         };
         self.op(

@@ -138,6 +138,9 @@ impl Writer<'_> {
                 let all = self.constant(Scalar::Bool(true));
                 format!("arith.xori {name}, {} : {held}", all.name)
             }
+            UnaryOp::PopCount => format!("math.ctpop {name} : {held}"),
+            UnaryOp::LeadingZeros => format!("math.ctlz {name} : {held}"),
+            UnaryOp::TrailingZeros => format!("math.cttz {name} : {held}"),
             UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => {
                 unreachable!("only complex numbers have parts")
             }

@@ -4,7 +4,7 @@
 //! with steps (`floor`, `sign`, comparisons) has derivative 0 where it has one. Where both arguments
 //! of `max` are equal, each gets half, and at a kink (`abs` and `relu` at 0) it is 0.
 
-use std::f64::consts::{LN_2, LN_10};
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
 use sparsec_base::{Result, Scalar};
 use sparsec_index::build::Value;
@@ -48,6 +48,7 @@ pub(crate) fn reads(op: &Operator, number: usize, other: usize) -> bool {
     match op {
         Op::Add | Op::Sub | Op::Neg | Op::Conj | Op::Real => false,
         Op::Mul => other != number,
+        Op::Fma => number < 2 && other == 1 - number,
         Op::Select => other == 0,
         Op::Mod if number == 0 => false,
         Op::Div if number == 0 => other == 1,
@@ -152,6 +153,28 @@ pub(crate) fn partial(
             d,
             &v.one_and_square(&Op::Sub, &v.one(&Op::Tanh, a())?)?,
         ),
+        Op::Asinh => {
+            let root = v.one(&Op::Sqrt, &v.one_and_square(&Op::Add, a())?)?;
+            v.two(&Op::Div, d, &root)
+        }
+        Op::Acosh => {
+            let square = v.two(&Op::Sub, &v.square(a())?, &v.number(1.0))?;
+            v.two(&Op::Div, d, &v.one(&Op::Sqrt, &square)?)
+        }
+        Op::Atanh => v.two(&Op::Div, d, &v.one_and_square(&Op::Sub, a())?),
+        Op::Erf => {
+            let bell = v.one(&Op::Exp, &v.one(&Op::Neg, &v.square(a())?)?)?;
+            let slope = v.two(&Op::Mul, &bell, &v.number(FRAC_2_SQRT_PI))?;
+            v.two(&Op::Mul, d, &slope)
+        }
+        Op::CopySign if !first => Ok(v.number(0.0)),
+        Op::CopySign => {
+            let one = v.two(&Op::CopySign, &v.number(1.0), both())?;
+            let sign = v.two(&Op::Mul, &one, &v.one(&Op::Sign, a())?)?;
+            v.two(&Op::Mul, d, &sign)
+        }
+        Op::Fma if number == 2 => Ok(d.clone()),
+        Op::Fma => v.two(&Op::Mul, d, arg(1 - number)),
         Op::Cbrt => {
             let square = v.square(&v.one(&Op::Cbrt, a())?)?;
             v.two(&Op::Div, d, &v.two(&Op::Mul, &v.number(3.0), &square)?)

@@ -14,6 +14,9 @@
 //! | `max`       | yes                  | yes        | the least    | the greatest |
 //! | `or`        | yes                  | yes        | `false`      | `true`       |
 //! | `and`       | yes                  | yes        | `true`       | `false`      |
+//! | `bitand`    | yes                  | yes        | all ones     | 0            |
+//! | `bitor`     | yes                  | yes        | 0            | all ones     |
+//! | `bitxor`    | yes                  |            | 0            |              |
 //! | `== !=`     | commute              |            |              |              |
 //!
 //! An annihilator acts where it is not stored. `0 * NaN` of two stored entries
@@ -28,8 +31,6 @@
 //! What operators compute on values ([`Operator::evaluate`]) is what the loop
 //! IR computes.
 
-use sparsec_base::{ElementType, Kind};
-
 use crate::function::UserFunction;
 
 mod evaluate;
@@ -37,6 +38,7 @@ mod print;
 mod properties;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub use properties::Decision;
 
@@ -104,6 +106,14 @@ pub enum Operator {
     Cbrt,
     /// The hyperbolic tangent, of floats.
     Tanh,
+    /// The number whose hyperbolic sine is a, of floats.
+    Asinh,
+    /// The number from 0 on whose hyperbolic cosine is a, of floats.
+    Acosh,
+    /// The number whose hyperbolic tangent is a, of floats.
+    Atanh,
+    /// The error function, of floats.
+    Erf,
     /// The largest integral value not above a, of floats.
     Floor,
     /// The smallest integral value not below a, of floats.
@@ -116,6 +126,27 @@ pub enum Operator {
     Hypot,
     /// The angle of the vector (b, a), of floats.
     Atan2,
+    /// a with the sign of b, of floats; the sign of a zero that is not stored is plus.
+    CopySign,
+    /// `a * b + c`, rounded once, of floats.
+    Fma,
+    /// The bits that both integers have.
+    BitAnd,
+    /// The bits that either integer has.
+    BitOr,
+    /// The bits that one of the integers has and the other has not.
+    BitXor,
+    /// The bits of an integer moved up by b; 0 if b, without a sign, is its width or more.
+    ShiftLeft,
+    /// The bits of an integer moved down by b, with copies of its sign; nothing but these if b,
+    /// without a sign, is its width or more.
+    ShiftRight,
+    /// The number of ones in the bits of an integer.
+    PopCount,
+    /// The number of zeros above the highest one of an integer; its width, of 0.
+    LeadingZeros,
+    /// The number of zeros below the lowest one of an integer; its width, of 0.
+    TrailingZeros,
     /// Whether a is `NaN`, of floats.
     IsNan,
     /// Whether a is infinite, of floats.
@@ -170,7 +201,7 @@ pub enum Style {
 
 impl Operator {
     /// Every operator of the language.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 68] = [
         Self::Add,
         Self::Sub,
         Self::Mul,
@@ -201,12 +232,26 @@ impl Operator {
         Self::Log1p,
         Self::Cbrt,
         Self::Tanh,
+        Self::Asinh,
+        Self::Acosh,
+        Self::Atanh,
+        Self::Erf,
         Self::Floor,
         Self::Ceil,
         Self::Round,
         Self::Trunc,
         Self::Hypot,
         Self::Atan2,
+        Self::CopySign,
+        Self::Fma,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
+        Self::ShiftLeft,
+        Self::ShiftRight,
+        Self::PopCount,
+        Self::LeadingZeros,
+        Self::TrailingZeros,
         Self::IsNan,
         Self::IsInf,
         Self::IsFinite,
@@ -279,6 +324,20 @@ impl Operator {
             Self::Ceil => ("ceil", Style::Call),
             Self::Hypot => ("hypot", Style::Call),
             Self::Atan2 => ("atan2", Style::Call),
+            Self::Asinh => ("asinh", Style::Call),
+            Self::Acosh => ("acosh", Style::Call),
+            Self::Atanh => ("atanh", Style::Call),
+            Self::Erf => ("erf", Style::Call),
+            Self::CopySign => ("copysign", Style::Call),
+            Self::Fma => ("fma", Style::Call),
+            Self::BitAnd => ("bitand", Style::Call),
+            Self::BitOr => ("bitor", Style::Call),
+            Self::BitXor => ("bitxor", Style::Call),
+            Self::ShiftLeft => ("shl", Style::Call),
+            Self::ShiftRight => ("shr", Style::Call),
+            Self::PopCount => ("popcount", Style::Call),
+            Self::LeadingZeros => ("clz", Style::Call),
+            Self::TrailingZeros => ("ctz", Style::Call),
             Self::IsNan => ("isnan", Style::Call),
             Self::IsInf => ("isinf", Style::Call),
             Self::IsFinite => ("isfinite", Style::Call),
@@ -322,13 +381,16 @@ impl Operator {
     }
 
     /// Every operator that reduces.
-    pub const REDUCTIONS: [Self; 6] = [
+    pub const REDUCTIONS: [Self; 9] = [
         Self::Add,
         Self::Mul,
         Self::Min,
         Self::Max,
         Self::Or,
         Self::And,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
     ];
 
     /// The name of a reduction with this operator, as `sum` in `sum{k}(…)`;
@@ -337,7 +399,13 @@ impl Operator {
         match self {
             Self::Add => Some("sum"),
             Self::Mul => Some("prod"),
-            Self::Min | Self::Max | Self::Or | Self::And => Some(self.symbol()),
+            Self::Min
+            | Self::Max
+            | Self::Or
+            | Self::And
+            | Self::BitAnd
+            | Self::BitOr
+            | Self::BitXor => Some(self.symbol()),
             Self::Defined(function) if function.reduces() => Some(function.name()),
             _ => None,
         }
@@ -358,88 +426,6 @@ impl Operator {
     pub fn reduction(name: &str) -> Option<Self> {
         let named = |op: &Self| op.reduction_name() == Some(name);
         Self::REDUCTIONS.into_iter().find(named)
-    }
-
-    /// How many arguments the operator takes.
-    pub fn arity(&self) -> usize {
-        match (self, self.style()) {
-            (Self::Defined(function), _) => function.arity(),
-            (Self::Select, _) => 3,
-            (Self::Pow | Self::Hypot | Self::Atan2 | Self::Min | Self::Max, _)
-            | (_, Style::Infix(_)) => 2,
-            (_, Style::Prefix(_) | Style::Call) => 1,
-        }
-    }
-
-    /// Whether the result is a truth value whatever the arguments are.
-    pub fn is_predicate(&self) -> bool {
-        let asks = matches!(
-            self,
-            Self::IsNan | Self::IsInf | Self::IsFinite | Self::IsStored
-        );
-        asks || self.is_comparison()
-    }
-
-    /// Whether it compares two values.
-    pub fn is_comparison(&self) -> bool {
-        matches!(
-            self,
-            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge
-        )
-    }
-
-    /// Whether arguments are truth values only.
-    pub fn is_logical(&self) -> bool {
-        matches!(self, Self::Not | Self::And | Self::Or)
-    }
-
-    /// The type of the result, given those of the arguments.
-    ///
-    /// # Panics
-    /// If a function of the user does not take such arguments.
-    pub fn result_type(&self, args: &[ElementType]) -> ElementType {
-        let last = *args.last().expect("every operator has an argument");
-        match self {
-            Self::Defined(function) => function.body(args).expect("calls are typed").element(),
-            _ if self.is_predicate() => ElementType::Bool,
-            Self::Abs | Self::Real | Self::Imag => last.part(),
-            _ => last,
-        }
-    }
-
-    /// Whether arguments of this kind have a meaning. The first argument of
-    /// `select` is `bool` always; a function of the user says by its body.
-    pub fn takes_kind(&self, kind: Kind) -> bool {
-        match self {
-            Self::Defined(_) => true,
-            Self::Div | Self::Sqrt | Self::Exp | Self::Log => {
-                matches!(kind, Kind::Float | Kind::Complex)
-            }
-            Self::Sub
-            | Self::Neg
-            | Self::Abs
-            | Self::Conj
-            | Self::Real
-            | Self::Imag
-            | Self::Pow => kind != Kind::Bool,
-            Self::FloorDiv | Self::Mod | Self::Relu | Self::Sign => {
-                !matches!(kind, Kind::Bool | Kind::Complex)
-            }
-            Self::Not | Self::And | Self::Or => kind == Kind::Bool,
-            Self::Min | Self::Max | Self::Lt | Self::Le | Self::Gt | Self::Ge => {
-                kind != Kind::Complex
-            }
-            Self::Add | Self::Mul | Self::Select | Self::Eq | Self::Ne | Self::IsStored => true,
-            // The other functions.
-            _ => kind == Kind::Float,
-        }
-    }
-
-    /// Whether the operator computes on values of this type, as it does on those
-    /// of a [kind that it takes](Self::takes_kind), but for types that are
-    /// [computed with](ElementType::computed) as others.
-    pub fn takes(&self, element: ElementType) -> bool {
-        element == element.computed() && self.takes_kind(element.kind())
     }
 }
 

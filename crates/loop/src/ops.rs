@@ -20,7 +20,7 @@
 //!
 //! Operands of types that the verifier rejects are a broken invariant and panic.
 
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Elementary, Scalar};
 
 use crate::complex::{Operation, Outcome, evaluate_f32, evaluate_f64};
 use crate::ir::{BinaryOp, Failure, Intrinsic, UnaryOp};
@@ -62,6 +62,9 @@ pub fn unary(op: UnaryOp, value: Scalar) -> Scalar {
             match op {
                 UnaryOp::Neg => Scalar::$kind($v.wrapping_neg()),
                 UnaryOp::Abs => Scalar::$kind($v.wrapping_abs()),
+                UnaryOp::PopCount => Scalar::$kind($v.count_ones() as _),
+                UnaryOp::LeadingZeros => Scalar::$kind($v.leading_zeros() as _),
+                UnaryOp::TrailingZeros => Scalar::$kind($v.trailing_zeros() as _),
                 _ => panic!("no {op:?} of {}", value.element()),
             }
         };
@@ -71,6 +74,9 @@ pub fn unary(op: UnaryOp, value: Scalar) -> Scalar {
             match op {
                 UnaryOp::Neg => Scalar::$kind($v.wrapping_neg()),
                 UnaryOp::Abs => value,
+                UnaryOp::PopCount => Scalar::$kind($v.count_ones() as _),
+                UnaryOp::LeadingZeros => Scalar::$kind($v.leading_zeros() as _),
+                UnaryOp::TrailingZeros => Scalar::$kind($v.trailing_zeros() as _),
                 _ => panic!("no {op:?} of {}", value.element()),
             }
         };
@@ -124,6 +130,8 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
                 BinaryOp::BitAnd => Ok(Scalar::$kind($a & $b)),
                 BinaryOp::BitOr => Ok(Scalar::$kind($a | $b)),
                 BinaryOp::BitXor => Ok(Scalar::$kind($a ^ $b)),
+                BinaryOp::ShiftLeft => Ok(Scalar::$kind($a.wrapping_shl($b as u32))),
+                BinaryOp::ShiftRight => Ok(Scalar::$kind($a.wrapping_shr($b as u32))),
                 _ => Ok(compare(op, $a, $b)),
             }
         };
@@ -144,12 +152,6 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Result<Scalar, Failu
         };
     }
     match (left, right) {
-        (Scalar::I64(a), Scalar::I64(n)) if op == BinaryOp::ShiftLeft => {
-            Ok(Scalar::I64(a.wrapping_shl(n as u32)))
-        }
-        (Scalar::I64(a), Scalar::I64(n)) if op == BinaryOp::ShiftRight => {
-            Ok(Scalar::I64(a.wrapping_shr(n as u32)))
-        }
         (Scalar::I8(a), Scalar::I8(b)) => integer!(I8, i8, a, b),
         (Scalar::I16(a), Scalar::I16(b)) => integer!(I16, i16, a, b),
         (Scalar::I32(a), Scalar::I32(b)) => integer!(I32, i32, a, b),
@@ -236,7 +238,7 @@ pub fn cast(element: ElementType, value: Scalar) -> Result<Scalar, Failure> {
 /// [`Failure::NegativePower`] for `pow` of integers.
 pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Result<Scalar, Failure> {
     macro_rules! float {
-        ($kind:ident, $x:expr, $y:expr) => {
+        ($kind:ident, $x:expr, $y:expr, $z:expr) => {
             Scalar::$kind(match function {
                 Intrinsic::Sqrt => $x.sqrt(),
                 Intrinsic::Exp => $x.exp(),
@@ -263,6 +265,12 @@ pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Result<Scalar, Failure
                 Intrinsic::Pow => $x.powf($y),
                 Intrinsic::Hypot => $x.hypot($y),
                 Intrinsic::Atan2 => $x.atan2($y),
+                Intrinsic::Asinh => $x.c_asinh(),
+                Intrinsic::Acosh => $x.c_acosh(),
+                Intrinsic::Atanh => $x.c_atanh(),
+                Intrinsic::Erf => $x.c_erf(),
+                Intrinsic::CopySign => $x.copysign($y),
+                Intrinsic::Fma => $x.mul_add($y, $z),
             })
         };
     }
@@ -273,10 +281,11 @@ pub fn call(function: Intrinsic, arguments: &[Scalar]) -> Result<Scalar, Failure
     {
         return power(arguments[0].element(), base, exponent);
     }
-    Ok(match (arguments[0], arguments.last()) {
-        (Scalar::F32(x), Some(Scalar::F32(y))) => float!(F32, x, *y),
-        (Scalar::F64(x), Some(Scalar::F64(y))) => float!(F64, x, *y),
-        (Scalar::C64(_) | Scalar::C128(_), _) => complex(Operation::Call(function), arguments),
+    let at = |n: usize| arguments[n.min(arguments.len() - 1)];
+    Ok(match (at(0), at(1), at(2)) {
+        (Scalar::F32(x), Scalar::F32(y), Scalar::F32(z)) => float!(F32, x, y, z),
+        (Scalar::F64(x), Scalar::F64(y), Scalar::F64(z)) => float!(F64, x, y, z),
+        (Scalar::C64(_) | Scalar::C128(_), ..) => complex(Operation::Call(function), arguments),
         _ => panic!("`{}` of {arguments:?}", function.name()),
     })
 }

@@ -45,10 +45,10 @@ use crate::ir::{BinaryOp, Failure, Intrinsic};
 
 /// Names that the language keeps for itself.
 const KEYWORDS: &[&str] = &[
-    "abs", "alloc", "and", "as", "conj", "else", "extent", "fail", "false", "fill", "fn", "for",
-    "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own", "parallel", "pass",
-    "prefetch", "chunks", "read", "real", "resize", "select", "sort", "true", "turn", "unroll",
-    "var", "while", "with", "write",
+    "abs", "alloc", "and", "as", "clz", "conj", "ctz", "else", "extent", "fail", "false", "fill",
+    "fn", "for", "grow", "if", "imag", "in", "let", "max", "min", "not", "or", "out", "own",
+    "parallel", "pass", "popcount", "prefetch", "chunks", "read", "real", "resize", "select",
+    "sort", "true", "turn", "unroll", "var", "while", "with", "write",
 ];
 
 /// Operators that combine in place, as in `t += e`.

@@ -1,7 +1,7 @@
 //! Operators of index notation as expressions of the loop IR.
 
 use sparsec_base::arena::Id;
-use sparsec_base::{ElementType, Scalar};
+use sparsec_base::{ElementType, Kind, Scalar};
 use sparsec_index::function::Body;
 use sparsec_index::{Expr as Value, Operator};
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, Intrinsic, UnaryOp};
@@ -32,6 +32,17 @@ pub(crate) fn apply(op: &Operator, element: ElementType, args: Vec<Expr>) -> Exp
         Operator::Imag => element.zero().into(),
         // What a function of the user is given is there.
         Operator::IsStored => Scalar::Bool(true).into(),
+        Operator::PopCount => Expr::Unary(UnaryOp::PopCount, Box::new(next())),
+        Operator::LeadingZeros => Expr::Unary(UnaryOp::LeadingZeros, Box::new(next())),
+        Operator::TrailingZeros => Expr::Unary(UnaryOp::TrailingZeros, Box::new(next())),
+        Operator::ShiftLeft => {
+            let value = next();
+            shifted(BinaryOp::ShiftLeft, element, value, next())
+        }
+        Operator::ShiftRight => {
+            let value = next();
+            shifted(BinaryOp::ShiftRight, element, value, next())
+        }
         Operator::Relu => next().binary(BinaryOp::Max, element.zero()),
         Operator::Sign => sign(element, next()),
         Operator::IsNan => {
@@ -67,6 +78,9 @@ pub(crate) fn binary(op: &Operator, element: ElementType) -> Option<BinaryOp> {
         Operator::Max => BinaryOp::Max,
         Operator::And => BinaryOp::And,
         Operator::Or => BinaryOp::Or,
+        Operator::BitAnd => BinaryOp::BitAnd,
+        Operator::BitOr => BinaryOp::BitOr,
+        Operator::BitXor => BinaryOp::BitXor,
         Operator::Eq => BinaryOp::Eq,
         Operator::Ne => BinaryOp::Ne,
         Operator::Lt => BinaryOp::Lt,
@@ -102,10 +116,47 @@ fn intrinsic(op: &Operator) -> Option<Intrinsic> {
         Operator::Trunc => Intrinsic::Trunc,
         Operator::Hypot => Intrinsic::Hypot,
         Operator::Atan2 => Intrinsic::Atan2,
+        Operator::Asinh => Intrinsic::Asinh,
+        Operator::Acosh => Intrinsic::Acosh,
+        Operator::Atanh => Intrinsic::Atanh,
+        Operator::Erf => Intrinsic::Erf,
+        Operator::CopySign => Intrinsic::CopySign,
+        Operator::Fma => Intrinsic::Fma,
         Operator::Floor => Intrinsic::Floor,
         Operator::Ceil => Intrinsic::Ceil,
         _ => return None,
     })
+}
+
+/// A shift by any amount. The loop IR takes amounts modulo the width of the type.
+fn shifted(op: BinaryOp, element: ElementType, value: Expr, amount: Expr) -> Expr {
+    let width = 8 * element.size() as i64;
+    if let Expr::Const(by) = amount
+        && by
+            .to_integer()
+            .is_some_and(|by| (0..width.into()).contains(&by))
+    {
+        return value.binary(op, amount);
+    }
+    let natural = match element {
+        ElementType::I8 => ElementType::U8,
+        ElementType::I16 => ElementType::U16,
+        ElementType::I32 => ElementType::U32,
+        ElementType::I64 => ElementType::U64,
+        natural => natural,
+    };
+    let cast = |to, value| Expr::Cast(to, Box::new(value));
+    let by = cast(natural, amount.clone());
+    let number = |n| Expr::Const(Scalar::from_i64(natural, n));
+    if op == BinaryOp::ShiftRight && element.kind() == Kind::Signed {
+        let by = by.binary(BinaryOp::Min, number(width - 1));
+        return value.binary(op, cast(element, by));
+    }
+    Expr::Select {
+        condition: Box::new(by.binary(BinaryOp::Lt, number(width))),
+        then: Box::new(value.binary(op, amount)),
+        otherwise: Box::new(element.zero().into()),
+    }
 }
 
 fn absolute(value: Expr) -> Expr {

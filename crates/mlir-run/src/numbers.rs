@@ -1,8 +1,8 @@
 //! Operations of `arith`, `math` and `complex`.
 //!
 //! One translation serves values of a run and expressions of kernels: an [`Algebra`] applies the
-//! operators of [`sparsec_index`]. Operations on bits, and those that the operators would round
-//! otherwise, are defined on values alone (`bits`).
+//! operators of [`sparsec_index`]. Bits of floats and functions of complex numbers have no operator:
+//! they are defined on values alone (`bits`).
 //!
 //! Integers have no sign: an operation such as `divui` takes its operands as unsigned.
 
@@ -219,14 +219,26 @@ impl<A: Algebra> Calculator<'_, A> {
         let natural = |op| self.as_type(without, ty, op, args).map(Some);
         match word {
             "addi" | "subi" | "xori" if is_truth => plain(Operator::Ne),
-            "muli" | "andi" if is_truth => plain(Operator::And),
-            "ori" if is_truth => plain(Operator::Or),
+            // The truth value `true` is -1 with a sign.
+            "muli" | "andi" | "minui" | "maxsi" if is_truth => plain(Operator::And),
+            "ori" | "maxui" | "minsi" if is_truth => plain(Operator::Or),
+            "shli" | "shrui" if is_truth => {
+                let is_unmoved = self.op(Operator::Not, &[b])?;
+                self.op(Operator::And, &[a, &is_unmoved]).map(Some)
+            }
+            "shrsi" if is_truth => Ok(Some(a.clone())),
             "addi" => plain(Operator::Add),
             "subi" => plain(Operator::Sub),
             "muli" => plain(Operator::Mul),
             _ if is_truth && word != "cmpi" => Ok(None),
             "divui" => natural(Operator::FloorDiv),
             "remui" => natural(Operator::Mod),
+            "andi" => plain(Operator::BitAnd),
+            "ori" => plain(Operator::BitOr),
+            "xori" => plain(Operator::BitXor),
+            "shli" => plain(Operator::ShiftLeft),
+            "shrsi" => plain(Operator::ShiftRight),
+            "shrui" => natural(Operator::ShiftRight),
             "maxui" => natural(Operator::Max),
             "minui" => natural(Operator::Min),
             "maxsi" => plain(Operator::Max),
@@ -312,7 +324,6 @@ impl<A: Algebra> Calculator<'_, A> {
                 _ => Operator::Ge,
             },
         };
-        // The truth value `true` is -1 with a sign.
         let compared = match (ty, predicate.starts_with('u')) {
             (ElementType::Bool, true) => ElementType::U8,
             (ElementType::Bool, false) => {

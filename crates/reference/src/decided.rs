@@ -57,6 +57,19 @@ pub(crate) fn decided(op: &Operator, fills: &[Value], args: &[Entry]) -> Option<
                 .filter(|exponent| exponent.is_zero());
             base.or(exponent).map(|value| value.element().one())
         }
+        Operator::ShiftLeft | Operator::CopySign => {
+            let moved = unstored(0).filter(|value| value.is_zero());
+            moved.map(|value| value.element().zero())
+        }
+        // Of no bits, and of ones alone.
+        Operator::ShiftRight => {
+            unstored(0).filter(|value| value.is_zero() || value.to_integer() == Some(-1))
+        }
+        Operator::Fma => {
+            let is_zero = |at: usize| unstored(at).is_some_and(|value| value.is_zero());
+            let sum = unstored(2).filter(|_| is_zero(0) || is_zero(1))?;
+            op.evaluate_unstored(&[sum.element().zero(), sum.element().zero(), sum])
+        }
         Operator::Add | Operator::Sub | Operator::Div => {
             // What is so where nothing is stored stays so: an infinity in a sum, a
             // zero over something.

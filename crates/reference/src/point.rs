@@ -111,6 +111,9 @@ pub(crate) fn apply(op: &Operator, args: &[Entry]) -> Entry {
             Some(entry) => entry.value,
             None => binary(op, left.value, right.value, stored),
         },
+        [a, b, c] if *op == Operator::Fma => {
+            (|| evaluate(op, &[a.value?, b.value?, c.value?], stored))()
+        }
         [condition, then, otherwise] => match condition.value {
             Ok(Scalar::Bool(true)) => then.value,
             Ok(_) => otherwise.value,

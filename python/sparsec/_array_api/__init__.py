@@ -22,8 +22,7 @@ Left out, since a sparse tensor has no good answer:
 =========================================  ==================================================
 left out                                   because
 =========================================  ==================================================
-`signbit`, `copysign`, `nextafter`         the sign of a zero that is not stored is not defined
-`bitwise_*` of integers                    index notation has no operators on bits
+`nextafter`                                entries that are not stored would become tiny numbers
 complex `sin`, `log2`, `expm1`, ...        index notation has `sqrt`, `exp`, `log`, `pow` of them
 `cumulative_sum`, `cumulative_prod`        each entry of the result differs: it is dense
 `sort`, `argsort`, `unique_all`,           the same; `unique_values` and `unique_counts` are there

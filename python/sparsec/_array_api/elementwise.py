@@ -11,18 +11,19 @@ from typing import Any, Callable
 import numpy as np
 
 from .._errors import failure
-from .._forms import ACOSH, ASINH, ATANH, LOGADDEXP
-from .._operators import apply
+from .._forms import LOGADDEXP
+from .._operators import SIGNBIT, apply, of_bits
 from .._tensor import Tensor
 
 __all__ = [
     "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
-    "bitwise_invert", "bitwise_or", "bitwise_xor", "ceil", "clip", "conj", "cos", "cosh",
+    "bitwise_invert", "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "ceil", "clip", "conj", "copysign", "cos", "cosh",
     "divide", "equal", "exp", "expm1", "floor", "floor_divide", "greater", "greater_equal",
     "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log10",
     "log1p", "log2", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor",
     "maximum", "minimum", "multiply", "negative", "not_equal", "positive", "pow", "real",
-    "reciprocal", "remainder", "round", "sign", "sin", "sinh", "sqrt", "square", "subtract",
+    "reciprocal", "remainder", "round", "sign", "signbit", "sin", "sinh", "sqrt", "square", "subtract",
     "tan", "tanh", "trunc", "where",
 ]
 
@@ -87,37 +88,37 @@ def _binary(name: str, form: str, text: str) -> Binary:
     return _named(function, name, text)  # type: ignore[no-any-return]
 
 
-def _of_bits(name: str, form: str) -> Binary:
+def _of_bits(name: str, text: str) -> Binary:
     def function(x1: Any, x2: Any, /) -> Tensor:
-        for x in (x1, x2):
-            if _kind(x) != "b":
-                raise _no_bits(name)
-        return apply(form, x1, x2)
+        return of_bits(name, x1, x2)
 
-    return _named(function, name, "The function on the bits of two truth values")  # type: ignore[no-any-return]
-
-
-def _no_bits(name: str) -> Exception:
-    return failure(
-        "E0208",
-        f"`{name}` is a function of truth values",
-        "index notation has no operators on bits of integers: use `to_numpy()`",
-    )
+    return _named(function, name, text)  # type: ignore[no-any-return]
 
 
 abs = _unary("abs", "abs({0})", "The absolute value; of complex numbers, a real one")
 acos = _unary("acos", "acos({0})", "The angle whose cosine is `x`")
-acosh = _unary("acosh", ACOSH, "The number whose hyperbolic cosine is `x`")
+acosh = _unary("acosh", "acosh({0})", "The number whose hyperbolic cosine is `x`")
 add = _binary("add", "{0} + {1}", "``x1 + x2``")
 asin = _unary("asin", "asin({0})", "The angle whose sine is `x`")
-asinh = _unary("asinh", ASINH, "The number whose hyperbolic sine is `x`")
+asinh = _unary("asinh", "asinh({0})", "The number whose hyperbolic sine is `x`")
 atan = _unary("atan", "atan({0})", "The angle whose tangent is `x`")
 atan2 = _binary("atan2", "atan2({0}, {1})", "The angle of the vector (x2, x1)")
-atanh = _unary("atanh", ATANH, "The number whose hyperbolic tangent is `x`")
-bitwise_and = _of_bits("bitwise_and", "({0} and {1})")
-bitwise_or = _of_bits("bitwise_or", "({0} or {1})")
-bitwise_xor = _of_bits("bitwise_xor", "{0} != {1}")
+atanh = _unary("atanh", "atanh({0})", "The number whose hyperbolic tangent is `x`")
+bitwise_and = _of_bits("bitwise_and", "The bits that both have; of truth values, ``x1 and x2``")
+bitwise_left_shift = _binary(
+    "bitwise_left_shift", "shl({0}, {1})", "The bits of `x1` moved up by `x2`, which is not negative"
+)
+bitwise_or = _of_bits("bitwise_or", "The bits that either has; of truth values, ``x1 or x2``")
+bitwise_right_shift = _binary(
+    "bitwise_right_shift",
+    "shr({0}, {1})",
+    "The bits of `x1` moved down by `x2`, which is not negative, with copies of its sign",
+)
+bitwise_xor = _of_bits("bitwise_xor", "The bits that one of the two has")
 ceil = _rounded("ceil", "The smallest integral value that is not below `x`")
+copysign = _binary(
+    "copysign", "copysign({0}, {1})", "`x1` with the sign of `x2`, which is plus if it is not stored"
+)
 conj = _unary("conj", "conj({0})", "The complex conjugate")
 cos = _unary("cos", "cos({0})", "The cosine")
 cosh = _unary("cosh", "cosh({0})", "The hyperbolic cosine")
@@ -158,6 +159,7 @@ real = _unary("real", "real({0})", "The real part")
 reciprocal = _unary("reciprocal", "1 / {0}", "``1 / x``")
 remainder = _binary("remainder", "{0} % {1}", "``x1 % x2``, with the sign of `x2`")
 round = _rounded("round", "The nearest integral value, the even one of two")
+signbit = _unary("signbit", SIGNBIT, "Whether `x` is below 0, or a -0 that is stored")
 sin = _unary("sin", "sin({0})", "The sine")
 sinh = _unary("sinh", "sinh({0})", "The hyperbolic sine")
 sqrt = _unary("sqrt", "sqrt({0})", "The square root")
@@ -169,10 +171,8 @@ trunc = _rounded("trunc", "The integral value next to `x` towards 0")
 
 
 def bitwise_invert(x: Any, /) -> Tensor:
-    """``not x``, of truth values; integers are refused."""
-    if _kind(x) != "b":
-        raise _no_bits("bitwise_invert")
-    return apply("not {0}", x)
+    """The bits that `x` has not; of truth values, ``not x``."""
+    return of_bits("invert", x)
 
 
 def sign(x: Any, /) -> Tensor:

@@ -101,14 +101,16 @@ Write the one that you mean. `y(i) min= ...` and the like reduce the whole right
     "These are the functions:
 
     abs sqrt cbrt exp exp2 expm1 log log2 log10 log1p pow hypot
-    sin cos tan asin acos atan atan2 sinh cosh tanh
+    sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh erf copysign fma
     floor ceil round trunc min max relu sign select isnan isinf isfinite conj real imag
+    bitand bitor bitxor shl shr popcount clz ctz
 
-and the names of types, which convert: `f32(x)`. `sum prod min max or and` with index variables in
+and the names of types, which convert: `f32(x)`. `sum prod min max or and bitand bitor bitxor` with index variables in
 braces reduce: `max{j}(A(i,j))`.";
     ARGUMENT_COUNT = "E0213", "a function with the wrong number of arguments",
-    "`pow`, `hypot`, `atan2`, `min` and `max` take two arguments, `select` takes three (a condition, the value where it
-holds, the value where not), and every other function takes one.
+    "`pow`, `hypot`, `atan2`, `copysign`, `min`, `max`, `bitand`, `bitor`, `bitxor`, `shl` and `shr` take two
+arguments, `select` (a condition, the value where it holds, the value where not) and `fma` take three, and
+every other function takes one.
 
     y(i) = max(a(i), b(i), c(i))
            ^^^ takes 2 arguments

@@ -1,3 +1,8 @@
+/* Both parts of a product are rounded as they are written. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize ("no-tree-slp-vectorize")
+#endif
+
 /* A complex number. */
 typedef struct sparsec_c64 {
   float re;

@@ -5,6 +5,7 @@
 //! | integer `+ - *`, `-a`, `abs`  | the low bits of the exact result          |
 //! | integer `a // b`, `a % b`     | floors; nothing where `b` is 0            |
 //! | integer `pow(a, b)`           | the low bits; nothing where `b` is negative |
+//! | integer `shl(a, b)`, `shr(a, b)` | `b` is a natural number of as many bits as `a` |
 //! | float `a // b`, `a % b`       | those of NumPy: floors, the rest is exact |
 //! | float `min max relu sign`     | `NaN` if an argument is `NaN`             |
 //! | float `sign` of a zero        | that zero                                 |
@@ -14,7 +15,7 @@
 //! kernels by our own: rounding of quotients and functions may differ, and the
 //! one checks the other.
 
-use sparsec_base::{Complex, Scalar};
+use sparsec_base::{Complex, Elementary, Scalar};
 
 use super::Operator;
 
@@ -35,6 +36,12 @@ impl Operator {
             [left, right] => self.binary(left, right),
             [Scalar::Bool(condition), left, right] if *self == Self::Select => {
                 Some(if condition { left } else { right })
+            }
+            [Scalar::F32(a), Scalar::F32(b), Scalar::F32(c)] if *self == Self::Fma => {
+                Some(Scalar::F32(a.mul_add(b, c)))
+            }
+            [Scalar::F64(a), Scalar::F64(b), Scalar::F64(c)] if *self == Self::Fma => {
+                Some(Scalar::F64(a.mul_add(b, c)))
             }
             _ => self.refuse(args),
         }
@@ -118,6 +125,9 @@ impl Operator {
                     Self::Sign => $sign,
                     Self::Conj | Self::Real => $v,
                     Self::Imag => 0,
+                    Self::PopCount => $v.count_ones() as _,
+                    Self::LeadingZeros => $v.leading_zeros() as _,
+                    Self::TrailingZeros => $v.trailing_zeros() as _,
                     _ => self.refuse(&[value]),
                 })
             };
@@ -162,6 +172,10 @@ impl Operator {
                     Self::Log10 => $v.log10(),
                     Self::Log1p => $v.ln_1p(),
                     Self::Cbrt => $v.cbrt(),
+                    Self::Asinh => $v.c_asinh(),
+                    Self::Acosh => $v.c_acosh(),
+                    Self::Atanh => $v.c_atanh(),
+                    Self::Erf => $v.c_erf(),
                     Self::Round => $v.round_ties_even(),
                     Self::Trunc => $v.trunc(),
                     Self::Floor => $v.floor(),
@@ -223,6 +237,15 @@ impl Operator {
                     Self::FloorDiv => floor_div($a.into(), $b.into())? as $ty,
                     Self::Mod => floor_mod($a.into(), $b.into())? as $ty,
                     Self::Pow => integer_power($a.into(), $b.into())? as $ty,
+                    Self::BitAnd => $a & $b,
+                    Self::BitOr => $a | $b,
+                    Self::BitXor => $a ^ $b,
+                    Self::ShiftLeft => $a.checked_shl(amount($b.into(), <$ty>::BITS)).unwrap_or(0),
+                    Self::ShiftRight => match $a.checked_shr(amount($b.into(), <$ty>::BITS)) {
+                        Some(moved) => moved,
+                        // Copies of the sign alone.
+                        None => ($a >> (<$ty>::BITS - 1)) >> 1,
+                    },
                     Self::Min => $a.min($b),
                     Self::Max => $a.max($b),
                     _ => return Some(Scalar::Bool(self.compare($a, $b))),
@@ -241,6 +264,7 @@ impl Operator {
                     Self::Pow => $a.powf($b),
                     Self::Hypot => $a.hypot($b),
                     Self::Atan2 => $a.atan2($b),
+                    Self::CopySign => $a.copysign($b),
                     Self::Min if $a.is_nan() || $a < $b => $a,
                     Self::Max if $a.is_nan() || $a > $b => $a,
                     Self::Min | Self::Max => $b,
@@ -311,6 +335,14 @@ fn floor_div(a: i128, b: i128) -> Option<i128> {
 
 fn floor_mod(a: i128, b: i128) -> Option<i128> {
     floor_div(a, b).map(|quotient| a - quotient * b)
+}
+
+/// The amount of a shift, without a sign; `width` if it is that or more.
+fn amount(b: i128, width: u32) -> u32 {
+    match u32::try_from(b) {
+        Ok(b) => b.min(width),
+        Err(_) => width,
+    }
 }
 
 /// The low bits of `a` to the power `b`, which is not negative.

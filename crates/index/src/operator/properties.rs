@@ -41,6 +41,7 @@ impl Operator {
             (Self::Add, Self::Min | Self::Max) => element.is_float(),
             (Self::Min, Self::Max) | (Self::Max, Self::Min) => true,
             (Self::And, Self::Or) | (Self::Or, Self::And) => true,
+            (Self::BitAnd, Self::BitOr | Self::BitXor) | (Self::BitOr, Self::BitAnd) => true,
             _ => false,
         }
     }
@@ -48,7 +49,7 @@ impl Operator {
     /// Whether `a op a` is `a`.
     pub fn is_idempotent(&self, element: ElementType) -> bool {
         match self {
-            Self::Min | Self::Max | Self::Or | Self::And => true,
+            Self::Min | Self::Max | Self::Or | Self::And | Self::BitAnd | Self::BitOr => true,
             Self::Add | Self::Mul => element == ElementType::Bool,
             Self::Defined(function) => function.is_idempotent(),
             _ => false,
@@ -71,6 +72,9 @@ impl Operator {
     /// | `least <= x`, `x <= greatest` | the bound, but for `NaN`: `true` of integers  |
     /// | `pow(x, 0)`, `pow(1, y)` | that argument: 1, of floats                        |
     /// | `inf + x`, `x - inf`, `0 / x` | that argument, unless the fill of `x` makes it `NaN` |
+    /// | `shl(0, n)`, `shr(0, n)`, `shr(-1, n)` | that argument                        |
+    /// | `copysign(0, x)`      | that argument: 0                                      |
+    /// | `fma(0, x, y)`, `fma(x, 0, y)` | the factor and `y`: `y`                      |
     /// | `isstored(x)`         | `x`, whatever its fill: `false`                       |
     /// | any                   | all arguments                                         |
     pub fn decisions(&self, fills: &[Option<Scalar>]) -> Vec<Decision> {
@@ -103,6 +107,15 @@ impl Operator {
                 args: vec![1, 2],
                 value,
             }));
+        }
+        if let (Self::Fma, [a, b, Some(value)]) = (self, fills) {
+            for (at, factor) in [a, b].into_iter().enumerate() {
+                if factor.is_some_and(|factor| factor.is_zero()) {
+                    let args = vec![at, 2];
+                    let value = plain(*value);
+                    decisions.push(Decision { args, value });
+                }
+            }
         }
         if decisions.is_empty()
             && let Some(fills) = fills.iter().copied().collect::<Option<Vec<Scalar>>>()
@@ -156,6 +169,10 @@ impl Operator {
                 return Some(element.one());
             }
             (Self::Pow, 1) if element.is_float() && fill.is_zero() => return Some(element.one()),
+            (Self::ShiftLeft | Self::ShiftRight | Self::CopySign, 0) if fill.is_zero() => {
+                return Some(element.zero());
+            }
+            (Self::ShiftRight, 0) if fill.to_integer() == Some(-1) => return Some(fill),
             _ => return None,
         };
         Some(Scalar::Bool(truth))
@@ -188,7 +205,8 @@ impl Operator {
             self.symbol()
         );
         match self {
-            Self::Mul | Self::And => Some(element.zero()),
+            Self::Mul | Self::And | Self::BitAnd => Some(element.zero()),
+            Self::BitOr => Some(Scalar::from_i64(element, -1)),
             Self::Or => Some(element.one()),
             Self::Add if element == ElementType::Bool => Some(Scalar::Bool(true)),
             Self::Min => least(element),
@@ -203,8 +221,9 @@ impl Operator {
     /// reduce.
     pub fn identity(&self, element: ElementType) -> Option<Scalar> {
         match self {
-            Self::Add => Some(element.zero()),
+            Self::Add | Self::BitOr | Self::BitXor => Some(element.zero()),
             Self::Mul => Some(element.one()),
+            Self::BitAnd => Some(Scalar::from_i64(element, -1)),
             Self::Or => Some(Scalar::Bool(false)),
             Self::And => Some(Scalar::Bool(true)),
             Self::Min => greatest(element),
@@ -228,7 +247,7 @@ impl Operator {
     /// that of `a - 0` and `a / 1`.
     pub fn right_identity(&self, element: ElementType) -> Option<Scalar> {
         match self {
-            Self::Sub => Some(element.zero()),
+            Self::Sub | Self::ShiftLeft | Self::ShiftRight => Some(element.zero()),
             Self::Div | Self::Pow => Some(element.one()),
             _ => self.left_identity(element),
         }

@@ -1,4 +1,4 @@
-use sparsec_base::{Complex, Scalar};
+use sparsec_base::{Complex, ElementType, Scalar};
 
 use super::properties::{greatest, least};
 use super::*;

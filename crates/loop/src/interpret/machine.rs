@@ -397,7 +397,7 @@ impl<'f> Machine<'f> {
             Expr::Unary(op, value) => ops::unary(*op, self.eval(value)?),
             Expr::Binary(op, left, right) => self.binary(*op, self.eval(left)?, right)?,
             Expr::Call(function, arguments) => {
-                let mut values = [Scalar::Bool(false); 2];
+                let mut values = [Scalar::Bool(false); 3];
                 for (value, argument) in values.iter_mut().zip(arguments) {
                     *value = self.eval(argument)?;
                 }

@@ -26,6 +26,12 @@ pub enum UnaryOp {
     Real,
     /// The imaginary part of a complex number.
     Imag,
+    /// The number of ones in the bits of an integer.
+    PopCount,
+    /// The number of zeros above the highest one of an integer; its width, of 0.
+    LeadingZeros,
+    /// The number of zeros below the lowest one of an integer; its width, of 0.
+    TrailingZeros,
 }
 
 /// Operations on two values of one type. The result has that type, except
@@ -58,9 +64,9 @@ pub enum BinaryOp {
     BitOr,
     /// `^`: the bits that one of the integers has.
     BitXor,
-    /// `<<`: the product with a power of two, of `i64`.
+    /// `<<`: the product with a power of two, of integers; the power is taken modulo the width.
     ShiftLeft,
-    /// `>>`: the floor of the quotient by a power of two, of `i64`.
+    /// `>>`: the floor of the quotient by a power of two, of integers, likewise.
     ShiftRight,
     /// `==`
     Eq,
@@ -129,17 +135,41 @@ pub enum Intrinsic {
     Hypot,
     /// The angle of the vector (y, x): its arguments come in this order.
     Atan2,
+    /// The number whose hyperbolic sine is x.
+    Asinh,
+    /// The number from 0 on whose hyperbolic cosine is x.
+    Acosh,
+    /// The number whose hyperbolic tangent is x.
+    Atanh,
+    /// The error function.
+    Erf,
+    /// x with the sign of y.
+    CopySign,
+    /// x y + z, rounded once.
+    Fma,
 }
 
 impl UnaryOp {
     /// All operations.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 9] = [
         Self::Neg,
         Self::Abs,
         Self::Not,
         Self::Conj,
         Self::Real,
         Self::Imag,
+        Self::PopCount,
+        Self::LeadingZeros,
+        Self::TrailingZeros,
+    ];
+
+    /// Those of integers.
+    pub const OF_INTEGERS: [Self; 5] = [
+        Self::Neg,
+        Self::Abs,
+        Self::PopCount,
+        Self::LeadingZeros,
+        Self::TrailingZeros,
     ];
 
     /// The symbol or name in text.
@@ -151,6 +181,9 @@ impl UnaryOp {
             Self::Conj => "conj",
             Self::Real => "real",
             Self::Imag => "imag",
+            Self::PopCount => "popcount",
+            Self::LeadingZeros => "clz",
+            Self::TrailingZeros => "ctz",
         }
     }
 
@@ -163,7 +196,7 @@ impl UnaryOp {
     pub fn result_type(self, operand: ElementType) -> ElementType {
         match self {
             Self::Abs | Self::Real | Self::Imag => operand.part(),
-            Self::Neg | Self::Not | Self::Conj => operand,
+            _ => operand,
         }
     }
 }
@@ -207,7 +240,7 @@ impl BinaryOp {
 
 impl Intrinsic {
     /// All functions.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 31] = [
         Self::Sqrt,
         Self::Exp,
         Self::Log,
@@ -233,6 +266,12 @@ impl Intrinsic {
         Self::Trunc,
         Self::Hypot,
         Self::Atan2,
+        Self::Asinh,
+        Self::Acosh,
+        Self::Atanh,
+        Self::Erf,
+        Self::CopySign,
+        Self::Fma,
     ];
 
     /// The name in text and, for doubles, in the C library.
@@ -263,13 +302,20 @@ impl Intrinsic {
             Self::Ceil => "ceil",
             Self::Hypot => "hypot",
             Self::Atan2 => "atan2",
+            Self::Asinh => "asinh",
+            Self::Acosh => "acosh",
+            Self::Atanh => "atanh",
+            Self::Erf => "erf",
+            Self::CopySign => "copysign",
+            Self::Fma => "fma",
         }
     }
 
     /// How many arguments it takes.
     pub fn arity(self) -> usize {
         match self {
-            Self::Pow | Self::Hypot | Self::Atan2 => 2,
+            Self::Fma => 3,
+            Self::Pow | Self::Hypot | Self::Atan2 | Self::CopySign => 2,
             _ => 1,
         }
     }
@@ -279,7 +325,13 @@ impl Intrinsic {
     pub fn is_exact(self) -> bool {
         matches!(
             self,
-            Self::Sqrt | Self::Floor | Self::Ceil | Self::Round | Self::Trunc
+            Self::Sqrt
+                | Self::Floor
+                | Self::Ceil
+                | Self::Round
+                | Self::Trunc
+                | Self::CopySign
+                | Self::Fma
         )
     }
 

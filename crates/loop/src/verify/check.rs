@@ -417,6 +417,9 @@ impl<'f> Checker<'f> {
                 UnaryOp::Neg | UnaryOp::Abs => element != ElementType::Bool,
                 UnaryOp::Not => element == ElementType::Bool,
                 UnaryOp::Conj | UnaryOp::Real | UnaryOp::Imag => element.is_complex(),
+                UnaryOp::PopCount | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros => {
+                    element.is_integer()
+                }
             };
         match takes {
             true => Ok(op.result_type(element)),
@@ -480,8 +483,11 @@ fn accepts(op: BinaryOp, element: ElementType) -> bool {
         BinaryOp::FloorDiv | BinaryOp::Mod => element != ElementType::Bool && !element.is_complex(),
         BinaryOp::Div => element.is_float() || element.is_complex(),
         BinaryOp::And | BinaryOp::Or => element == ElementType::Bool,
-        BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor => element.is_integer(),
-        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => element == ElementType::I64,
+        BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor
+        | BinaryOp::ShiftLeft
+        | BinaryOp::ShiftRight => element.is_integer(),
         BinaryOp::Eq | BinaryOp::Ne => true,
         _ => !element.is_complex(),
     };

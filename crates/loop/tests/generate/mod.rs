@@ -347,12 +347,9 @@ impl Generator<'_> {
             ElementType::Bool => self.pick(&[And, Or, Min, Max]),
             _ if element.is_complex() => self.pick(&[Add, Mul, Sub, Div]),
             _ if element.is_float() => self.pick(&[Add, Mul, Sub, Div, Min, Max, FloorDiv, Mod]),
-            ElementType::I64 => self.pick(&[
+            _ => self.pick(&[
                 Add, Mul, Sub, BitAnd, BitOr, BitXor, ShiftLeft, ShiftRight, Min, Max, FloorDiv,
                 Mod,
-            ]),
-            _ => self.pick(&[
-                Add, Mul, Sub, BitAnd, BitOr, BitXor, Min, Max, FloorDiv, Mod,
             ]),
         }
     }
@@ -397,7 +394,8 @@ impl Generator<'_> {
                 let ops: &[UnaryOp] = match element {
                     ElementType::Bool => &[UnaryOp::Not],
                     _ if element.is_complex() => &[UnaryOp::Neg, UnaryOp::Conj],
-                    _ => &[UnaryOp::Neg, UnaryOp::Abs],
+                    _ if element.is_float() => &[UnaryOp::Neg, UnaryOp::Abs],
+                    _ => &UnaryOp::OF_INTEGERS,
                 };
                 let op = self.pick(ops);
                 Expr::Unary(op, Box::new(self.expr(element, depth - 1)))

@@ -81,7 +81,7 @@ impl Maker<'_> {
             (Body::Accumulate(op), [input, ..]) => self.reduced(op, before, cast(input)?)?,
             (Body::Multiply, [a, b]) => {
                 let product = self.apply(Operator::Mul, &[&cast(a)?, &cast(b)?])?;
-                self.reduced(&Operator::Add, before, product)?
+                self.reduced(&Operator::Add, before, cast(&product)?)?
             }
             (Body::Multiply, [a, b, from_a, from_b]) => {
                 let a = self.apply(Operator::Sub, &[&cast(a)?, &cast(from_a)?])?;
@@ -166,13 +166,18 @@ impl Maker<'_> {
             }
         }
         let mut terms = Vec::new();
-        for (term, is_negative) in &step.terms {
-            let Some(term) = regions.expression(*term)? else {
+        for term in &step.terms {
+            let factors = term.values.iter().map(|value| regions.expression(*value));
+            let Some(factors) = factors.collect::<Result<Option<Vec<_>>>>()? else {
                 return Ok(None);
             };
-            terms.push(match is_negative {
-                true => self.apply(Operator::Neg, &[&term])?,
-                false => term,
+            let product = match &factors[..] {
+                [a, b] => self.apply(Operator::Mul, &[a, b])?,
+                _ => factors[0].clone(),
+            };
+            terms.push(match term.is_negative {
+                true => self.apply(Operator::Neg, &[&product])?,
+                false => product,
             });
         }
         let mut whole = terms.remove(0);

@@ -13,6 +13,14 @@ impl<A: Algebra> Calculator<'_, A> {
         args: &[A::Value],
     ) -> Result<Option<A::Value>> {
         let all: Vec<&A::Value> = args.iter().collect();
+        if ty == ElementType::Bool {
+            // Integers of one bit.
+            return Ok(match word {
+                "ctpop" | "absi" => Some(all[0].clone()),
+                "ctlz" | "cttz" => Some(self.op(Operator::Not, &all)?),
+                _ => None,
+            });
+        }
         let simple = match word {
             "absf" | "absi" => Operator::Abs,
             "ceil" => Operator::Ceil,
@@ -28,6 +36,15 @@ impl<A: Algebra> Calculator<'_, A> {
             "acos" => Operator::Acos,
             "asin" => Operator::Asin,
             "atan" => Operator::Atan,
+            "asinh" => Operator::Asinh,
+            "acosh" => Operator::Acosh,
+            "atanh" => Operator::Atanh,
+            "erf" => Operator::Erf,
+            "copysign" => Operator::CopySign,
+            "fma" => Operator::Fma,
+            "ctpop" => Operator::PopCount,
+            "ctlz" => Operator::LeadingZeros,
+            "cttz" => Operator::TrailingZeros,
             "exp" => Operator::Exp,
             "exp2" => Operator::Exp2,
             "expm1" => Operator::Expm1,

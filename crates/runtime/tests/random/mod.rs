@@ -100,7 +100,10 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             Expr::Unary(op, part(random, ty))
         }
         2 => {
-            let op = random.pick(&[UnaryOp::Neg, UnaryOp::Abs]);
+            let op = match ty.is_integer() {
+                true => random.pick(&UnaryOp::OF_INTEGERS),
+                false => random.pick(&[UnaryOp::Neg, UnaryOp::Abs]),
+            };
             Expr::Unary(op, part(random, ty))
         }
         3 if ty.is_float() => {
@@ -136,9 +139,7 @@ fn expr(random: &mut Random, names: &Names, ty: ElementType, depth: u32) -> Expr
             let op = match ty.kind() {
                 Kind::Complex => random.pick(&[Add, Sub, Mul, Div]),
                 Kind::Float => random.pick(&[Add, Sub, Mul, Min, Max, FloorDiv, Mod, Div]),
-                _ if ty == ElementType::I64 && random.pick(&[false, false, true]) => {
-                    random.pick(&[ShiftLeft, ShiftRight])
-                }
+                _ if random.pick(&[false, false, true]) => random.pick(&[ShiftLeft, ShiftRight]),
                 _ => random.pick(&[
                     Add, Sub, Mul, Min, Max, FloorDiv, Mod, BitAnd, BitOr, BitXor,
                 ]),

@@ -15,9 +15,15 @@ pub(crate) const RESULTS: [&str; 3] = ["Z", "Y", "X"];
 pub(crate) const VARS: [&str; 4] = ["i", "j", "k", "l"];
 
 /// Functions of one argument, casts among them.
-const UNARY: [&str; 18] = [
+const UNARY: [&str; 21] = [
     "abs", "-", "relu", "sign", "conj", "real", "imag", "floor", "round", "trunc", "isstored",
-    "i8", "i16", "i32", "i64", "u8", "f32", "f64",
+    "popcount", "clz", "ctz", "i8", "i16", "i32", "i64", "u8", "f32", "f64",
+];
+
+/// Functions of two arguments; those of three have a third that is known.
+const BINARY: [&str; 12] = [
+    "max", "min", "gate", "gain", "pow", "bitand", "bitor", "bitxor", "shl", "shr", "copysign",
+    "fma",
 ];
 
 /// What the right side of a statement, or a part of it, is.
@@ -101,7 +107,7 @@ fn stencil() -> impl Strategy<Value = Node> {
 }
 
 /// Operators that reduce, with those that reduce stored entries alone.
-const REDUCTIONS: [&str; 15] = [
+const REDUCTIONS: [&str; 19] = [
     "and",
     "or",
     "sum",
@@ -111,11 +117,15 @@ const REDUCTIONS: [&str; 15] = [
     "min",
     "prod",
     "modsum",
+    "bitand",
+    "bitor",
+    "bitxor",
     "stored_sum",
     "stored_max",
     "stored_min",
     "stored_prod",
     "stored_modsum",
+    "stored_bitxor",
     "stored_max",
 ];
 
@@ -167,32 +177,34 @@ pub(crate) fn any(earlier: usize) -> BoxedStrategy<Node> {
 }
 
 fn nested(earlier: usize) -> BoxedStrategy<Node> {
-    leaf(earlier).prop_recursive(4, 12, 3, |inner| {
-        let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
-            (inner.clone(), inner)
-                .prop_map(move |(left, right)| Node::Infix(symbol, Box::new(left), Box::new(right)))
-        };
-        let inner = inner.boxed();
-        prop_oneof![
-            6 => pair("*", inner.clone()),
-            4 => pair("+", inner.clone()),
-            2 => pair("-", inner.clone()),
-            1 => (prop::sample::select(vec!["max", "min", "gate", "gain", "pow"]), inner.clone(), inner.clone())
-                .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
-            1 => (prop::sample::select(UNARY.to_vec()), inner.clone())
-                .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
-            // What fails where a divisor is 0 or a float has no integer near it.
-            1 => inner.clone().prop_map(|arg| Node::Call("i64", vec![arg])),
-            1 => (inner.clone(), inner.clone())
-                .prop_map(|(left, right)| Node::Call("//", vec![left, right])),
-            1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
-                let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
-                Node::Call("select", vec![condition, a, c])
-            }),
-            3 => reduced(inner),
-        ]
-    })
-    .boxed()
+    leaf(earlier)
+        .prop_recursive(4, 12, 3, |inner| {
+            let pair = |symbol: &'static str, inner: BoxedStrategy<Node>| {
+                (inner.clone(), inner).prop_map(move |(left, right)| {
+                    Node::Infix(symbol, Box::new(left), Box::new(right))
+                })
+            };
+            let inner = inner.boxed();
+            prop_oneof![
+                6 => pair("*", inner.clone()),
+                4 => pair("+", inner.clone()),
+                2 => pair("-", inner.clone()),
+                1 => (prop::sample::select(BINARY.to_vec()), inner.clone(), inner.clone())
+                    .prop_map(|(name, left, right)| Node::Call(name, vec![left, right])),
+                1 => (prop::sample::select(UNARY.to_vec()), inner.clone())
+                    .prop_map(|(name, arg)| Node::Call(name, vec![arg])),
+                // What fails where a divisor is 0 or a float has no integer near it.
+                1 => inner.clone().prop_map(|arg| Node::Call("i64", vec![arg])),
+                1 => (inner.clone(), inner.clone())
+                    .prop_map(|(left, right)| Node::Call("//", vec![left, right])),
+                1 => (inner.clone(), inner.clone(), inner.clone()).prop_map(|(a, b, c)| {
+                    let condition = Node::Infix(">", Box::new(a.clone()), Box::new(b));
+                    Node::Call("select", vec![condition, a, c])
+                }),
+                3 => reduced(inner),
+            ]
+        })
+        .boxed()
 }
 
 /// What an expression is printed for.
@@ -232,9 +244,37 @@ impl Scope<'_> {
             Node::Call("pow", args) => {
                 format!("pow(i64({}), i64({}) % 4)", text(&args[0]), text(&args[1]))
             }
+            Node::Call(
+                name @ ("popcount" | "clz" | "ctz" | "bitand" | "bitor" | "bitxor" | "shl"),
+                args,
+            ) => {
+                let args: Vec<String> = args
+                    .iter()
+                    .map(|arg| format!("i64({})", text(arg)))
+                    .collect();
+                format!("{name}({})", args.join(", "))
+            }
+            // Of another width, with and without a sign.
+            Node::Call("shr", args) => {
+                format!(
+                    "(shr(i16(i64({0})), i16(i64({1}))) + i16(shr(u8(i64({0})), u8(i64({1})))))",
+                    text(&args[0]),
+                    text(&args[1])
+                )
+            }
+            Node::Call("copysign", args) => {
+                format!("copysign(f64({}), f64({}))", text(&args[0]), text(&args[1]))
+            }
+            // Whole numbers, whose products are exact.
+            Node::Call("fma", args) => {
+                format!("fma(f64({}), f64({}), 2)", text(&args[0]), text(&args[1]))
+            }
             Node::Call(name, args) => {
                 let args: Vec<String> = args.iter().map(text).collect();
                 format!("{name}({})", args.join(", "))
+            }
+            Node::Reduce(name @ ("bitand" | "bitor" | "bitxor" | "stored_bitxor"), var, body) => {
+                format!("{name}{{{}}}(i64({}))", VARS[*var], text(body))
             }
             // Remainders of sums that wrap would depend on the order.
             Node::Reduce(name @ ("modsum" | "stored_modsum"), var, body) => {

@@ -144,7 +144,10 @@ pub(in crate::passes) fn normal(op: BinaryOp) -> Option<BinaryOp> {
         | BinaryOp::Min
         | BinaryOp::Max
         | BinaryOp::And
-        | BinaryOp::Or => Some(op),
+        | BinaryOp::Or
+        | BinaryOp::BitAnd
+        | BinaryOp::BitOr
+        | BinaryOp::BitXor => Some(op),
         _ => None,
     }
 }
@@ -165,7 +168,8 @@ pub fn identity(op: BinaryOp, ty: ElementType) -> Option<Scalar> {
     match op {
         // Unlike 0, it leaves -0 as it is.
         BinaryOp::Add if ty.is_float() => float(-0.0),
-        BinaryOp::Add => Some(ty.zero()),
+        BinaryOp::Add | BinaryOp::BitOr | BinaryOp::BitXor => Some(ty.zero()),
+        BinaryOp::BitAnd => Some(Scalar::from_i64(ty, -1)),
         BinaryOp::Mul => Some(ty.one()),
         BinaryOp::And => Some(Scalar::Bool(true)),
         BinaryOp::Or => Some(Scalar::Bool(false)),
