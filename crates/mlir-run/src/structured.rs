@@ -159,7 +159,8 @@ impl<'a> Structured<'a> {
     }
 }
 
-/// The least and the greatest value of an expression over the loops; `None` if it is not known.
+/// The least and the greatest value of an expression over the loops; `None` if they are not known.
+/// Values past 128 bits are outside of every operand, and so are the numbers that stand for them.
 fn range(expression: &AffineExpr, loops: &[Option<u64>]) -> Option<(i128, i128)> {
     Some(match expression {
         AffineExpr::Dimension(n) => (0, i128::from((*loops.get(*n)?)?) - 1),
@@ -168,15 +169,30 @@ fn range(expression: &AffineExpr, loops: &[Option<u64>]) -> Option<(i128, i128)>
         AffineExpr::Binary(op, a, b) => {
             let ((a_least, a_most), (b_least, b_most)) = (range(a, loops)?, range(b, loops)?);
             match op {
-                AffineOp::Add => (a_least + b_least, a_most + b_most),
-                AffineOp::Subtract => (a_least - b_most, a_most - b_least),
+                AffineOp::Add => (
+                    a_least.saturating_add(b_least),
+                    a_most.saturating_add(b_most),
+                ),
+                AffineOp::Subtract => (
+                    a_least.saturating_sub(b_most),
+                    a_most.saturating_sub(b_least),
+                ),
                 AffineOp::Multiply => {
-                    let corners = [a_least, a_most].map(|a| [a * b_least, a * b_most]);
+                    let corners =
+                        [a_least, a_most].map(|a| [b_least, b_most].map(|b| a.saturating_mul(b)));
                     let corners = corners.concat();
                     (*corners.iter().min()?, *corners.iter().max()?)
                 }
                 AffineOp::FloorDivide if b_least == b_most && b_least > 0 => {
                     (a_least.div_euclid(b_least), a_most.div_euclid(b_least))
+                }
+                AffineOp::CeilDivide if b_least == b_most && b_least > 0 => {
+                    let up = |value: i128| -(-value).div_euclid(b_least);
+                    (up(a_least), up(a_most))
+                }
+                // A loop goes through all remainders before it comes to one again.
+                AffineOp::Modulo if a.dimension().is_some() && b_least == b_most && b_least > 0 => {
+                    (0, a_most.min(b_least - 1))
                 }
                 _ => return None,
             }

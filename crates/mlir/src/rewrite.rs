@@ -27,6 +27,7 @@ use crate::release::{Dialect, Releases};
 use crate::types::{Layout, Type};
 
 mod insertions;
+mod interleave;
 pub(crate) mod names;
 mod sizes;
 mod steps;

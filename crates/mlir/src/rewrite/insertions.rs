@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Each use of a tensor behind an insertion becomes one of the newest tensor. Loops carry tensors
-//! that their bodies insert into, and conditions give them as results. A function that inserts into
-//! its argument is refused: its callers would not see the entries.
+//! that their bodies insert into, and conditions give them as results. A function gives the tensors
+//! that it inserts into, its arguments, behind its other results ([`effects`]).
 
 use std::collections::HashMap;
 
@@ -21,6 +21,10 @@ use crate::types::Type;
 
 use super::{Rewrite, find};
 
+mod effects;
+
+use effects::Effects;
+
 /// The newest tensor in place of one that was inserted into.
 type Newest = HashMap<Value, Value>;
 
@@ -30,6 +34,7 @@ impl Rewrite {
         if self.dialect.release() < 16 || !self.has_effects() {
             return Ok(());
         }
+        let effects = self.effects();
         for op in self.module.walk() {
             let operation = self.module.op(op);
             if !matches!(operation.name(), "func.func" | "builtin.func") {
@@ -38,14 +43,9 @@ impl Rewrite {
             let Some(block) = operation.region("body").block else {
                 continue;
             };
-            let changed = self.changed_in(block);
-            let arguments = &self.module.blocks[block].arguments;
-            if changed.iter().any(|value| arguments.contains(value)) {
-                return Err(self
-                    .refuse(op, "a function that inserts into its argument".to_owned())
-                    .help("insert where the tensor is made, and return it"));
-            }
-            self.block_of_insertions(block, &mut Newest::new())?;
+            let mut newest = Newest::new();
+            self.block_of_insertions(block, &effects, &mut newest)?;
+            self.gives_arguments(op, block, &effects, &newest);
         }
         Ok(())
     }
@@ -64,26 +64,30 @@ impl Rewrite {
     }
 
     /// The tensors from outside of a block that operations in it change, in the order of the text.
-    fn changed_in(&self, block: Block) -> Vec<Value> {
+    fn changed_in(&self, block: Block, effects: &Effects) -> Vec<Value> {
         let mut found: Vec<Value> = Vec::new();
         let ops = self.module.blocks[block].ops.iter();
         let inside: Vec<Op> = ops.flat_map(|op| self.module.walk_from(*op)).collect();
         for op in &inside {
-            let Some(tensor) = self.changed_by(*op) else {
-                continue;
-            };
-            let is_inside = match self.module.values[tensor].origin {
-                Origin::Result(origin, _) => inside.contains(&origin),
-                Origin::Argument(..) => false,
-            };
-            if !is_inside && !found.contains(&tensor) {
-                found.push(tensor);
+            for tensor in self.all_changed_by(*op, effects) {
+                let is_inside = match self.module.values[tensor].origin {
+                    Origin::Result(origin, _) => inside.contains(&origin),
+                    Origin::Argument(..) => false,
+                };
+                if !is_inside && !found.contains(&tensor) {
+                    found.push(tensor);
+                }
             }
         }
         found
     }
 
-    fn block_of_insertions(&mut self, block: Block, newest: &mut Newest) -> Result<()> {
+    fn block_of_insertions(
+        &mut self,
+        block: Block,
+        effects: &Effects,
+        newest: &mut Newest,
+    ) -> Result<()> {
         for op in self.module.blocks[block].ops.clone() {
             for operand in &mut self.module.ops[op].operands {
                 if let Some(new) = newest.get(operand) {
@@ -95,7 +99,8 @@ impl Rewrite {
                 "sparse_tensor.compress" if self.changed_by(op).is_some() => {
                     self.compressed(op, newest);
                 }
-                _ => self.regions_of_insertions(op, newest)?,
+                "func.call" | "std.call" => self.called(op, effects, newest)?,
+                _ => self.regions_of_insertions(op, effects, newest)?,
             }
         }
         Ok(())
@@ -171,7 +176,12 @@ impl Rewrite {
     }
 
     /// Carries tensors that regions insert into.
-    fn regions_of_insertions(&mut self, op: Op, newest: &mut Newest) -> Result<()> {
+    fn regions_of_insertions(
+        &mut self,
+        op: Op,
+        effects: &Effects,
+        newest: &mut Newest,
+    ) -> Result<()> {
         let regions = self.module.ops[op].regions.clone();
         let blocks = regions
             .iter()
@@ -180,7 +190,7 @@ impl Rewrite {
         let mut changed: Vec<Value> = Vec::new();
         for block in blocks.iter().flatten() {
             // The text names the tensors as they were before.
-            for tensor in self.changed_in(*block) {
+            for tensor in self.changed_in(*block, effects) {
                 if !changed.contains(&tensor) {
                     changed.push(tensor);
                 }
@@ -188,7 +198,7 @@ impl Rewrite {
         }
         if changed.is_empty() {
             for block in blocks.into_iter().flatten() {
-                self.block_of_insertions(block, &mut newest.clone())?;
+                self.block_of_insertions(block, effects, &mut newest.clone())?;
             }
             return Ok(());
         }
@@ -244,7 +254,7 @@ impl Rewrite {
                     inner.insert(*tensor, argument);
                 }
             }
-            self.block_of_insertions(block, &mut inner)?;
+            self.block_of_insertions(block, effects, &mut inner)?;
             self.yields(
                 op,
                 block,
@@ -284,7 +294,7 @@ impl Rewrite {
     }
 
     /// A branch that does nothing, for a condition without one.
-    fn new_branch(&mut self, op: Op, region: crate::module::Region) -> Block {
+    pub(super) fn new_branch(&mut self, op: Op, region: crate::module::Region) -> Block {
         let span = self.module.ops[op].span;
         let block = self.module.blocks.push(BlockData {
             arguments: Vec::new(),

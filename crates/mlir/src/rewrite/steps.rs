@@ -12,9 +12,10 @@ use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Rewrite;
+use super::interleave::one_array;
 use super::sizes::{sizes_of_dimensions, sizes_of_levels};
 use super::values::{
-    coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents, one_array,
+    coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents,
     tensors_of_memrefs,
 };
 

@@ -2,8 +2,6 @@
 
 use sparsec_base::Result;
 
-use crate::affine::AffineMap;
-use crate::attribute::Attribute;
 use crate::definition::Definition;
 use crate::module::{Op, Value};
 use crate::types::{TensorType, Type};
@@ -82,25 +80,6 @@ fn order_of_levels(rewrite: &Rewrite, op: Op, tensor: &str) -> Result<Vec<usize>
             .refuse(op, "an insertion into levels that are no modes".to_owned())
             .help("insert into a tensor by modes, and convert it")),
     }
-}
-
-/// Release 18 sorts coordinates of one array.
-pub(super) fn one_array(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    if rewrite.module.ops[op].operand_groups[1] != 1 {
-        let message = format!(
-            "release {} sorts the coordinates of one array",
-            rewrite.dialect
-        );
-        return Err(rewrite
-            .refuse(op, message)
-            .help("put the coordinates of an entry behind one another"));
-    }
-    let map = Attribute::Map(AffineMap::identity(1));
-    rewrite.module.ops[op]
-        .attributes
-        .push(("perm_map".to_owned(), map));
-    rewrite.rename(op, to);
-    Ok(())
 }
 
 /// The memrefs of `sparse_tensor.tensor`, values last, as tensors: values first.

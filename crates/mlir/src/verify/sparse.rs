@@ -14,6 +14,7 @@ impl Check<'_> {
     /// Rule 5 for `sparse_tensor`.
     pub(super) fn sparse(&self, op: Operation<'_>, word: &str) -> Result<()> {
         match word {
+            "new" => self.new_tensor(op),
             "init" => self.init(op),
             "convert" => self.convert(op),
             "reinterpret_map" => self.reinterpret(op),
@@ -42,6 +43,21 @@ impl Check<'_> {
             Type::Tensor(tensor) => Some((tensor, tensor.encoding.as_deref()?)),
             _ => None,
         }
+    }
+
+    /// Only matrices have a mirror image.
+    fn new_tensor(&self, op: Operation<'_>) -> Result<()> {
+        let order = op
+            .result_type("result")
+            .shape()
+            .map_or(0, |shape| shape.len());
+        if op.attribute("expandSymmetry").is_none() || order == 2 {
+            return Ok(());
+        }
+        let message = format!("`expand_symmetry` for a tensor of order {order}");
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("leave it out: files hold no symmetric tensors but matrices"))
     }
 
     fn init(&self, op: Operation<'_>) -> Result<()> {
