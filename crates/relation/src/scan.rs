@@ -188,28 +188,33 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
     let proofs = Proofs::new(declarations);
     let mut names = Names::default();
     let mut items: Vec<Item> = Vec::new();
-    let mut known: Vec<(&Conjunction, &[Expression], bool)> = Vec::new();
+    // The first item of each set, before its tuple orders its points, and whether it is empty.
+    let mut known: Vec<(&Conjunction, Vec<Expression>, Item, bool)> = Vec::new();
     for (number, visit) in visits.iter().enumerate() {
         let mut time = visit.time.clone();
         time.resize(n_times, Expression::Integer(0));
         let mut parts: Vec<Item> = Vec::new();
         for part in visit.set.parts() {
-            let mut item = Item::new(number, part, &time, &mut names, declarations)
-                .map_err(|refused| refused.diagnose(visit))?;
-            // Its variables may have no bounds that loops shared with others could use. Statements
-            // of a sweep share their points.
-            let of_set = |(of, when, _): &&(&Conjunction, &[Expression], bool)| {
-                let both = when.iter().zip(&visit.time);
-                let is_number = |e: &Expression| matches!(e, Expression::Integer(_));
-                let mut both = both.filter(|(a, b)| !is_number(a) || !is_number(b));
-                *of == part && when.len() == visit.time.len() && both.all(|(a, b)| a == b)
+            let mut like = known
+                .iter()
+                .filter(|(of, when, ..)| *of == part && are_like(when, &time));
+            let shares = |(_, when, first, _): &&(&Conjunction, Vec<Expression>, Item, bool)| {
+                first.number != number && share_loops(part, when, &time)
             };
-            let is_empty = match known.iter().find(of_set) {
-                Some((.., is_empty)) => *is_empty,
+            let (mut item, is_empty) = match like.clone().find(shares) {
+                Some((.., first, is_empty)) => {
+                    (first.again(number, part, &time, &mut names), *is_empty)
+                }
                 None => {
-                    let is_empty = item.is_empty(&proofs);
-                    known.push((part, &visit.time, is_empty));
-                    is_empty
+                    let item = Item::new(number, part, &time, &mut names, declarations)
+                        .map_err(|refused| refused.diagnose(visit))?;
+                    // Its variables may have no bounds that loops shared with others could use.
+                    let is_empty = match like.next() {
+                        Some((.., is_empty)) => *is_empty,
+                        None => item.is_empty(&proofs),
+                    };
+                    known.push((part, time.clone(), item.clone(), is_empty));
+                    (item, is_empty)
                 }
             };
             if is_empty {
@@ -233,6 +238,22 @@ pub fn scan(visits: &[Visit], declarations: &Declarations) -> Result<Loops> {
         .together(items, 0, n_times)
         .map_err(|stuck| stuck.diagnose(visits))?;
     Ok(Loops::new(nest.names, body))
+}
+
+/// Whether times differ in numbers alone.
+fn are_like(a: &[Expression], b: &[Expression]) -> bool {
+    let is_number = |e: &Expression| matches!(e, Expression::Integer(_));
+    let mut both = a.iter().zip(b);
+    both.all(|(a, b)| a == b || is_number(a) && is_number(b))
+}
+
+/// Whether the points of a part at two like times are visited by the same loops: all its variables
+/// come before the times differ.
+fn share_loops(part: &Conjunction, a: &[Expression], b: &[Expression]) -> bool {
+    let same = a.iter().zip(b).take_while(|(a, b)| a == b);
+    let same: Vec<&Expression> = same.map(|(e, _)| e).collect();
+    let all = part.inputs().chain(part.outputs()).chain(part.exists());
+    all.map(Expression::Variable).all(|v| same.contains(&&v))
 }
 
 impl Loops {

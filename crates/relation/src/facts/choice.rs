@@ -58,6 +58,10 @@ pub(super) struct Choices {
     numbers: HashMap<Rc<Linear>, usize>,
     tried: Vec<Tried>,
     made: HashSet<Rc<[usize]>>,
+    /// For each clause, the candidates of its variables whose instances are made.
+    instantiated: Vec<Rc<Vec<Vec<Polynomial>>>>,
+    /// For each clause, the calls that determine instances without new calls, with their patterns.
+    settled: Vec<Rc<BTreeSet<(usize, Atom)>>>,
     open: Vec<Choice>,
     /// Decided choices, with the rows that decided them.
     taken: Vec<(Choice, Sources)>,
@@ -92,6 +96,8 @@ impl Choices {
             .collect();
         Self {
             seen: vec![usize::MAX; forms.len()],
+            instantiated: vec![Rc::default(); forms.len()],
+            settled: vec![Rc::default(); forms.len()],
             n_atoms: usize::MAX,
             forms,
             calls: BTreeSet::new(),
@@ -246,9 +252,9 @@ impl Facts<'_> {
             if std::mem::replace(&mut self.choices.seen[number], n_calls) == n_calls {
                 continue;
             }
-            self.make_instances(form, &calls);
+            self.make_instances(number, form, &calls);
             if form.is_stated {
-                self.make_terms(form, &calls);
+                self.make_terms(number, form, &calls);
             }
         }
         if calls.len() > self.choices.calls.len() {
@@ -294,7 +300,7 @@ impl Facts<'_> {
     }
 
     /// Adds the instances of a clause that contain no new call.
-    fn make_instances(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
+    fn make_instances(&mut self, number: usize, form: &Form, calls: &BTreeSet<Atom>) {
         let mut instances = Instances::of(form, calls, self.declarations);
         let counts = instances.counts();
         let mut all = counts.iter();
@@ -306,6 +312,11 @@ impl Facts<'_> {
         if n_instances == 0 {
             return;
         }
+        // Instances of candidates that were there before are made, if they have no call that was new.
+        let before = form
+            .has_single_calls()
+            .then(|| instances.are_among(&self.choices.instantiated[number]));
+        self.choices.instantiated[number] = Rc::new(instances.candidates().to_vec());
         instances.number(&mut self.system);
         // A literal is the same member in all instances that agree in its variables.
         let members = form.literals.iter().map(|literal| {
@@ -316,16 +327,22 @@ impl Facts<'_> {
         // The candidate of each variable; the last variable changes first.
         let mut at = vec![0; form.n_variables];
         for _ in 0..n_instances {
-            let literals = form.literals.iter().zip(&mut members);
-            let instance = literals.map(|(literal, members)| {
-                let place = place(&literal.variables, &at, &counts);
-                *members[place].get_or_insert_with(|| {
-                    let row = instances.row(literal, &at, &mut self.system)?;
-                    self.choices.member(&row)
-                })
+            let is_made = before.as_ref().is_some_and(|before| {
+                let mut both = std::iter::zip(&at, before);
+                both.all(|(at, before)| before[*at])
             });
-            if let Some(instance) = instance.collect::<Option<Vec<usize>>>() {
-                self.open_members(instance);
+            if !is_made {
+                let literals = form.literals.iter().zip(&mut members);
+                let instance = literals.map(|(literal, members)| {
+                    let place = place(&literal.variables, &at, &counts);
+                    *members[place].get_or_insert_with(|| {
+                        let row = instances.row(literal, &at, &mut self.system)?;
+                        self.choices.member(&row)
+                    })
+                });
+                if let Some(instance) = instance.collect::<Option<Vec<usize>>>() {
+                    self.open_members(instance);
+                }
             }
             for (place, count) in at.iter_mut().zip(&counts).rev() {
                 *place += 1;
@@ -338,26 +355,34 @@ impl Facts<'_> {
     }
 
     /// Adds the instances of a clause that one call determines and that contain new calls.
-    fn make_terms(&mut self, form: &Form, calls: &BTreeSet<Atom>) {
+    fn make_terms(&mut self, number: usize, form: &Form, calls: &BTreeSet<Atom>) {
         for call in calls {
             let generation = self.choices.created.get(call).copied().unwrap_or(0);
             if generation >= MOST_GENERATIONS {
                 continue;
             }
-            for pattern in &form.patterns {
-                let Some(values) = pattern.matched(call, form.n_variables) else {
-                    continue;
-                };
-                let rows = form.literals.iter().map(|literal| literal.row.at(&values));
-                let Some(mut rows) = rows.collect::<Option<Vec<Row>>>() else {
-                    continue;
-                };
-                let Some(new) = new_calls(&rows, calls, self.declarations) else {
-                    continue;
-                };
-                if new.is_empty() {
+            for (place, pattern) in form.patterns.iter().enumerate() {
+                if !pattern.is_of(call) {
                     continue;
                 }
+                let key = (place, call.clone());
+                if self.choices.settled[number].contains(&key) {
+                    continue;
+                }
+                let values = pattern.matched(call, form.n_variables);
+                let rows = values.and_then(|values| {
+                    let rows = form.literals.iter().map(|literal| literal.row.at(&values));
+                    rows.collect::<Option<Vec<Row>>>()
+                });
+                let new = rows.and_then(|rows| {
+                    let new = new_calls(&rows, calls, self.declarations)?;
+                    Some((rows, new)).filter(|(_, new)| !new.is_empty())
+                });
+                // Calls stay, so none is new later.
+                let Some((mut rows, new)) = new else {
+                    Rc::make_mut(&mut self.choices.settled[number]).insert(key);
+                    continue;
+                };
                 let count = new
                     .iter()
                     .filter(|n| !self.choices.created.contains_key(*n));

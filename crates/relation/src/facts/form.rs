@@ -128,6 +128,14 @@ impl Form {
         calls.iter().filter(is_of).count()
     }
 
+    /// Whether each call has one variable, so that the calls of an instance are among those of its
+    /// candidates.
+    pub(super) fn has_single_calls(&self) -> bool {
+        let mut patterns = self.patterns.iter();
+        self.n_variables > 0
+            && patterns.all(|pattern| pattern.is_key || pattern.only_variable().is_some())
+    }
+
     /// The values of each variable for which the calls that it alone determines are among `calls`.
     fn candidates(&self, calls: &BTreeSet<Atom>) -> Vec<Vec<Polynomial>> {
         let mut candidates = vec![BTreeSet::new(); self.n_variables];
@@ -195,6 +203,22 @@ impl<'a> Instances<'a> {
     /// The number of candidates of each variable.
     pub(super) fn counts(&self) -> Vec<usize> {
         self.candidates.iter().map(Vec::len).collect()
+    }
+
+    /// The candidates of each variable.
+    pub(super) fn candidates(&self) -> &[Vec<Polynomial>] {
+        &self.candidates
+    }
+
+    /// Which candidates of each variable are among others, both in order.
+    pub(super) fn are_among(&self, others: &[Vec<Polynomial>]) -> Vec<Vec<bool>> {
+        let all = self.candidates.iter().enumerate();
+        let of = |variable: usize| others.get(variable).map_or(&[][..], Vec::as_slice);
+        all.map(|(variable, candidates)| {
+            let is_among = |it: &Polynomial| of(variable).binary_search(it).is_ok();
+            candidates.iter().map(is_among).collect()
+        })
+        .collect()
     }
 
     /// Numbers the candidates.
@@ -314,7 +338,7 @@ impl Pattern {
         }
     }
 
-    fn is_of(&self, call: &Atom) -> bool {
+    pub(super) fn is_of(&self, call: &Atom) -> bool {
         matches!(call, Atom::Call(name, values)
             if *name == self.name && values.len() == self.arguments.len())
     }

@@ -64,6 +64,35 @@ pub(super) enum Refused {
 }
 
 impl Item {
+    /// Variables in place of those of a conjunction.
+    fn places(part: &Conjunction, names: &mut Names) -> Vec<Expression> {
+        let all = part.inputs().chain(part.outputs()).chain(part.exists());
+        let places = all.map(|v| Expression::Variable(names.push(part.name(v))));
+        places.collect()
+    }
+
+    /// The same conjunction for another visit, whose loops over all variables are the same ones. So
+    /// questions about it have answers already.
+    pub(super) fn again(
+        &self,
+        number: usize,
+        part: &Conjunction,
+        time: &[Expression],
+        names: &mut Names,
+    ) -> Self {
+        // Names depend on how many variables there are.
+        Self::places(part, names);
+        let numbers = self.order.iter().zip(time).map(|(sum, e)| match e {
+            Expression::Integer(n) => Polynomial::integer(*n),
+            _ => sum.clone(),
+        });
+        Self {
+            number,
+            order: numbers.collect(),
+            ..self.clone()
+        }
+    }
+
     pub(super) fn new(
         number: usize,
         part: &Conjunction,
@@ -71,10 +100,7 @@ impl Item {
         names: &mut Names,
         declarations: &Declarations,
     ) -> Result<Self, Refused> {
-        let all = part.inputs().chain(part.outputs()).chain(part.exists());
-        let places: Vec<Expression> = all
-            .map(|v| Expression::Variable(names.push(part.name(v))))
-            .collect();
+        let places = Self::places(part, names);
         let here = Values(&places);
         let value = |e: &Expression| Polynomial::of(&e.rewritten(&here)).ok_or(Refused::TooLarge);
         let mut item = Self {
