@@ -154,6 +154,7 @@
 //! | [`binding`]     | operands given to a kernel, and results assembled            |
 //! | [`mod@evaluate`], [`mod@einsum`] | the same in one call                        |
 //! | [`session`], [`options`] | engines, threads, memory, what is kept              |
+//! | [`shard`]       | programs cut into shards                                     |
 //! | [`stage`]       | every stage as text                                          |
 //! | [`io`]          | reading and writing files                                    |
 //!
@@ -186,6 +187,7 @@ mod recall;
 mod relational;
 mod request;
 pub mod session;
+pub mod shard;
 pub mod stage;
 
 mod checked;
@@ -198,7 +200,7 @@ mod picture;
 mod widths;
 mod work;
 
-pub use binding::{Assembled, Binding};
+pub use binding::{Assembled, Binding, Estimated};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
@@ -208,6 +210,7 @@ pub use options::{Backend, Options};
 pub use program::Program;
 pub use relational::Converted;
 pub use session::Session;
+pub use shard::{ShardOperand, Sharding};
 pub use stage::{Drawing, Stage};
 
 /// What every function of this crate that can fail gives: one coded
