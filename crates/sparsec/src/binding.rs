@@ -17,11 +17,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_format::{Format, Widths};
 use sparsec_runtime::Cancel;
 use sparsec_tensor::Tensor;
 
-use crate::compile::compile_for;
 use crate::extents::{self, Extents};
 use crate::fitting;
 use crate::kept::Kept;
@@ -38,7 +36,7 @@ use crate::stage::Stage;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Binding<'a> {
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
     operands: BTreeMap<String, &'a Tensor>,
     /// Copies of the operands in other formats.
     kept: Arc<Kept>,
@@ -53,18 +51,6 @@ struct Prepared<'a> {
     /// The extents of index variables.
     extents: Extents,
     ready: Ready<'a>,
-}
-
-/// What a result is estimated to store.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Estimated {
-    /// How many entries there are, at most.
-    pub entries: f64,
-    /// How far each mode runs.
-    pub extents: Vec<u64>,
-    /// How they are stored.
-    pub format: Format,
 }
 
 impl<'a> Binding<'a> {
@@ -202,40 +188,6 @@ impl<'a> Binding<'a> {
         prepared.variant.compiled.emit(stage)
     }
 
-    /// What the last statement is estimated to store in its result, for the operands that are
-    /// bound: their entries are counted, and no kernel runs.
-    ///
-    /// ```
-    /// use sparsec::{Program, Tensor};
-    /// let a = Tensor::builder("csr", &[2, 3])?.push([0, 0], 1.0).push([1, 2], 2.0).build()?;
-    /// let double = Program::parse("B(i,j) = 2 * A(i,j)")?.plan()?;
-    /// let result = double.bind("A", &a)?.estimated()?;
-    /// assert_eq!((result.entries, result.extents), (2.0, vec![2, 3]));
-    /// # Ok::<(), sparsec::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Binding::evaluate`].
-    pub fn estimated(&self) -> Result<Estimated> {
-        self.on_threads(|| self.prepare())?;
-        let compiled = compile_for(self.kernel.planned().request(), &self.named(), None)?;
-        let (statements, program) = (compiled.statements(), compiled.program());
-        let (Some(planned), Some(last)) = (statements.last(), program.statements.last()) else {
-            unreachable!("a program that was planned has a statement");
-        };
-        let name = &program.tensors[last.lhs.tensor].name;
-        let Some(format) = compiled.format(name) else {
-            unreachable!("every tensor of a planned program has a format");
-        };
-        let modes = 0..last.lhs.indices.len();
-        let named = modes.map(|mode| program.vars[last.lhs.var(mode)?].extent);
-        Ok(Estimated {
-            entries: planned.plan.account.entries,
-            extents: named.map(Option::unwrap_or_default).collect(),
-            format: format.clone().with_widths(Widths::default()),
-        })
-    }
-
     /// Assembles the structure of all results and computes no values yet.
     ///
     /// # Errors
@@ -295,6 +247,14 @@ impl<'a> Binding<'a> {
         Ok((prepared, results))
     }
 
+    /// Checks the operands against the kernel, once.
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`].
+    pub(crate) fn check(&self) -> Result<()> {
+        self.on_threads(|| self.prepare()).map(drop)
+    }
+
     fn prepare(&self) -> Result<&Prepared<'a>> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
@@ -352,7 +312,7 @@ impl<'a> Binding<'a> {
         Ok((variant, extents))
     }
 
-    fn named(&self) -> BTreeMap<&str, &'a Tensor> {
+    pub(crate) fn named(&self) -> BTreeMap<&str, &'a Tensor> {
         let named = self.operands.iter();
         named
             .map(|(name, tensor)| (name.as_str(), *tensor))

@@ -169,6 +169,7 @@ mod compiled;
 mod compute;
 mod conversion;
 pub mod einsum;
+mod estimated;
 pub mod evaluate;
 mod executor;
 mod facts;
@@ -200,10 +201,11 @@ mod picture;
 mod widths;
 mod work;
 
-pub use binding::{Assembled, Binding, Estimated};
+pub use binding::{Assembled, Binding};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
+pub use estimated::Estimated;
 pub use evaluate::evaluate;
 pub use kernel::Kernel;
 pub use options::{Backend, Options};
