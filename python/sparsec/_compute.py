@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from . import _lazy, _sparsec
+from . import _blocks, _lazy, _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
 from ._errors import failure
@@ -22,6 +22,8 @@ def evaluate(
     *,
     out_format: str | Mapping[str, str] | None = None,
     extents: Mapping[str, int] | None = None,
+    memory: int | str | None = None,
+    shards: str | None = None,
     **named: Any,
 ) -> Tensor:
     """Computes the last statement of a program of index notation.
@@ -44,6 +46,13 @@ def evaluate(
         that have the mode), else compressed.
     extents : mapping of str to int, optional
         Extents of index variables that no operand has.
+    memory : int or str, optional
+        How many bytes the call may take at a time beside its operands and its result, such as
+        ``"2GB"``. A program that is estimated to take more is computed shard by shard:
+        ``explain(..., stage="shards", memory=...)`` shows the plan.
+    shards : str, optional
+        A plan of shards as `explain` shows it, which is followed. Any process that follows it
+        gets the same bits.
     **named : array-like
         The operands: tensors, and what `asarray` takes. Arrays are borrowed for the call.
 
@@ -58,7 +67,8 @@ def evaluate(
     DtypeError
         For an operator that does not take these types.
     OutOfMemoryError
-        For a result that takes more memory than there is.
+        For a result that takes more memory than there is, and if no shard fits into `memory`
+        (``E0407``).
 
     Notes
     -----
@@ -79,8 +89,15 @@ def evaluate(
     >>> sparsec.evaluate("r(i) = b(i) - A(i,j) * x(j); n = sqrt(sum{i}(r(i) * r(i)))",
     ...                  A=A, x=np.ones(3), b=np.ones(3)).item()
     2.23606797749979
+    >>> B = sparsec.asarray(np.ones((4, 4)), format="csr")
+    >>> C = sparsec.evaluate("C(i,j) = B(i,k) * B(k,j)", B=B, shards="shard(i, 0, 1, 4)")
+    >>> C.format, C.nnz
+    ('csr', 16)
     """
     call = _call(operands, out_format, extents, named)
+    if memory is not None or shards is not None:
+        program = _blocks.Program(expression, *call)
+        return _blocks.evaluate(program, _plan(program, memory, shards))
     return Tensor._of(_sparsec.evaluate(expression, *call))
 
 
@@ -117,6 +134,7 @@ def explain(
     stage: str = "explain",
     out_format: str | Mapping[str, str] | None = None,
     extents: Mapping[str, int] | None = None,
+    memory: int | str | None = None,
     **named: Any,
 ) -> str:
     """A stage between a program and its kernel for these operands, as text.
@@ -128,7 +146,10 @@ def explain(
     stage : str
         ``"explain"`` (the plan and what else there was), ``"concrete"``, ``"schedule"``,
         ``"loop"``, ``"c"``, ``"asm"`` and others; an unknown one is an error that lists all.
-        In a notebook the text is shown with its lines.
+        In a notebook the text is shown with its lines. ``"shards"`` is the plan of shards that
+        `evaluate` follows with this `memory`.
+    memory : int or str, optional
+        The bytes of a shard, for ``stage="shards"``.
 
     The other parameters and errors are those of `evaluate`.
 
@@ -139,6 +160,14 @@ def explain(
     >>> loops = sparsec.explain("y(i) = A(i,j) * x(j)", stage="concrete", A=A, x=np.ones(3))
     >>> "forall i: " in loops
     True
+    >>> B = sparsec.asarray(np.eye(300), format="csr")
+    >>> print(sparsec.explain("C(i,k) = B(i,j) * B(j,k)", stage="shards", memory=3000, B=B))
+    # C(i,k) = sum{j}(B_i(i,j) * B(j,k))
+    # 4 shards of 2.4 kB at most, of 3 kB; 9.61 kB moved
+    # B_i: 4.8 kB, cut by i
+    # B: 4.8 kB, whole
+    # result: 4.8 kB estimated, joined by i
+    shard(i, 0, 75, 150, 225, 300)
     """
     if isinstance(expression, _lazy.Lazy):
         program = _lazy.Program([expression])
@@ -146,7 +175,23 @@ def explain(
         operands = {**dict(program.tensors), **(operands or {})}
         extents = {**dict(program.extents), **(extents or {})}
     call = _call(operands, out_format, extents, named)
+    if stage == "shards":
+        return Explained(_plan(_blocks.Program(expression, *call), memory, None))
+    if memory is not None:
+        raise failure("E0005", f"`memory` beside stage {stage!r}", 'give `stage="shards"`')
     return Explained(_sparsec.explain(expression, *call, stage))
+
+
+def _plan(program: _blocks.Program, memory: int | str | None, shards: str | None) -> _blocks.Plan:
+    """The plan of shards that a call states, or that follows from its memory."""
+    if shards is not None:
+        if memory is not None:
+            message = "`memory` chooses shards, and `shards` states them"
+            raise failure("E0003", message, "give one of them")
+        return _blocks.Plan.parse(shards)
+    if memory is None:
+        raise failure("E0314", "a plan of shards needs the bytes of a shard", 'give `memory="2GB"`')
+    return _blocks.planned(program, _blocks.bytes_of(memory))
 
 
 def gradient(

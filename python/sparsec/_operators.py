@@ -172,14 +172,17 @@ class Operators:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         if method == "reduce" and ufunc.__name__ in _REDUCED and len(inputs) == 1:
             return _reduced_by(_REDUCED[ufunc.__name__], *inputs, **options)
+        dtype = options.pop("dtype", None)
         if method != "__call__" or options:
             return NotImplemented
         if ufunc is np.matmul:
-            return _matmul(*inputs)
-        if ufunc.__name__ in _BITS:
-            return of_bits(ufunc.__name__, *inputs)
-        form = _UFUNCS.get(ufunc.__name__)
-        return NotImplemented if form is None else apply(form, *inputs)
+            made = _matmul(*inputs)
+        elif ufunc.__name__ in _BITS:
+            made = of_bits(ufunc.__name__, *inputs)
+        else:
+            form = _UFUNCS.get(ufunc.__name__)
+            made = NotImplemented if form is None else apply(form, *inputs)
+        return made if made is NotImplemented or dtype is None else made.astype(dtype)
 
     def __array_function__(
         self, function: Any, types: Any, arguments: Any, options: Any
@@ -314,7 +317,7 @@ class Operators:
         """The complex conjugate; of real numbers, themselves."""
         return apply("conj({0})", self)
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> Tensor:
+    def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
         """The sum over some modes, or all.
 
         Parameters
@@ -323,6 +326,8 @@ class Operators:
             The modes; all by default.
         keepdims : bool
             Whether they stay, with extent 1.
+        dtype : dtype, optional
+            The type in which entries are added.
 
         Returns
         -------
@@ -336,6 +341,8 @@ class Operators:
         >>> A.sum().item(), A.sum(axis=0).to_numpy()
         (5.0, array([3., 2.]))
         """
+        if dtype is not None:
+            return self.astype(dtype).sum(axis, keepdims)
         return self._reduced("sum", axis, keepdims, self._counted("{0}"))
 
     def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from types import MappingProxyType
 from typing import Any, Mapping, Sequence
 
@@ -35,6 +37,9 @@ class Tensor(Operators):
     """
 
     __slots__ = ("_stored",)
+
+    #: Dask asks the operand of the highest priority how to compute.
+    __array_priority__ = 10.0
 
     _stored: _sparsec.Stored
 
@@ -387,6 +392,38 @@ class Tensor(Operators):
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError("a tensor never changes; use `tensor = tensor.assign(key, value)`")
 
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same entries, in C order, in another shape, as `sparsec.reshape`.
+
+        Parameters
+        ----------
+        *shape : int, or one sequence of int
+            One extent may be -1: it follows from the others.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> sparsec.asarray([[0, 2], [3, 0]], format="csr").reshape(4).to_numpy()
+        array([0, 2, 3, 0])
+        """
+        from ._array_api.manipulation import reshape
+
+        extents = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        return reshape(self, extents)
+
+    def squeeze(self, axis: int | Sequence[int] | None = None) -> Tensor:
+        """The tensor without some modes of extent 1, as `sparsec.squeeze`.
+
+        Examples
+        --------
+        >>> import sparsec
+        >>> sparsec.asarray([[0, 2]], format="csr").squeeze(0).shape
+        (2,)
+        """
+        from ._array_api.manipulation import squeeze
+
+        return squeeze(self, axis)
+
     def __reduce__(self) -> Any:
         stored = self._stored
         arrays = [array for _, array in stored.buffers]
@@ -400,5 +437,9 @@ def _rebuilt(
     format: str, shape: Sequence[int], arrays: list[np.ndarray], value: Any, dtype: np.dtype
 ) -> Tensor:
     """A pickled tensor: its arrays are checked as those of any other."""
+    if "dask" in sys.modules:
+        # A worker has to know how Dask puts chunks together.
+        with contextlib.suppress(ImportError):
+            from . import dask  # noqa: F401
     fill = np.asarray(value, dtype=dtype).reshape(1)
     return Tensor._of(_sparsec.Stored.of_arrays(format, list(shape), arrays, fill))

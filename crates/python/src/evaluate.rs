@@ -37,6 +37,11 @@ impl Call<'_> {
     }
 
     fn planned(&self, session: &Session) -> sparsec::Result<Kernel> {
+        session.plan(&self.program()?)
+    }
+
+    /// The program with the formats, types and fills of the operands.
+    fn program(&self) -> sparsec::Result<Program> {
         let mut program = Program::parse(&self.text)?;
         for (name, stored) in &self.operands {
             let tensor = stored.get().held();
@@ -55,7 +60,7 @@ impl Call<'_> {
         for (name, extent) in &self.extents {
             program = program.extent(name, *extent);
         }
-        session.plan(&program)
+        Ok(program)
     }
 
     /// Runs `work` on the bound kernel, without the interpreter's lock.
@@ -147,6 +152,81 @@ pub(crate) fn typed(
         .last()
         .and_then(|name| kernel.element(name));
     Ok(element::numpy_name(last.expect("a program has a result")))
+}
+
+/// The variables by which a program can be cut into shards.
+#[pyfunction]
+pub(crate) fn shardable(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+) -> PyResult<Vec<String>> {
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    let names = call.program().and_then(|program| program.shardable());
+    names.or_raise(py)
+}
+
+/// An operand of a shard: its name, that of the whole operand, and for each mode the number of
+/// the variable that it is cut by.
+type ShardOperand = (String, String, Vec<Option<usize>>);
+
+/// The program of a shard, its operands, the mode of the result along which each variable lies,
+/// and the program that combines two results.
+type Sharded = (
+    String,
+    Vec<ShardOperand>,
+    Vec<Option<usize>>,
+    Option<String>,
+);
+
+/// A program cut by these variables.
+#[pyfunction]
+pub(crate) fn sharded(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+    vars: Vec<String>,
+) -> PyResult<Sharded> {
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    let vars: Vec<&str> = vars.iter().map(String::as_str).collect();
+    let made = call.program().and_then(|program| program.sharded(&vars));
+    let made = made.or_raise(py)?;
+    let operands = made.operands.into_iter();
+    let operands = operands.map(|it| (it.name, it.of, it.cut)).collect();
+    Ok((made.program, operands, made.modes, made.combination))
+}
+
+/// How many entries the last result is estimated to have, its shape, and how it is stored.
+#[pyfunction]
+pub(crate) fn estimated(
+    py: Python<'_>,
+    text: String,
+    operands: Vec<(String, Bound<'_, Stored>)>,
+    formats: Vec<(String, String)>,
+    extents: Vec<(String, u64)>,
+) -> PyResult<(f64, Vec<u64>, String)> {
+    let call = Call {
+        text,
+        operands,
+        formats,
+        extents,
+    };
+    let result = call.run(py, |binding| binding.estimated())?;
+    Ok((result.entries, result.extents, result.format.to_string()))
 }
 
 /// A stage between the program and its kernel, as text.

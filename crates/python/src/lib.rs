@@ -37,11 +37,13 @@ mod view;
 #[pymodule]
 mod _sparsec {
     #[pymodule_export]
-    use super::evaluate::{einsum_text, evaluate, evaluate_all, explain, typed};
+    use super::evaluate::{
+        einsum_text, estimated, evaluate, evaluate_all, explain, shardable, sharded, typed,
+    };
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]
-    use super::session::{configuration, configure};
+    use super::session::{configuration, configure, version};
     #[pymodule_export]
     use super::stored::Stored;
 }

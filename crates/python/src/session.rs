@@ -323,3 +323,9 @@ pub(crate) fn configuration() -> (usize, &'static str, Option<PathBuf>, u64) {
     let name = name.map_or("auto", |(name, _)| name);
     (threads, name, settings.cache_dir.clone(), settings.memory)
 }
+
+/// The version of the library.
+#[pyfunction]
+pub(crate) fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}

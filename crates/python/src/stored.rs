@@ -125,6 +125,23 @@ impl Stored {
         build::packed(py, &packing, shape, &coords, &values).map(Self::from)
     }
 
+    /// A tensor of parts, each at an offset for each mode.
+    #[staticmethod]
+    fn joined(
+        py: Python<'_>,
+        format: &str,
+        shape: Vec<u64>,
+        parts: Vec<(Vec<u64>, Bound<'_, Self>)>,
+    ) -> PyResult<Self> {
+        let format = build::format(format, shape.len()).or_raise(py)?;
+        let tensors: PyResult<Vec<&Tensor>> =
+            parts.iter().map(|it| it.1.get().tensor(py)).collect();
+        let offsets = parts.iter().map(|(offset, _)| &offset[..]);
+        let parts: Vec<(&[u64], &Tensor)> = offsets.zip(tensors?).collect();
+        let joined = State::get().run(py, || Tensor::join(&format, &shape, &parts))?;
+        Ok(joined.into())
+    }
+
     #[getter]
     fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.held.extents())

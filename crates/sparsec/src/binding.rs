@@ -36,7 +36,7 @@ use crate::stage::Stage;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Binding<'a> {
-    kernel: Kernel,
+    pub(crate) kernel: Kernel,
     operands: BTreeMap<String, &'a Tensor>,
     /// Copies of the operands in other formats.
     kept: Arc<Kept>,
@@ -247,6 +247,14 @@ impl<'a> Binding<'a> {
         Ok((prepared, results))
     }
 
+    /// Checks the operands against the kernel, once.
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`].
+    pub(crate) fn check(&self) -> Result<()> {
+        self.on_threads(|| self.prepare()).map(drop)
+    }
+
     fn prepare(&self) -> Result<&Prepared<'a>> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
@@ -304,7 +312,7 @@ impl<'a> Binding<'a> {
         Ok((variant, extents))
     }
 
-    fn named(&self) -> BTreeMap<&str, &'a Tensor> {
+    pub(crate) fn named(&self) -> BTreeMap<&str, &'a Tensor> {
         let named = self.operands.iter();
         named
             .map(|(name, tensor)| (name.as_str(), *tensor))

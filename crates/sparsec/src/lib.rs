@@ -154,6 +154,7 @@
 //! | [`binding`]     | operands given to a kernel, and results assembled            |
 //! | [`mod@evaluate`], [`mod@einsum`] | the same in one call                        |
 //! | [`session`], [`options`] | engines, threads, memory, what is kept              |
+//! | [`shard`]       | programs cut into shards                                     |
 //! | [`stage`]       | every stage as text                                          |
 //! | [`io`]          | reading and writing files                                    |
 //!
@@ -168,6 +169,7 @@ mod compiled;
 mod compute;
 mod conversion;
 pub mod einsum;
+mod estimated;
 pub mod evaluate;
 mod executor;
 mod facts;
@@ -186,6 +188,7 @@ mod recall;
 mod relational;
 mod request;
 pub mod session;
+pub mod shard;
 pub mod stage;
 
 mod checked;
@@ -202,12 +205,14 @@ pub use binding::{Assembled, Binding};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
+pub use estimated::Estimated;
 pub use evaluate::evaluate;
 pub use kernel::Kernel;
 pub use options::{Backend, Options};
 pub use program::Program;
 pub use relational::Converted;
 pub use session::Session;
+pub use shard::{ShardOperand, Sharding};
 pub use stage::{Drawing, Stage};
 
 /// What every function of this crate that can fail gives: one coded

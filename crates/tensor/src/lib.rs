@@ -28,6 +28,7 @@
 //! | `build`      | sorted entries to arrays, level by level                    |
 //! | [`pack`]     | entries in any order to a tensor                             |
 //! | [`transform`] | prune, slice, permute                                       |
+//! | `runs`       | join, and slices along the outermost level                   |
 //! | [`unpack`]   | arrays back to entries; one format to another                |
 //! | [`builder`]  | a tensor entry by entry                                     |
 //! | [`views`]    | matrices as slices of known types, in and out without copying |
@@ -54,6 +55,7 @@ pub mod pack;
 mod parts;
 pub mod print;
 pub mod relational;
+mod runs;
 pub mod statistics;
 pub mod tensor;
 pub mod transform;

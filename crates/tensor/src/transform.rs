@@ -4,6 +4,7 @@
 //! |---------------------|----------------------------------|--------------------|
 //! | [`Tensor::prune`]   | those that differ from the fill  | packed again       |
 //! | [`Tensor::slice`]   | those in a box, with strides     | packed again       |
+//! | [`Tensor::join`]    | those of parts, each at an offset | packed again      |
 //! | [`Tensor::permute`] | all, modes in another order      | the same arrays: `csr` becomes `csc` |
 
 use std::ops::{Range, RangeFrom, RangeFull};
@@ -122,7 +123,8 @@ impl Tensor {
     /// The entries in a box: one window a mode. Entry `k` of a window becomes
     /// coordinate `k` of the result, whose extents are the windows' sizes.
     ///
-    /// Time about that of packing what is kept, and of a walk over all entries.
+    /// Time about that of packing what is kept, and of a walk over all entries. If the window of
+    /// the outermost level alone is not whole, that of a copy of the result's arrays.
     ///
     /// # Errors
     /// `E0413` where there is not one window a mode, for a window beyond its
@@ -145,6 +147,9 @@ impl Tensor {
             .zip(self.extents())
             .map(|(window, &extent)| window.n_coords(extent))
             .collect();
+        if let Some((first, range)) = self.outermost(windows) {
+            return self.run(first, range);
+        }
         if !self.format().is_regular() {
             let padded = self.has_padding();
             let listed = self.as_regular()?;
@@ -164,6 +169,21 @@ impl Tensor {
         })?;
         entries.extents = extents;
         self.repack(self.format(), entries)
+    }
+
+    /// The mode of the outermost level and its window, if runs of the arrays are the slice:
+    /// other windows are whole.
+    fn outermost(&self, windows: &[Window]) -> Option<(usize, Range<u64>)> {
+        let mode = self.runs_of()?;
+        let window = windows[mode];
+        let whole = windows.iter().zip(self.extents()).enumerate();
+        let are_whole = whole
+            .filter(|(other, _)| *other != mode)
+            .all(|(_, (window, &extent))| {
+                *window == Window::from(0..extent) || *window == Window::from(..)
+            });
+        let end = window.end.unwrap_or(self.extents()[mode]);
+        (are_whole && window.stride == 1).then_some((mode, window.start..end))
     }
 
     fn check_windows(&self, windows: &[Window]) -> Result<()> {

@@ -52,6 +52,39 @@ proptest! {
     }
 
     #[test]
+    fn slices_join_again((entries, format, _) in cases(), mode: usize, at: u64) {
+        let tensor = packed(&format, &entries);
+        let extents = tensor.extents().to_vec();
+        let cut = extents.get(mode % extents.len().max(1)).map_or(0, |extent| at % (extent + 1));
+        let part = |from: u64, to: u64| {
+            let mut windows = vec![Window::from(..); extents.len()];
+            let mut offset = vec![0; extents.len()];
+            if let Some(window) = windows.get_mut(mode % extents.len().max(1)) {
+                *window = Window::from(from..to);
+                offset[mode % extents.len()] = from;
+            }
+            (offset, tensor.slice(&windows).unwrap())
+        };
+        let end = extents.get(mode % extents.len().max(1)).copied().unwrap_or(0);
+        let mut parts = vec![part(0, cut)];
+        if !extents.is_empty() {
+            parts.push(part(cut, end));
+        }
+        // In any order: each part has an offset.
+        for _ in 0..2 {
+            let listed: Vec<(&[u64], &Tensor)> =
+                parts.iter().map(|(at, it)| (&at[..], it)).collect();
+            let joined = Tensor::join(&format, &extents, &listed).unwrap();
+            prop_assert_eq!(joined.extents(), &extents[..]);
+            prop_assert_eq!(
+                without_zeros(meaning(&joined.nonfill())),
+                without_zeros(meaning(&tensor.nonfill()))
+            );
+            parts.reverse();
+        }
+    }
+
+    #[test]
     fn permuting_moves_coordinates_and_back((entries, format, _) in cases(), seed: u64) {
         let tensor = packed(&format, &entries);
         let order = tensor.order();
@@ -257,4 +290,36 @@ fn complex_numbers_are_compared_as_wholes_and_by_parts_that_are_not_finite() {
     assert!(!same(&one(nan, 1.0), &one(1.0, nan), 1.0));
     assert!(same(&one(3.0, 4.0), &one(3.0, 4.5), 0.1));
     assert!(!same(&one(3.0, 4.0), &one(3.0, 4.5), 0.0));
+}
+
+#[test]
+fn parts_that_do_not_join_are_refused() {
+    let csr = Format::csr();
+    let one = Tensor::pack(&csr, &[1, 2], &[0, 1], &[5.0]).unwrap();
+    let join = |parts: &[(&[u64], &Tensor)]| {
+        let error = Tensor::join(&csr, &[2, 2], parts).unwrap_err();
+        (error.code().to_string(), error.message().to_owned())
+    };
+    let (code, message) = join(&[(&[0, 0], &one), (&[2, 0], &one)]);
+    assert_eq!(code, "E0413");
+    assert_eq!(
+        message,
+        "part 1 of extents 1 x 2 at offset 2 x 0 is not inside of extents 2 x 2"
+    );
+    assert_eq!(join(&[(&[u64::MAX, 0], &one)]).0, "E0413");
+    assert_eq!(join(&[(&[0], &one)]).0, "E0413");
+    assert_eq!(join(&[]).0, "E0413");
+    assert_eq!(join(&[(&[0, 0], &one), (&[0, 0], &one)]).0, "E0408");
+    let entries = Entries {
+        extents: vec![1, 2],
+        coords: [0, 1].into(),
+        values: Array::from_vec(vec![5.0f32]),
+    };
+    let other = Tensor::pack_entries(&csr, entries, PackOptions::default()).unwrap();
+    let (code, message) = join(&[(&[0, 0], &one), (&[1, 0], &other)]);
+    assert_eq!(code, "E0403");
+    assert_eq!(
+        message,
+        "part 1 stores f32 with fill 0.0, and part 0 f64 with fill 0.0"
+    );
 }

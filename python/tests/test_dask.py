@@ -1,0 +1,236 @@
+"""Dask arrays of tensors, and programs on a cluster of two processes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import sparsec
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+import sparsec.dask  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two processes of one thread each."""
+    with (
+        dask.config.set({"distributed.admin.log-length": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def matrix(shape, density=0.1, seed=1, format="csr"):
+    rng = np.random.default_rng(seed)
+    return sparsec.asarray(sp.random_array(shape, density=density, rng=rng), format=format)
+
+
+def same(left, right):
+    """Two tensors have equal formats, shapes, types and bits."""
+    assert (left.format, left.shape, left.dtype) == (right.format, right.shape, right.dtype)
+    assert pickle.dumps(left.fill_value) == pickle.dumps(right.fill_value)
+    for name, array in left.buffers.items():
+        assert array.tobytes() == right.buffers[name].tobytes()
+
+
+def test_arrays_of_tensors():
+    A, B = matrix((20, 30)), matrix((30, 10), seed=2)
+    a, b = A.to_numpy(), B.to_numpy()
+    x, y = sparsec.dask.shard(A, by=("i", "j"), n=(3, 2)), sparsec.dask.shard(B, by=0, n=2)
+    y = y.rechunk({0: x.chunks[1]})
+    for made, expected, is_sparse in (
+        (x, a, True),
+        (x.T, a.T, True),
+        (x + x, a + a, True),
+        (2 * x, 2 * a, True),
+        (x @ y, a @ b, True),
+        (da.tensordot(x, y, axes=1), a @ b, True),
+        (da.einsum("ij,jk->ik", x, y), a @ b, True),
+        (da.concatenate([x, x], axis=1), np.concatenate([a, a], axis=1), True),
+        (x[3:11, 5:], a[3:11, 5:], True),
+        (x[::2], a[::2], True),
+        (x[[4, 1, 17]], a[[4, 1, 17]], True),
+        (x.rechunk((7, 30)), a, True),
+        (x.sum(axis=0), a.sum(axis=0), False),
+        (x.sum(), a.sum(), False),
+        (x.max(axis=1), a.max(axis=1), False),
+        (x.mean(axis=1), a.mean(axis=1), False),
+        (x.map_blocks(lambda block: block * 3, dtype=x.dtype), a * 3, True),
+    ):
+        result = made.compute()
+        assert not is_sparse or (isinstance(result, sparsec.Tensor) and result.format != "dense")
+        values = result.to_numpy() if isinstance(result, sparsec.Tensor) else np.asarray(result)
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
+    assert isinstance(x._meta, sparsec.Tensor)
+
+
+def test_arrays_on_a_cluster(client):
+    A = matrix((40, 30))
+    x = sparsec.dask.shard(A, by="i", n=4).persist()
+    same(x.compute(), A)
+    np.testing.assert_allclose((x @ x.T).compute().to_numpy(), A.to_numpy() @ A.to_numpy().T)
+
+
+def test_from_dask_and_from_delayed():
+    array = da.from_array(np.eye(6), chunks=(3, 2))
+    x = sparsec.dask.from_dask(array, format="csr")
+    assert x.chunks == array.chunks and x.compute().format == "csr" and x.compute().nnz == 6
+    value = dask.delayed(sp.random_array)((5, 4), density=0.5, rng=1)
+    y = sparsec.dask.from_delayed(value, (5, 4), np.float64, format="csc")
+    assert y.compute().format == "csc" and y.compute().nnz == 10
+
+
+def test_shards_are_balanced():
+    rows = np.concatenate([np.zeros(100, dtype=np.int64), np.arange(1, 101)])
+    A = sparsec.from_coo([rows, np.arange(200)], np.ones(200), (1000, 200))
+    x = sparsec.dask.shard(A, by="i", n=2)
+    assert x.chunks == ((1, 999), (200,))
+    assert sparsec.dask.shard(A).numblocks == (1, 1)
+
+
+def test_chunks_pickle_out_of_band():
+    A = matrix((100, 100))
+    buffers = []
+    data = pickle.dumps(A, protocol=5, buffer_callback=buffers.append)
+    assert len(data) < 2000 and sum(len(it.raw()) for it in buffers) == A.nbytes
+    same(pickle.loads(data, buffers=buffers), A)
+    frames = distributed.protocol.serialize(A)
+    same(distributed.protocol.deserialize(*frames), A)
+    assert dask.sizeof.sizeof(A) == A.nbytes
+    assert dask.base.tokenize(A) == dask.base.tokenize(A.copy())
+    assert dask.base.tokenize(A) != dask.base.tokenize(A * 2)
+
+
+def test_mismatched_chunks_are_named():
+    A = matrix((4, 4))
+    parts = {
+        "E0403 float32": A.astype(np.float32),
+        "E0403 csc": A.convert("csc"),
+        "E0203 (4, 3)": matrix((4, 3)),
+    }
+    for words, other in parts.items():
+        code, word = words.split(maxsplit=1)
+        blocks = [[dask.delayed(A)], [dask.delayed(other)]]
+        joined = da.concatenate(
+            [da.from_delayed(block[0], (4, 4), meta=A[:0, :0]) for block in blocks]
+        )
+        with pytest.raises(sparsec.InputError) as error:
+            joined.compute(scheduler="sync")
+        assert error.value.code == code and word in str(error.value)
+
+
+PROGRAMS = [
+    ("C(i,k) = A(i,j) * B(j,k)", "shard(i, 0, 7, 30, 40)"),
+    ("C(i,k) = A(i,j) * B(j,k)", "shard(j, 0, 3, 5, 20, 28, 30)"),
+    ("C(i,k) = A(i,j) * B(j,k)", "shard(i, 0, 20, 40)\nshard(k, 0, 9, 20)"),
+    ("s = A(i,j) * A(i,j)", "shard(i, 0, 1, 2, 3, 4, 5, 6, 40)"),
+    ("y(i) = A(i,j) * x(j)", "shard(j, 0, 10, 20, 30)"),
+]
+
+
+@pytest.mark.parametrize("text, plan", PROGRAMS)
+def test_programs_have_the_bits_of_one_process(client, text, plan):
+    given = {"A": matrix((40, 30)), "B": matrix((30, 20), seed=2), "x": np.arange(30.0)}
+    operands = {name: given[name] for name in given if name + "(" in text}
+    alone = sparsec.evaluate(text, operands, shards=plan)
+    same(sparsec.dask.evaluate(text, operands, shards=plan, client=client), alone)
+    with dask.config.set(scheduler="threads"):
+        tasks = sparsec.dask._Tasks(
+            sparsec._blocks.Program(text, *sparsec._compute._call(operands, None, None, {})),
+            sparsec._blocks.Plan.parse(plan),
+        )
+        same(tasks.joined(list(dask.compute(*tasks.pieces, scheduler="threads"))), alone)
+
+
+def test_plans_do_not_depend_on_workers(client):
+    A = matrix((300, 300))
+    text = "C(i,k) = A(i,j) * A(j,k)"
+    plan = sparsec.dask.explain(text, A=A, memory="100kB")
+    assert "shard(" in plan and "estimated" in plan
+    told = sparsec.dask.explain(text, A=A, memory="100kB", run=True, client=client)
+    assert "# actual: " in told
+    made = sparsec.dask.evaluate(text, A=A, memory="100kB", client=client)
+    same(made, sparsec.evaluate(text, A=A, shards=plan))
+    # The note of what it took is a comment, so the text replays.
+    same(sparsec.dask.evaluate(text, A=A, shards=told), made)
+
+
+def test_a_worker_that_ends(client):
+    A = matrix((2000, 2000), density=0.01)
+    bounds = range(0, 2001, 20)
+    plan = f"shard(i, {', '.join(map(str, bounds))})"
+    text = "C(i,k) = A(i,j) * A(j,k)"
+    expected = sparsec.evaluate(text, A=A, shards=plan)
+    pids = client.run(os.getpid)
+    made = []
+    call = threading.Thread(
+        target=lambda: made.append(
+            sparsec.dask.evaluate(text, A=A, shards=plan, client=client)
+        )
+    )
+    call.start()
+
+    def held():
+        return sum(map(len, client.has_what().values()))
+
+    end = time.monotonic() + 60
+    while held() < 10 and time.monotonic() < end:
+        time.sleep(0.01)
+    was_running = call.is_alive()
+    os.kill(next(iter(pids.values())), signal.SIGKILL)
+    call.join(timeout=120)
+    assert was_running and made
+    same(made[0], expected)
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_other_versions_are_refused(client, monkeypatch):
+    own = sparsec._sparsec.version()
+
+    class Other:
+        def __getattr__(self, name):
+            return getattr(sparsec._sparsec, name)
+
+        @staticmethod
+        def version():
+            return "0.0.1"
+
+    monkeypatch.setattr(sparsec.dask, "_sparsec", Other())
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.dask.evaluate("s = A(i,j)", A=matrix((4, 4)), client=client)
+    assert error.value.code == "E0021"
+    assert "client has sparsec 0.0.1" in str(error.value) and f"has sparsec {own}" in str(error.value)
+
+
+def test_mistakes_are_those_of_one_process(client):
+    A = matrix((6, 6))
+    for text, operands in (
+        ("y(i) = A(i,j) * x(j)", {"A": A, "x": np.ones(4)}),
+        ("y(i) = A(i,j", {"A": A}),
+    ):
+        with pytest.raises(sparsec.InputError) as whole:
+            sparsec.evaluate(text, operands)
+        with pytest.raises(sparsec.InputError) as error:
+            sparsec.dask.evaluate(text, operands, client=client)
+        assert str(error.value) == str(whole.value)
+    with pytest.raises(sparsec.OutOfMemoryError, match="no shard fits"):
+        sparsec.dask.evaluate("C(i,k) = A(i,j) * A(j,k)", A=A, memory=8, client=client)
+    # A mistake that only data show comes back from a worker.
+    n = sparsec.asarray(np.asarray([[1, 0], [0, 1]]), format="csr")
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.dask.evaluate("B(i,j) = A(i,j) // (A(i,j) - 1)", A=n, client=client)
+    assert error.value.code == "E0511"
