@@ -74,7 +74,7 @@ pub(crate) fn source<'a>(
     }
     let solved = match operand {
         Operand::Map(map) => solved(map, access, extents),
-        Operand::Dense(_) => None,
+        Operand::Dense(..) => None,
     };
     let access = access.clone();
     Source::Computed {

@@ -22,30 +22,31 @@ const MOST_LISTED: u64 = 1 << 28;
 /// A tensor that a statement reads.
 #[derive(Debug)]
 pub(crate) enum Operand<'t> {
-    /// Dense in all modes: looked up where it lies.
-    Dense(&'t Tensor),
+    /// Dense in all modes: looked up where it lies. The program says the fill, which a tensor that
+    /// stores all entries need not share.
+    Dense(&'t Tensor, Scalar),
     /// Anything else.
     Map(CoordinateMap),
 }
 
 impl<'t> Operand<'t> {
-    fn of(tensor: &'t Tensor) -> Self {
+    fn of(tensor: &'t Tensor, fill: Scalar) -> Self {
         match tensor.format().is_all_dense() {
-            true => Self::Dense(tensor),
+            true => Self::Dense(tensor, fill),
             false => Self::Map(CoordinateMap::of(tensor)),
         }
     }
 
     pub(crate) fn extents(&self) -> &[u64] {
         match self {
-            Self::Dense(tensor) => tensor.extents(),
+            Self::Dense(tensor, _) => tensor.extents(),
             Self::Map(map) => &map.extents,
         }
     }
 
     pub(crate) fn fill(&self) -> Scalar {
         match self {
-            Self::Dense(tensor) => tensor.fill(),
+            Self::Dense(_, fill) => *fill,
             Self::Map(map) => map.fill,
         }
     }
@@ -53,7 +54,7 @@ impl<'t> Operand<'t> {
     /// How many entries are stored.
     pub(crate) fn entries(&self) -> f64 {
         match self {
-            Self::Dense(tensor) => tensor
+            Self::Dense(tensor, _) => tensor
                 .extents()
                 .iter()
                 .map(|extent| *extent as f64)
@@ -65,7 +66,7 @@ impl<'t> Operand<'t> {
     /// Calls `visit` with every entry that is stored, in order of coordinates.
     pub(crate) fn for_each_stored(&self, visit: &mut dyn FnMut(&[u64], Entry)) {
         match self {
-            Self::Dense(tensor) => for_each_point(tensor.extents(), &mut |coords| {
+            Self::Dense(tensor, _) => for_each_point(tensor.extents(), &mut |coords| {
                 visit(coords, self.entry(coords));
             }),
             Self::Map(map) => {
@@ -77,7 +78,7 @@ impl<'t> Operand<'t> {
     /// What stands at these coordinates.
     pub(crate) fn entry(&self, coords: &[u64]) -> Entry {
         match self {
-            Self::Dense(tensor) => Entry::stored(tensor.get(coords)),
+            Self::Dense(tensor, _) => Entry::stored(tensor.get(coords)),
             Self::Map(map) => match map.rows.find(coords) {
                 Some(row) => map.rows.entry(row),
                 None => Entry::unstored(Ok(map.fill)),
@@ -173,7 +174,7 @@ fn input<'t, T: Borrow<Tensor>>(
     };
     check(program, data, tensor)?;
     refuse_to_list(program, access.span, name, tensor)?;
-    Ok(Operand::of(tensor))
+    Ok(Operand::of(tensor, data.fill))
 }
 
 /// Refuses a tensor in which few values stand for more entries than memory is sure to

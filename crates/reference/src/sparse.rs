@@ -370,7 +370,7 @@ impl<'a> Builder<'a> {
         };
         let vars = places(&vars);
         match operand {
-            Operand::Dense(tensor) => {
+            Operand::Dense(tensor, _) => {
                 let mut strides = Vec::new();
                 let mut stride = 1;
                 for level in tensor.format().levels().iter().rev() {
