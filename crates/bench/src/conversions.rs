@@ -21,6 +21,7 @@
 mod matrix;
 mod results;
 mod row;
+mod turns;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -40,6 +41,7 @@ pub use matrix::Scale;
 use results::{differs, read, sorted, timed, unlike};
 use row::heading;
 pub use row::{ConversionBar, ConversionRow, SideTime};
+use turns::Turns;
 
 /// What is converted: source, destination. `B` is the side of blocks of the matrix.
 const PAIRS: [(&str, &str); 13] = [
@@ -226,11 +228,14 @@ pub(crate) fn measure(
             if !setting.wants(from, &to, name) || !suits(&stored, &matrix) || !suits(&to, &matrix) {
                 continue;
             }
+            let Some(tensor) = unless_too_large(matrix.stored(&stored))? else {
+                continue;
+            };
             let mut case = Case {
                 setting,
                 pools: (&one, many.as_ref()),
                 speeds: (&bandwidth, touch),
-                tensor: matrix.stored(&stored)?,
+                tensor,
                 matrix: &matrix,
                 from,
                 to: &to,
@@ -238,7 +243,10 @@ pub(crate) fn measure(
                 peer: peer.as_mut(),
             };
             let Some(row) = case.measure()? else {
-                print(format!("{:30} is not derived\n", case.name()))?;
+                print(format!(
+                    "{:30} is not derived, or does not fit\n",
+                    case.name()
+                ))?;
                 continue;
             };
             print(row.line())?;
@@ -266,6 +274,14 @@ fn suits(format: &str, matrix: &Matrix) -> bool {
         "dia" => matrix.n_diagonals <= MOST_DIAGONALS,
         "ell" => matrix.longest <= LONGEST_ROW,
         _ => true,
+    }
+}
+
+/// `None` for a tensor whose keys, such as those of a curve, do not fit in 63 bits.
+fn unless_too_large<T>(made: Result<T>) -> Result<Option<T>> {
+    match made {
+        Err(error) if error.code() == code::INDEX_WIDTH_OVERFLOW => Ok(None),
+        made => made.map(Some),
     }
 }
 
@@ -305,47 +321,30 @@ struct Case<'a> {
     peer: Option<&'a mut Peer>,
 }
 
-/// The times of one side, round by round, and those of ours beside it.
-#[derive(Default)]
-struct Turns {
-    name: String,
-    theirs: Vec<Duration>,
-    ratios: Vec<f64>,
-}
-
-impl Turns {
-    fn push(&mut self, theirs: Duration, ours: Duration) {
-        self.theirs.push(theirs);
-        self.ratios.push(theirs.as_secs_f64() / ours.as_secs_f64());
-    }
-
-    fn finish(self) -> SideTime {
-        SideTime {
-            name: self.name,
-            time: median(self.theirs, Duration::cmp),
-            ratio: median(self.ratios, f64::total_cmp),
-        }
-    }
-}
-
 impl Case<'_> {
     fn name(&self) -> String {
         format!("{}:{}/{}", self.from, self.to, self.matrix.name)
     }
 
-    /// Compares and measures; `None` where no conversion is derived.
+    /// Compares and measures; `None` where no conversion is derived, or keys do not fit.
     fn measure(&mut self) -> Result<Option<ConversionRow>> {
         let (one, many) = self.pools;
         let session = self.setting.session;
         let order = self.tensor.order();
         let destination = self.to.parse::<FormatSpec>()?.resolve(order)?;
         let start = Instant::now();
-        let converter = match Converter::new(&self.tensor, &destination) {
+        let made = match Converter::new(&self.tensor, &destination) {
             Err(error) if error.code() == code::NO_CONVERSION => return Ok(None),
-            made => made?,
+            made => unless_too_large(made)?,
+        };
+        let Some(converter) = made else {
+            return Ok(None);
         };
         let derived_in = start.elapsed();
-        let made = one.run(|| converter.run(session, &self.tensor))?;
+        let made = one.run(|| converter.run(session, &self.tensor));
+        let Some(made) = unless_too_large(made)? else {
+            return Ok(None);
+        };
         let first_in = start.elapsed() - derived_in;
         let packed = self.tensor.convert(&destination)?;
         let pairs = made.arrays().iter().zip(packed.arrays());
@@ -367,17 +366,11 @@ impl Case<'_> {
         let mut turns: Vec<(Turns, &str, bool)> = peers
             .into_iter()
             .map(|(name, engine, allocates)| {
-                let turns = Turns {
-                    name,
-                    ..Turns::default()
-                };
+                let turns = Turns::of(name);
                 (turns, engine, allocates)
             })
             .collect();
-        let mut packing = Turns {
-            name: "packing".to_owned(),
-            ..Turns::default()
-        };
+        let mut packing = Turns::of("packing".to_owned());
         let (mut allocating, mut given) = (Vec::new(), Vec::new());
         let rounds = self.setting.rounds.clamp(1, MOST_ROUNDS);
         let lent = converter.lend(&self.tensor)?;
