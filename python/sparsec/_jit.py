@@ -199,6 +199,8 @@ for _name, _form in {
     "pow": "pow({0}, {1})",
     "and": "{0} and {1}",
     "or": "{0} or {1}",
+    "lshift": "shl({0}, {1})",
+    "rshift": "shr({0}, {1})",
 }.items():
     setattr(Scalar, f"__{_name}__", _operator(_form, False))
     setattr(Scalar, f"__r{_name}__", _operator(_form, True))

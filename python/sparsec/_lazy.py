@@ -22,7 +22,7 @@ import numpy as np
 from . import _sparsec
 from ._errors import failure
 from ._indexing import is_selection, windows_of
-from ._operators import LAZY, Operators, _literal, access, broadcast_shape, modes_of
+from ._operators import LAZY, TRUTHS, Operators, _literal, access, broadcast_shape, modes_of
 from ._tensor import Tensor
 
 #: Operators that a statement has before a node becomes a statement of its own: a statement has
@@ -172,7 +172,10 @@ def applied(form: str, arguments: Sequence[Any]) -> Lazy:
             written.append(writer.text(x, own))
         return f"({form.format(*written)})"
 
-    return Lazy(shape, nodes, write)
+    made = Lazy(shape, nodes, write)
+    if form in TRUTHS:
+        made._dtype = np.dtype(bool)
+    return made
 
 
 def product(equation: str, arguments: Sequence[Any]) -> Lazy:

@@ -28,8 +28,13 @@ _BITS = {
     "bitwise_and": ("bitand({0}, {1})", "({0} and {1})"),
     "bitwise_or": ("bitor({0}, {1})", "({0} or {1})"),
     "bitwise_xor": ("bitxor({0}, {1})", "{0} != {1}"),
-    "invert": ("bitxor({0}, -1)", "not {0}"),
+    "invert": ("-{0} - 1", "not {0}"),
 }
+#: Forms whose results are truth values.
+TRUTHS = frozenset(
+    [f"{{0}} {symbol} {{1}}" for symbol in ("==", "!=", "<", "<=", ">", ">=")]
+    + ["({0} and {1})", "({0} or {1})", "not {0}", SIGNBIT]
+)
 #: Functions of NumPy that the language has, and how it writes them: ``{0}``, ``{1}`` are the
 #: arguments.
 _UFUNCS: dict[str, str] = {
@@ -626,7 +631,11 @@ def apply(form: str, *arguments: Any) -> Tensor:
 def of_bits(name: str, *arguments: Any) -> Tensor:
     """A function of bits, of integers or of truth values, by its name in NumPy."""
     of_integers, of_truths = _BITS[name]
-    kinds = [np.result_type(x.dtype if hasattr(x, "dtype") else x).kind for x in arguments]
+    arguments = tuple(x if _is_number(x) or hasattr(x, "dtype") else _tensor(x) for x in arguments)
+    kinds = [
+        "b" if str(getattr(x, "dtype", type(x).__name__)).endswith("bool") else "i"
+        for x in arguments
+    ]
     return apply(of_truths if set(kinds) == {"b"} else of_integers, *arguments)
 
 

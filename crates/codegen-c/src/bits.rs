@@ -23,17 +23,18 @@ pub(crate) fn shift(op: BinaryOp, a: Piece, b: &Piece, ty: ElementType) -> Piece
     Piece::operation(text, Precedence::Unary, ty)
 }
 
-/// A helper that counts bits: by a loop, and where the compiler has an instruction for it.
+/// A helper that counts bits: by a loop, and at once where the machine has an instruction for it.
+/// Elsewhere compilers call a library that kernels are not linked with.
 pub(crate) fn counted(
     ty: ElementType,
     name: &str,
     doc: &str,
-    [plain, at_once]: &[&str; 2],
+    [with_instruction, plain, at_once]: &[&str; 3],
 ) -> String {
     let (c, width) = (c_type(ty), 8 * ty.size());
     let [plain, at_once] = [plain, at_once].map(|it| it.replace("WIDTH", &width.to_string()));
     format!(
         "\n/* {doc} */\nstatic inline {c} {name}({c} a) {{\n  uint64_t x = (uint{width}_t)a;\n  \
-         int n = 0;\n#ifdef __GNUC__\n  {at_once}\n#else\n  {plain}\n#endif\n  return ({c})n;\n}}\n"
+         int n = 0;\n#if defined(__GNUC__) && ({with_instruction})\n  {at_once}\n#else\n  {plain}\n#endif\n  return ({c})n;\n}}\n"
     )
 }

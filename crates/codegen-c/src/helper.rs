@@ -164,6 +164,7 @@ impl Helper {
                 &name,
                 "The number of ones in the bits.",
                 &[
+                    "defined(__POPCNT__) || defined(__aarch64__)",
                     "for (; x; x &= x - 1) n += 1;",
                     "n = __builtin_popcountll(x);",
                 ],
@@ -173,6 +174,7 @@ impl Helper {
                 &name,
                 "The number of zeros above the highest one.",
                 &[
+                    "defined(__x86_64__) || defined(__aarch64__)",
                     "for (n = WIDTH; x; x >>= 1) n -= 1;",
                     "n = x ? __builtin_clzll(x) - (64 - WIDTH) : WIDTH;",
                 ],
@@ -182,6 +184,7 @@ impl Helper {
                 &name,
                 "The number of zeros below the lowest one.",
                 &[
+                    "defined(__x86_64__) || defined(__aarch64__)",
                     "for (n = x ? 0 : WIDTH; x && !(x & 1); x >>= 1) n += 1;",
                     "n = x ? __builtin_ctzll(x) : WIDTH;",
                 ],
@@ -276,9 +279,10 @@ fn library_name(name: &str, ty: ElementType) -> String {
 }
 
 /// gcc makes one fused operation of the two sums of a complex product, whatever
-/// `-ffp-contract` says, where it finds them side by side.
+/// `-ffp-contract` says, where it finds them side by side. Releases before 12 do not, and take the
+/// pragma for all flags.
 const NOT_FUSED: &str = "\n/* Both parts of a product are rounded as they are written. */\n\
-    #if defined(__GNUC__) && !defined(__clang__)\n\
+    #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)\n\
     #pragma GCC optimize (\"no-tree-slp-vectorize\")\n#endif\n";
 
 impl Helpers {

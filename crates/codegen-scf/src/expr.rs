@@ -115,7 +115,11 @@ impl Writer<'_> {
             let value = self.expr(value, false);
             return self.complex_unary(op, &value, ty);
         }
-        if op == UnaryOp::Abs && is_index {
+        let has_none = matches!(
+            op,
+            UnaryOp::Abs | UnaryOp::LeadingZeros | UnaryOp::TrailingZeros
+        );
+        if has_none && is_index {
             // The operation has no lowering for `index`.
             let value = self.unary(op, value, false);
             return self.as_wanted(value, true);

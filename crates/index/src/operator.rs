@@ -138,8 +138,8 @@ pub enum Operator {
     BitXor,
     /// The bits of an integer moved up by b; 0 if b, without a sign, is its width or more.
     ShiftLeft,
-    /// The bits of an integer moved down by b, with copies of its sign; nothing but these if b,
-    /// without a sign, is its width or more.
+    /// The bits of an integer moved down by b, with copies of its sign; if b, without a sign, is
+    /// its width or more: 0, or -1 of a negative number.
     ShiftRight,
     /// The number of ones in the bits of an integer.
     PopCount,

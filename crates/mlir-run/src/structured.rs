@@ -143,12 +143,15 @@ impl<'a> Structured<'a> {
         operands.into_iter().find_map(|(number, (extents, map))| {
             let places = extents.as_ref()?.iter().zip(&map.results);
             places.into_iter().find_map(|(extent, result)| {
-                let (least, most) = range(result, loops)?;
-                let most_allowed = i128::from(*extent) - 1;
-                (least < 0 || most > most_allowed).then(|| {
-                    let place = if least < 0 { least } else { most };
-                    format!("operand {number} of extent {extent} is read at {place}")
-                })
+                let place = match range(result, loops)? {
+                    Range::Within(least, _) if least < 0 => least.to_string(),
+                    Range::Within(_, most) if most >= i128::from(*extent) => most.to_string(),
+                    Range::Within(..) => return None,
+                    Range::Beyond => "a coordinate of more than 128 bits".to_owned(),
+                };
+                Some(format!(
+                    "operand {number} of extent {extent} is read at {place}"
+                ))
             })
         })
     }
@@ -159,44 +162,56 @@ impl<'a> Structured<'a> {
     }
 }
 
-/// The least and the greatest value of an expression over the loops; `None` if they are not known.
-/// Values past 128 bits are outside of every operand, and so are the numbers that stand for them.
-fn range(expression: &AffineExpr, loops: &[Option<u64>]) -> Option<(i128, i128)> {
-    Some(match expression {
-        AffineExpr::Dimension(n) => (0, i128::from((*loops.get(*n)?)?) - 1),
-        AffineExpr::Constant(value) => (i128::from(*value), i128::from(*value)),
-        AffineExpr::Symbol(_) => return None,
-        AffineExpr::Binary(op, a, b) => {
-            let ((a_least, a_most), (b_least, b_most)) = (range(a, loops)?, range(b, loops)?);
-            match op {
-                AffineOp::Add => (
-                    a_least.saturating_add(b_least),
-                    a_most.saturating_add(b_most),
-                ),
-                AffineOp::Subtract => (
-                    a_least.saturating_sub(b_most),
-                    a_most.saturating_sub(b_least),
-                ),
-                AffineOp::Multiply => {
-                    let corners =
-                        [a_least, a_most].map(|a| [b_least, b_most].map(|b| a.saturating_mul(b)));
-                    let corners = corners.concat();
-                    (*corners.iter().min()?, *corners.iter().max()?)
-                }
-                AffineOp::FloorDivide if b_least == b_most && b_least > 0 => {
-                    (a_least.div_euclid(b_least), a_most.div_euclid(b_least))
-                }
-                AffineOp::CeilDivide if b_least == b_most && b_least > 0 => {
-                    let up = |value: i128| -(-value).div_euclid(b_least);
-                    (up(a_least), up(a_most))
-                }
-                // A loop goes through all remainders before it comes to one again.
-                AffineOp::Modulo if a.dimension().is_some() && b_least == b_most && b_least > 0 => {
-                    (0, a_most.min(b_least - 1))
-                }
-                _ => return None,
-            }
+/// The values of an expression over the loops.
+enum Range {
+    /// From the least to the greatest.
+    Within(i128, i128),
+    /// Past 128 bits, and so outside of every operand.
+    Beyond,
+}
+
+/// The range of an expression; `None` if it is not known.
+fn range(expression: &AffineExpr, loops: &[Option<u64>]) -> Option<Range> {
+    let within = |least: Option<i128>, most: Option<i128>| match (least, most) {
+        (Some(least), Some(most)) => Range::Within(least, most),
+        _ => Range::Beyond,
+    };
+    let (op, a, b) = match expression {
+        AffineExpr::Dimension(n) => {
+            return Some(Range::Within(0, i128::from((*loops.get(*n)?)?) - 1));
         }
+        AffineExpr::Constant(value) => {
+            return Some(Range::Within((*value).into(), (*value).into()));
+        }
+        AffineExpr::Symbol(_) => return None,
+        AffineExpr::Binary(op, a, b) => (op, a, b),
+    };
+    let is_variable = a.dimension().is_some();
+    let (Range::Within(a_least, a_most), Range::Within(b_least, b_most)) =
+        (range(a, loops)?, range(b, loops)?)
+    else {
+        return Some(Range::Beyond);
+    };
+    let divisor = (b_least == b_most && b_least > 0).then_some(b_least);
+    Some(match (op, divisor) {
+        (AffineOp::Add, _) => within(a_least.checked_add(b_least), a_most.checked_add(b_most)),
+        (AffineOp::Subtract, _) => within(a_least.checked_sub(b_most), a_most.checked_sub(b_least)),
+        (AffineOp::Multiply, _) => {
+            let corners = [a_least, a_most].map(|a| [b_least, b_most].map(|b| a.checked_mul(b)));
+            let corners = corners.concat().into_iter().collect::<Option<Vec<i128>>>();
+            let corners = corners.unwrap_or_default();
+            within(corners.iter().min().copied(), corners.iter().max().copied())
+        }
+        (AffineOp::FloorDivide, Some(by)) => {
+            Range::Within(a_least.div_euclid(by), a_most.div_euclid(by))
+        }
+        (AffineOp::CeilDivide, Some(by)) => {
+            let up = |value: i128| value.div_euclid(by) + i128::from(value.rem_euclid(by) > 0);
+            Range::Within(up(a_least), up(a_most))
+        }
+        // A loop goes through all remainders before it comes to one again.
+        (AffineOp::Modulo, Some(by)) if is_variable => Range::Within(0, a_most.min(by - 1)),
+        _ => return None,
     })
 }
 

@@ -1,4 +1,5 @@
-//! Bodies of bits give over sparse operands what they give over dense ones.
+//! Bodies of bits give over sparse operands what they give over dense ones, and what they give where
+//! they are evaluated at each point.
 
 use sparsec::internals::mlir::Module;
 use sparsec::internals::mlir_host::SessionHost;
@@ -7,23 +8,23 @@ use sparsec::{Options, Session, Source};
 
 /// Bodies of `%x`, `%y` (entries of the operands), `%o` (of the output) and the constant `%c`.
 const BODIES: &[&str] = &[
-    "%r = arith.ori %x, %y : i8",
-    "%r = arith.xori %x, %c : i8",
-    "%s = arith.shli %x, %c : i8 %r = arith.andi %s, %y : i8",
-    "%s = arith.addi %x, %c : i8 %t = arith.ori %s, %x : i8 %r = arith.muli %t, %y : i8",
-    "%s = arith.shrsi %c, %x : i8 %r = arith.maxui %s, %y : i8",
-    "%s = arith.shrui %x, %c : i8 %t = arith.ori %s, %c : i8 %r = arith.minui %t, %y : i8",
-    "%s = arith.andi %x, %y : i8 %r = arith.xori %o, %s : i8",
-    "%s = arith.ori %x, %y : i8 %r = arith.addi %s, %o : i8",
-    "%s = arith.shli %x, %c : i8 %t = arith.subi %o, %s : i8 %r = arith.ori %t, %y : i8",
-    "%s = arith.ori %x, %c : i8 %r = arith.andi %o, %s : i8",
-    "%s = arith.xori %x, %c : i8 %r = arith.addi %o, %s : i8",
-    "%s = arith.xori %x, %o : i8 %r = arith.ori %o, %s : i8",
-    "%s = math.ctpop %x : i8 %r = arith.addi %o, %s : i8",
-    "%s = math.ctlz %y : i8 %r = arith.ori %x, %s : i8",
-    "%s = arith.xori %x, %y : i8 %r = arith.maxui %o, %s : i8",
-    "%s = arith.andi %x, %y : i8 %r = arith.minui %s, %o : i8",
-    "%s = arith.shrui %x, %y : i8 %t = arith.andi %o, %s : i8 %r = arith.andi %t, %x : i8",
+    "%r = arith.ori %x, %y : i32",
+    "%r = arith.xori %x, %c : i32",
+    "%s = arith.shli %x, %c : i32 %r = arith.andi %s, %y : i32",
+    "%s = arith.addi %x, %c : i32 %t = arith.ori %s, %x : i32 %r = arith.muli %t, %y : i32",
+    "%s = arith.shrsi %c, %x : i32 %r = arith.maxui %s, %y : i32",
+    "%s = arith.shrui %x, %c : i32 %t = arith.ori %s, %c : i32 %r = arith.minui %t, %y : i32",
+    "%s = arith.andi %x, %y : i32 %r = arith.xori %o, %s : i32",
+    "%s = arith.ori %x, %y : i32 %r = arith.addi %s, %o : i32",
+    "%s = arith.shli %x, %c : i32 %t = arith.subi %o, %s : i32 %r = arith.ori %t, %y : i32",
+    "%s = arith.ori %x, %c : i32 %r = arith.andi %o, %s : i32",
+    "%s = arith.xori %x, %c : i32 %r = arith.addi %o, %s : i32",
+    "%s = arith.xori %x, %o : i32 %r = arith.ori %o, %s : i32",
+    "%s = math.ctpop %x : i32 %r = arith.addi %o, %s : i32",
+    "%s = math.ctlz %y : i32 %r = arith.ori %x, %s : i32",
+    "%s = arith.xori %x, %y : i32 %r = arith.maxui %o, %s : i32",
+    "%s = arith.andi %x, %y : i32 %r = arith.minui %s, %o : i32",
+    "%s = arith.shrui %x, %y : i32 %t = arith.andi %o, %s : i32 %r = arith.andi %t, %x : i32",
 ];
 
 /// Maps of the operands and the output, and the iterators.
@@ -51,45 +52,60 @@ fn entries(seed: &mut u64) -> String {
 }
 
 /// A program that prints the dense result; `encodings` of the two operands may be empty.
-fn program(body: &str, shape: (&str, &str, &str), data: [&str; 2], encodings: [&str; 2]) -> String {
+fn program(
+    body: &str,
+    shape: (&str, &str, &str),
+    data: [&str; 2],
+    encodings: [&str; 2],
+    by_points: bool,
+) -> String {
     let (map, output, iterators) = shape;
-    let ty = |n: usize| format!("tensor<4x4xi8{}>", encodings[n]);
+    let ty = |n: usize| format!("tensor<4x4xi32{}>", encodings[n]);
     let modes = output.matches(char::is_alphabetic).count();
-    let result = format!("tensor<{}i8>", "4x".repeat(modes));
+    let result = format!("tensor<{}i32>", "4x".repeat(modes));
     let operand = |name: &str, n: usize| {
         let convert = match encodings[n] {
             "" => format!("%{name} = tensor.cast %{name}0 : {0} to {0}", ty(n)),
             _ => format!(
-                "%{name} = sparse_tensor.convert %{name}0 : tensor<4x4xi8> to {}",
+                "%{name} = sparse_tensor.convert %{name}0 : tensor<4x4xi32> to {}",
                 ty(n)
             ),
         };
         format!(
-            "%{name}0 = arith.constant dense<{}> : tensor<4x4xi8>\n{convert}\n",
+            "%{name}0 = arith.constant dense<{}> : tensor<4x4xi32>\n{convert}\n",
             data[n]
         )
     };
     let read = match modes {
-        0 => format!("%p = tensor.extract %z[] : {result}\nvector.print %p : i8"),
+        0 => format!("%p = tensor.extract %z[] : {result}\nvector.print %p : i32"),
         _ => {
             let places = vec!["%c0"; modes].join(", ");
-            let vector = format!("vector<{}i8>", "4x".repeat(modes));
+            let vector = format!("vector<{}i32>", "4x".repeat(modes));
             format!(
                 "%p = vector.transfer_read %z[{places}], %c : {result}, {vector}\n\
                  vector.print %p : {vector}"
             )
         }
     };
-    let body = body.replace(" : i8 ", " : i8\n");
+    let body = body.replace(" : i32 ", " : i32\n");
+    // Bits of floats have no operator.
+    let (body, given) = match by_points {
+        true => {
+            let there_and_back =
+                "%f = arith.bitcast %r : i32 to f32\n%g = arith.bitcast %f : f32 to i32";
+            (format!("{body}\n{there_and_back}"), "%g")
+        }
+        false => (body, "%r"),
+    };
     format!(
         "#C = #sparse_tensor.encoding<{{ map = (i, j) -> (i : compressed, j : compressed) }}>\n\
          #T = #sparse_tensor.encoding<{{ map = (i, j) -> (j : dense, i : compressed) }}>\n\
-         func.func @main() {{\n%c0 = arith.constant 0 : index\n%c = arith.constant 3 : i8\n{}{}\
+         func.func @main() {{\n%c0 = arith.constant 0 : index\n%c = arith.constant 3 : i32\n{}{}\
          %e = arith.constant dense<90> : {result}\n\
          %z = linalg.generic {{ indexing_maps = [affine_map<(i, j) -> {map}>, \
          affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> {output}>], \
          iterator_types = [{iterators}] }} ins(%a, %b : {}, {}) outs(%e : {result}) {{\n\
-         ^bb0(%x: i8, %y: i8, %o: i8):\n{body}\nlinalg.yield %r : i8\n}} -> {result}\n\
+         ^bb0(%x: i32, %y: i32, %o: i32):\n{body}\nlinalg.yield {given} : i32\n}} -> {result}\n\
          {read}\nreturn\n}}\n",
         operand("a", 0),
         operand("b", 1),
@@ -115,13 +131,15 @@ fn printed(text: &str) -> String {
 }
 
 #[test]
-fn bodies_give_over_sparse_operands_what_they_give_over_dense_ones() {
+fn bodies_give_the_same_over_sparse_and_dense_operands_and_at_each_point() {
     let mut seed = 7;
     for body in BODIES {
         for shape in SHAPES {
             let (a, b) = (entries(&mut seed), entries(&mut seed));
-            let of = |encodings| program(body, *shape, [&a, &b], encodings);
+            let of = |encodings| program(body, *shape, [&a, &b], encodings, false);
             let dense = printed(&of(["", ""]));
+            let by_points = program(body, *shape, [&a, &b], ["", ""], true);
+            assert_eq!(printed(&by_points), dense, "{by_points}");
             for encodings in [[", #C", ", #T"], [", #T", ""], ["", ", #C"]] {
                 let text = of(encodings);
                 assert_eq!(printed(&text), dense, "{text}");

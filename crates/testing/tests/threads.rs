@@ -131,6 +131,9 @@ fn values_are_combined_in_the_order_of_chunks() {
     let loops = [
         ("C = A(i,j) * x(j)", "ParallelReduction"),
         ("C = max{i,j}(A(i,j) - x(j))", "ParallelReduction"),
+        ("C = 1 + bitxor{i,j}(i64(A(i,j) * 64))", "ParallelReduction"),
+        ("C = bitor{i,j}(i64(A(i,j) * 64))", "ParallelReduction"),
+        ("C(j) bitand= i64(A(i,j) * 64 + z(i))", "Temporary"),
         ("C(j) = A(i,j) * z(i)", "Temporary"),
         ("C(j) = A(i,j) * z(i)", "Atomics"),
         ("C(j) min= A(i,j) - z(i)", "Temporary"),

@@ -138,6 +138,12 @@ impl Operator {
             return false;
         };
         let element = fill.element();
+        if *self == Self::Fma {
+            // A factor that is not stored and the summand decide together, beside an infinity too.
+            let factors = fills[..2].iter().flatten();
+            return at == 2 && factors.into_iter().any(|fill| fill.is_zero())
+                || at < 2 && fill.is_zero();
+        }
         match element.kind() {
             Kind::Float | Kind::Complex => {
                 let decides = |decision: &Decision| decision.args == [at];

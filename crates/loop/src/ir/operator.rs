@@ -202,6 +202,19 @@ impl UnaryOp {
 }
 
 impl BinaryOp {
+    /// Operations that combine partial results in any order.
+    pub const COMBINE: [Self; 9] = [
+        Self::Add,
+        Self::Mul,
+        Self::Min,
+        Self::Max,
+        Self::And,
+        Self::Or,
+        Self::BitAnd,
+        Self::BitOr,
+        Self::BitXor,
+    ];
+
     /// Whether the result is a truth value whatever the operands are.
     pub fn is_comparison(self) -> bool {
         matches!(

@@ -134,18 +134,12 @@ pub(crate) fn is_read_beside(vars: HashSet<Var>, body: &Block) -> bool {
 /// The operator by which `value` is `var` combined with something: `true` is
 /// combined by `or`.
 pub(crate) fn combined_by(var: Var, value: &Expr) -> Option<BinaryOp> {
-    const OPS: [BinaryOp; 6] = [
-        BinaryOp::Add,
-        BinaryOp::Mul,
-        BinaryOp::Min,
-        BinaryOp::Max,
-        BinaryOp::And,
-        BinaryOp::Or,
-    ];
     if *value == Expr::Const(Scalar::Bool(true)) {
         return Some(BinaryOp::Or);
     }
-    OPS.into_iter().find(|op| combines_by(*op, var, value))
+    BinaryOp::COMBINE
+        .into_iter()
+        .find(|op| combines_by(*op, var, value))
 }
 
 /// Whether `value` is `var op a op b …`, in any order.

@@ -139,16 +139,7 @@ pub(super) fn of(
 pub(in crate::passes) fn normal(op: BinaryOp) -> Option<BinaryOp> {
     match op {
         BinaryOp::Sub => Some(BinaryOp::Add),
-        BinaryOp::Add
-        | BinaryOp::Mul
-        | BinaryOp::Min
-        | BinaryOp::Max
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::BitAnd
-        | BinaryOp::BitOr
-        | BinaryOp::BitXor => Some(op),
-        _ => None,
+        _ => BinaryOp::COMBINE.contains(&op).then_some(op),
     }
 }
 

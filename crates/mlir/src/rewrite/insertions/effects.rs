@@ -89,9 +89,11 @@ impl Rewrite {
     /// A call gives the tensors that the function changes.
     pub(super) fn called(&mut self, op: Op, effects: &Effects, newest: &mut Newest) -> Result<()> {
         let tensors = self.all_changed_by(op, effects);
-        for (n, tensor) in tensors.iter().enumerate() {
-            if tensors[..n].contains(tensor) {
-                let message = "a function that inserts into one tensor by two arguments".to_owned();
+        let operands = &self.module.ops[op].operands;
+        for tensor in &tensors {
+            if operands.iter().filter(|other| *other == tensor).count() > 1 {
+                let message =
+                    "a function that inserts into a tensor which it is given twice".to_owned();
                 return Err(self
                     .refuse(op, message)
                     .help("give the function the tensor once"));
