@@ -28,7 +28,7 @@ _BITS = {
     "bitwise_and": ("bitand({0}, {1})", "({0} and {1})"),
     "bitwise_or": ("bitor({0}, {1})", "({0} or {1})"),
     "bitwise_xor": ("bitxor({0}, {1})", "{0} != {1}"),
-    "invert": ("-{0} - 1", "not {0}"),
+    "invert": ("bitxor({0}, {ones})", "not {0}"),
 }
 #: Forms whose results are truth values.
 TRUTHS = frozenset(
@@ -636,7 +636,13 @@ def of_bits(name: str, *arguments: Any) -> Tensor:
         "b" if str(getattr(x, "dtype", type(x).__name__)).endswith("bool") else "i"
         for x in arguments
     ]
-    return apply(of_truths if set(kinds) == {"b"} else of_integers, *arguments)
+    if set(kinds) == {"b"}:
+        return apply(of_truths, *arguments)
+    if name == "invert":
+        dtype = np.dtype(arguments[0].dtype)
+        ones = np.iinfo(dtype).max if dtype.kind == "u" else -1
+        of_integers = of_integers.replace("{ones}", str(ones))
+    return apply(of_integers, *arguments)
 
 
 def _tensor(x: Any) -> Tensor:

@@ -164,8 +164,9 @@ def test_signs(rng, dtype):
     a, b = array(rng, (4, 5), dtype) + 0, array(rng, (4, 5), dtype) + 0
     check("copysign", a, b)
     check("signbit", a)
-    check("copysign", a, np.asarray([[-0.0, 0.0, -1.0, np.inf, -np.inf]], dtype), formats=["dense"])
-    check("signbit", np.asarray([[-0.0, 0.0, -1.0, np.inf, -np.inf]], dtype), formats=["dense"])
+    signed = np.asarray([[-0.0, 0.0, -1.0, np.inf, -np.inf]] * 4, dtype)
+    check("copysign", a, signed, formats=["dense"])
+    check("signbit", signed, formats=["dense"])
 
 
 @pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor", "bitwise_and",
