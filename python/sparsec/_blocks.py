@@ -136,7 +136,7 @@ class Sharding:
 
     @staticmethod
     def of(program: Program, cuts: Sequence[Cut]) -> Sharding:
-        """The shards of a program.
+        """The shards of a program. Without cuts there is one, of the program as it is.
 
         Raises
         ------
@@ -144,6 +144,10 @@ class Sharding:
             For a variable that cannot be cut (``E0311``), and for bounds that do not cover its
             extent (``E0413``).
         """
+        if not cuts:
+            # Not a program written anew: one that cannot be cut can still be run.
+            whole = [Operand(name, name, (None,) * it.ndim) for name, it in program.tensors.items()]
+            return Sharding((), program.text, tuple(whole), (), None)
         names = [name for name, _ in cuts]
         text, operands, modes, combination = _sparsec.sharded(*program.call, names)
         made = Sharding(

@@ -296,9 +296,17 @@ class _Tasks:
 
     def __init__(self, program: _blocks.Program, plan: _blocks.Plan) -> None:
         self.sharding = _blocks.Sharding.of(program, plan.cuts)
-        formats = _blocks.formats_of(program)
+        # A program that is not cut chooses formats as anywhere.
+        formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
         tensors = program.tensors
-        token = dask.base.tokenize(program.text, str(plan), formats, sorted(tensors.items()))
+        token = dask.base.tokenize(
+            _sparsec.version(),
+            program.text,
+            plan.cuts,
+            formats,
+            list(program.extents),
+            sorted(tensors.items(), key=lambda it: it[0]),
+        )
         #: The bytes of the slices and whole operands in tasks.
         self.sent = 0
         parts: dict[Any, Any] = {}

@@ -156,6 +156,37 @@ def test_programs_have_the_bits_of_one_process(client, text, plan):
         same(tasks.joined(list(dask.compute(*tasks.pieces, scheduler="threads"))), alone)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "h(i // 4) += A(i,j)",
+        "T(i) = A(i,j) * 2; T(0) = 5; C(i,j) = T(i) * A(i,j)",
+        "C(i,j) = A(i,j) + 1",
+    ],
+)
+def test_programs_that_are_not_cut(client, text):
+    A = matrix((40, 30))
+    made = sparsec.dask.evaluate(text, A=A, memory="1GB", client=client)
+    same(made, sparsec.evaluate(text, A=A))
+
+
+def test_tasks_differ_by_extents(client):
+    x = np.arange(3.0)
+    for n in (2, 5):
+        made = sparsec.dask.evaluate("y(i,j) = x(i)", x=x, extents={"j": n}, client=client)
+        assert made.shape == (3, n)
+    program = [
+        sparsec._blocks.Program(
+            "y(i,j) = x(i)", *sparsec._compute._call({"x": x}, None, {"j": n}, {})
+        )
+        for n in (2, 5)
+    ]
+    keys = [
+        sparsec.dask._Tasks(it, sparsec._blocks.Plan(())).pieces[0].key for it in program
+    ]
+    assert keys[0] != keys[1]
+
+
 def test_plans_do_not_depend_on_workers(client):
     A = matrix((300, 300))
     text = "C(i,k) = A(i,j) * A(j,k)"

@@ -156,6 +156,41 @@ def test_programs_by_shards(rng, text, by, format):
         same(made, sparsec.evaluate(text, operands, shards=plan))
 
 
+#: Programs that change a tensor that has a value, with the variables that a shard would be by.
+CHANGED = [
+    ("T(i) = A(i,j) * 2; T(0) = 5; C(i,j) = T(i) * B(i,j)", "i"),
+    ("T(i) = A(i,j) * 2; T(0) = 5; C(i,j) = T(i) * B(i,j)", "j"),
+    ("T(i) = A(i,j); T(0) += 5; s = T(i) * T(i)", "i"),
+    ("T(i) = A(i,j); T(0) = 5; y(j) = T(i) * B(i,j)", "i"),
+    ("A(0,j) = x(j); y(i) = A(i,j) * x(j)", "i"),
+]
+
+
+@pytest.mark.parametrize("text, by", CHANGED)
+def test_programs_that_change_a_tensor_are_not_cut(rng, text, by):
+    given = {"A": matrix(rng, (12, 12)), "B": matrix(rng, (12, 12)), "x": rng.random(12)}
+    operands = {name: given[name] for name in given if name + "(" in text}
+    whole = sparsec.evaluate(text, operands)
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.evaluate(text, operands, shards=f"shard({by}, 0, 5, 12)")
+    assert error.value.code == "E0311" and "^" in str(error.value)
+    assert f"shards by `{by}`" in str(error.value)
+    same(sparsec.evaluate(text, operands, memory="1GB"), whole)
+    program = _blocks.Program(text, *sparsec._compute._call(operands, None, None, {}))
+    assert sparsec._sparsec.shardable(*program.call) == []
+    with pytest.raises(sparsec.OutOfMemoryError, match="no index variable cuts it"):
+        sparsec.evaluate(text, operands, memory=1)
+
+
+def test_faults_name_the_variable(rng):
+    A, B = matrix(rng, (12, 12)), matrix(rng, (12, 12))
+    text = "T(i // 2) += A(i,j); C(k,l) = B(k,l) * T(l)"
+    with pytest.raises(sparsec.InputError) as error:
+        plan = "shard(k, 0, 5, 12)\nshard(l, 0, 3, 6)"
+        sparsec.evaluate(text, A=A, B=B[:, :6], shards=plan)
+    assert error.value.code == "E0311" and "shards by `l`" in str(error.value)
+
+
 def test_blocks_of_two_variables(rng):
     A, B = matrix(rng, (12, 9)), matrix(rng, (9, 8))
     text = "C(i,k) = A(i,j) * B(j,k)"

@@ -15,7 +15,8 @@
 //! A shard is a program of its own over smaller operands, so its fills and its implicit entries
 //! follow as those of any program. A variable that stands for a number, or in an index such as
 //! `i + 1`, would need entries of other shards: it cannot be cut. Tensors that earlier statements
-//! compute are computed in each shard, cut where the statements that read them ask for it.
+//! compute are computed in each shard, cut where the statements that read them ask for it. A
+//! program that changes a part of a tensor, as `T(i) = A(i); T(0) = 5` does, is not cut.
 //!
 //! If a program reads one operand in two ways, as `A(i,k) * A(k,j)` cut by `i` does, each way is
 //! an operand with a name of its own.
@@ -75,7 +76,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `E0311` for a variable that cannot be cut, with the reason and its place.
+    /// `E0311` for a variable that cannot be cut, with the reason and its place; for none.
     pub fn sharded(&self, vars: &[&str]) -> Result<Sharding> {
         Cutting::of(&self.resolved()?, vars)
     }
@@ -155,6 +156,13 @@ impl<'a> Cutting<'a> {
                     .help("write one"),
             );
         };
+        if names.is_empty() {
+            return Err(
+                Diagnostic::new(code::ILLEGAL_COMMAND, "shards by no index variable")
+                    .help("name one or more, or run the program as it is"),
+            );
+        }
+        cutting.assigns_once()?;
         let (reduced, operator) = reductions(last);
         let free = last.lhs.plain_vars().unwrap_or_default();
         let (mut numbers, mut modes) = (Numbers::new(), Vec::new());
@@ -203,6 +211,29 @@ impl<'a> Cutting<'a> {
         })
     }
 
+    /// Refuses statements that change a tensor that has a value: the text of a program does not
+    /// tell which value they start from.
+    fn assigns_once(&self) -> Result<()> {
+        let mut statements = self.program.statements.iter();
+        let Some(statement) = statements.find(|statement| statement.before.is_some()) else {
+            return Ok(());
+        };
+        let name = self.program.tensors[statement.lhs.tensor].source_name();
+        let message = format!(
+            "shards by `{}`: the program changes a part of `{name}`",
+            self.names.join("`, `")
+        );
+        Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
+            .at(
+                &self.program.source,
+                statement.span,
+                "this statement is not cut",
+            )
+            .help(format!(
+                "compute `{name}` by a call of its own, and give it as an operand"
+            )))
+    }
+
     /// Cuts what a statement reads, given the numbers of the last one.
     fn statement(&mut self, number: usize, last: &Numbers) -> Result<()> {
         let statement = &self.program.statements[number];
@@ -221,15 +252,18 @@ impl<'a> Cutting<'a> {
                 cut.collect()
             }
         };
-        let asks = is_last
-            || self
-                .wanted
-                .get(&computed)
-                .is_some_and(|it| it.iter().any(Option::is_some));
-        if is_partial && asks {
+        // The last statement is cut by every variable.
+        let asking = match is_last {
+            true => Some(0),
+            false => {
+                let way = self.wanted.get(&computed);
+                way.and_then(|way| way.iter().flatten().next().copied())
+            }
+        };
+        if let (true, Some(at)) = (is_partial, asking) {
             return Err(self.fault(
                 statement,
-                0,
+                at,
                 "cuts a tensor of which a statement assigns a part",
             ));
         }
