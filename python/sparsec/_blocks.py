@@ -398,7 +398,8 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
             # A single coordinate, or results that do not shrink, take most of it.
             if n_shards <= before or peak > 0.95 * last:
                 break
-            before, last, n = n_shards, peak, 2 * n
+            # Twice as many ranges of each variable.
+            before, last, n = n_shards, peak, n * 2 ** len(candidate)
     if not found:
         raise _refused(memory, smallest)
     moved, n_shards, _, cuts, peak = min(found, key=lambda it: it[:3])

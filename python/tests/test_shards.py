@@ -241,6 +241,20 @@ def test_plans_that_fit(rng):
         sparsec.configure(threads=before)
 
 
+def test_a_plan_by_two_variables(rng):
+    # A row of the result takes more than the memory, and so does a column.
+    A = sparsec.asarray(rng.random((100, 4)) + 1, format="csr")
+    B = sparsec.asarray(rng.random((4, 100)) + 1, format="csr")
+    text = "C(i,k) = A(i,j) * B(j,k)"
+    plan = sparsec.explain(text, stage="shards", memory=800, A=A, B=B)
+    assert "shard(i, 0, " in plan and "shard(k, 0, " in plan
+    same(sparsec.evaluate(text, A=A, B=B, memory=800), sparsec.evaluate(text, A=A, B=B))
+    # The shards of a cluster count what is sent.
+    program = _blocks.Program(text, [("A", A._stored), ("B", B._stored)])
+    cuts = _blocks.planned(program, 800, sent=True).cuts
+    assert [name for name, _ in cuts] == ["i", "k"] and all(len(at) > 3 for _, at in cuts)
+
+
 def test_estimates_bound_what_shards_take(rng):
     A, B = matrix(rng, (400, 300), 0.05), matrix(rng, (300, 250), 0.05)
     program = _blocks.Program(
