@@ -20,9 +20,9 @@ use sparsec_format::{Format, LevelKind, Widths};
 
 use crate::alloc::with_room;
 use crate::array::Array;
-use crate::check::shape;
+use crate::check::{check_extents, shape};
 use crate::duplicates::Duplicates;
-use crate::entries::Entries;
+use crate::entries::{Entries, plural};
 use crate::index::{Index, IndexInteger};
 use crate::pack::PackOptions;
 use crate::tensor::Tensor;
@@ -34,19 +34,20 @@ type Run<'a> = (Index<'a>, Range<usize>, i64);
 
 impl Tensor {
     /// The tensor of parts that lie side by side: entry `c` of a part at offset `o` becomes
-    /// entry `o + c`. What no part covers is not stored.
+    /// entry `o + c`. Coordinates outside all parts are not stored.
     ///
     /// * `extents`: those of the result, one a mode.
     /// * `parts`: tensors of one type and fill, in any formats, each with an offset for each mode.
     ///
-    /// Time about that of packing the entries of all parts; nothing becomes dense. Parts in the
-    /// format of the result that follow one another along the mode of its outermost level take
-    /// that of a copy of their arrays.
+    /// Time about that of packing the entries of all parts; nothing becomes dense. Joining
+    /// consecutive parts costs one copy of their arrays: parts in the format of the result that
+    /// follow one another along the mode of its outermost level.
     ///
     /// # Errors
-    /// `E0403` for parts of different types or fills; `E0413` for an offset of another order and
-    /// for a part that reaches beyond the extents; `E0408` for parts that overlap where both
-    /// store an entry; `E0407` when memory is out.
+    /// `E0402` for extents, offsets and parts of another order than the format; `E0403` for parts
+    /// of different types or fills; `E0413` for no parts, and for a part that reaches beyond the
+    /// extents; `E0408` for parts that overlap where both store an entry; `E0407` when memory is
+    /// out.
     ///
     /// ```
     /// # use sparsec_format::Format;
@@ -62,6 +63,7 @@ impl Tensor {
                 Diagnostic::new(code::BAD_SELECTION, "no tensors to join").help("give one or more")
             );
         };
+        check_extents(format, extents)?;
         let (element, fill) = (like.element(), like.fill());
         for (number, (offset, part)) in parts.iter().enumerate() {
             if (part.element(), part.fill()) != (element, fill) {
@@ -73,11 +75,21 @@ impl Tensor {
                 return Err(Diagnostic::new(code::ARRAY_MISMATCH, message)
                     .help("give parts of one type and fill"));
             }
+            if [offset.len(), part.order()] != [extents.len(); 2] {
+                let message = format!(
+                    "part {number} of {} at an offset of {}, in a result of {}",
+                    plural(part.order(), "mode"),
+                    plural(offset.len(), "number"),
+                    plural(extents.len(), "mode")
+                );
+                return Err(Diagnostic::new(code::LENGTH_MISMATCH, message)
+                    .help("give parts of the result's order, each with a number for each mode"));
+            }
             let mut ends = offset.iter().zip(part.extents()).zip(extents);
             let lies_inside = ends.all(|((&from, &own), &extent)| {
                 from.checked_add(own).is_some_and(|end| end <= extent)
             });
-            if [offset.len(), part.order()] != [extents.len(); 2] || !lies_inside {
+            if !lies_inside {
                 let message = format!(
                     "part {number} of extents {} at offset {} is not inside of extents {}",
                     shape(part.extents()),

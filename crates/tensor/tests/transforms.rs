@@ -307,9 +307,15 @@ fn parts_that_do_not_join_are_refused() {
         "part 1 of extents 1 x 2 at offset 2 x 0 is not inside of extents 2 x 2"
     );
     assert_eq!(join(&[(&[u64::MAX, 0], &one)]).0, "E0413");
-    assert_eq!(join(&[(&[0], &one)]).0, "E0413");
+    assert_eq!(join(&[(&[0], &one)]).0, "E0402");
+    assert_eq!(join(&[(&[0, 0, 0], &one)]).0, "E0402");
     assert_eq!(join(&[]).0, "E0413");
     assert_eq!(join(&[(&[0, 0], &one), (&[0, 0], &one)]).0, "E0408");
+    // Extents of another order than the format.
+    let vector = Tensor::pack(&Format::dense(1), &[2], &[1], &[5.0]).unwrap();
+    let error = Tensor::join(&Format::csc(), &[2], &[(&[0], &vector)]).unwrap_err();
+    assert_eq!(error.code().to_string(), "E0402");
+    assert_eq!(join(&[(&[0, 0], &vector)]).0, "E0402");
     let entries = Entries {
         extents: vec![1, 2],
         coords: [0, 1].into(),
