@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import cmath
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
@@ -102,6 +102,12 @@ _UFUNCS: dict[str, str] = {
     "logical_xor": "{0} != {1}",
     "reciprocal": "1 / {0}",
 }
+#: Functions whose results are truth values, whatever the types of their arguments are.
+_TRUTHS = {
+    *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    *("logical_and", "logical_or", "logical_xor", "logical_not"),
+    *("isnan", "isinf", "isfinite", "signbit"),
+}
 #: Reductions of NumPy's functions of two arguments, as methods of tensors.
 _REDUCED = {
     "add": "sum",
@@ -178,8 +184,10 @@ class Operators:
         if method == "reduce" and ufunc.__name__ in _REDUCED and len(inputs) == 1:
             return _reduced_by(_REDUCED[ufunc.__name__], *inputs, **options)
         dtype = options.pop("dtype", None)
-        if method != "__call__" or options:
+        if method != "__call__" or options or any(map(_is_graph, inputs)):
             return NotImplemented
+        if dtype is not None and ufunc.__name__ not in _TRUTHS:
+            inputs = tuple(_as_type(x, np.dtype(dtype)) for x in inputs)
         if ufunc is np.matmul:
             made = _matmul(*inputs)
         elif ufunc.__name__ in _BITS:
@@ -332,12 +340,12 @@ class Operators:
         keepdims : bool
             Whether they stay, with extent 1.
         dtype : dtype, optional
-            The type in which entries are added.
+            The type in which entries are added, and of the result.
 
         Returns
         -------
         Tensor
-            Without modes if all are summed over. Sums of integers have 64 bits.
+            Without modes if all are summed over. Sums of integers have 64 bits by default.
 
         Examples
         --------
@@ -347,7 +355,7 @@ class Operators:
         (5.0, array([3., 2.]))
         """
         if dtype is not None:
-            return self.astype(dtype).sum(axis, keepdims)
+            return self.astype(dtype).sum(axis, keepdims).astype(dtype)
         return self._reduced("sum", axis, keepdims, self._counted("{0}"))
 
     def prod(self, axis: Any = None, keepdims: bool = False) -> Tensor:
@@ -483,9 +491,48 @@ def modes_of(axis: Any, order: int) -> tuple[int, ...]:
     return tuple(sorted(modes))
 
 
-def _reduced_by(name: str, tensor: Any, axis: Any = 0, keepdims: bool = False) -> Any:
+def _reduced_by(
+    name: str, tensor: Any, axis: Any = 0, keepdims: bool = False, dtype: Any = None
+) -> Any:
     """A reduction as NumPy's ``ufunc.reduce`` is called: along the first mode by default."""
-    return getattr(tensor, name)(axis=axis, keepdims=keepdims)
+    if dtype is None:
+        return getattr(tensor, name)(axis=axis, keepdims=keepdims)
+    of_type = tensor if name in ("any", "all") else tensor.astype(dtype)
+    return getattr(of_type, name)(axis=axis, keepdims=keepdims).astype(dtype)
+
+
+def _as_type(x: Any, dtype: np.dtype) -> Any:
+    """An argument of a function that is computed in this type. A complex one stays so where the
+    type is real: the function may be the one that makes it real, as `abs` does."""
+    own = x.dtype if hasattr(x, "dtype") else np.result_type(x)
+    if own.kind == "c" and dtype.kind != "c":
+        return x
+    return dtype.type(x) if _is_number(x) else _tensor(x).astype(dtype)
+
+
+def _is_graph(x: Any) -> bool:
+    """Whether it is an array of Dask, whose own operators compute with tensors."""
+    return hasattr(type(x), "__dask_graph__")
+
+
+def _deferring(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operator that leaves arrays of Dask to theirs."""
+
+    @wraps(method)
+    def operator(self: Any, other: Any) -> Any:
+        return NotImplemented if _is_graph(other) else method(self, other)
+
+    return operator
+
+
+for _name in (
+    *("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"),
+    *("and", "or", "xor", "lshift", "rshift"),
+):
+    for _full in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Operators, _full, _deferring(getattr(Operators, _full)))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Operators, f"__{_name}__", _deferring(getattr(Operators, f"__{_name}__")))
 
 
 @lru_cache(maxsize=1024)

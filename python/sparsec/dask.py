@@ -124,6 +124,8 @@ def _register() -> None:
     dispatch.numel_lookup.register(Tensor, _numel)
     dispatch.take_lookup.register(Tensor, _take)
     dispatch.divide_lookup.register(Tensor, _divided)
+    # So that operators of Dask's arrays take tensors beside them.
+    da.register_chunk_type(Tensor)
 
     @sizeof.register(Tensor)
     def size(x: Tensor) -> int:

@@ -364,3 +364,20 @@ def test_a_signal_ends_a_long_kernel():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_functions_in_a_type():
+    a = np.asarray([[100, 0], [0, -3]], dtype=np.int8)
+    A = sparsec.asarray(a, format="csr")
+    for made, expected in (
+        (np.add(A, A, dtype=np.int16), np.add(a, a, dtype=np.int16)),
+        (np.multiply(A, A, dtype=np.float64), np.multiply(a, a, dtype=np.float64)),
+        (np.add(A, 100, dtype=np.int32), np.add(a, 100, dtype=np.int32)),
+        (np.matmul(A, A, dtype=np.int32), np.matmul(a, a, dtype=np.int32)),
+        (np.less(A, 1, dtype=bool), np.less(a, 1, dtype=bool)),
+        (np.add.reduce(A, dtype=np.float32), np.add.reduce(a, dtype=np.float32)),
+        (A.sum(dtype=np.int32), a.sum(dtype=np.int32)),
+        (A.sum(axis=0, dtype=np.float32), a.sum(axis=0, dtype=np.float32)),
+    ):
+        assert made.dtype == expected.dtype
+        np.testing.assert_array_equal(made.to_numpy(), expected)

@@ -78,6 +78,24 @@ def test_arrays_of_tensors():
     assert isinstance(x._meta, sparsec.Tensor)
 
 
+def test_tensors_beside_arrays():
+    A, B = matrix((20, 20)), matrix((20, 20), seed=2)
+    a, b = A.to_numpy(), B.to_numpy()
+    x = sparsec.dask.shard(B, by="i", n=3)
+    for made, expected in (
+        (A * x, a * b),
+        (x * A, a * b),
+        (A + x, a + b),
+        (A @ x, a @ b),
+        (x @ A, b @ a),
+        (np.multiply(A, x), a * b),
+    ):
+        assert isinstance(made, da.Array)
+        result = made.compute()
+        assert isinstance(result, sparsec.Tensor) and result.format != "dense"
+        np.testing.assert_allclose(result.to_numpy(), expected, rtol=1e-12)
+
+
 def test_arrays_on_a_cluster(client):
     A = matrix((40, 30))
     x = sparsec.dask.shard(A, by="i", n=4).persist()
