@@ -266,9 +266,11 @@ class _Estimate:
         self.program = program
         self.tensors = program.tensors
         entries, shape, format = _sparsec.estimated(*program.call)
-        dtype = np.dtype(_sparsec.typed(program.text, list(program.operands), list(program.extents)))
+        dtype = _sparsec.typed(program.text, list(program.operands), list(program.extents))
+        # NumPy does not know this one.
+        itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
         #: The bytes of the whole result.
-        self.result = _bytes_of_result(entries, shape, format, dtype.itemsize)
+        self.result = _bytes_of_result(entries, shape, format, itemsize)
         self._weights: dict[tuple[tuple[str, int], ...], _shards.Weights] = {}
 
     def weights(self, sharding: Sharding, number: int) -> _shards.Weights:

@@ -22,7 +22,7 @@ import numpy as np
 
 from . import _sparsec
 from ._array_api.entries import is_dense, of_numpy
-from ._asarray import asarray
+from ._asarray import asarray, from_buffers
 from ._errors import failure
 from ._operators import access
 from ._tensor import Tensor
@@ -200,16 +200,29 @@ def take(tensor: Tensor, ranges: Sequence[tuple[int, int]]) -> Tensor:
     """
     if all((0, extent) == tuple(one) for one, extent in zip(ranges, tensor.shape)):
         return tensor
-    if not is_dense(tensor):
+    if not _is_array(tensor):
         return Tensor._of(tensor._stored.slice([(start, end, 1) for start, end in ranges]))
     # NumPy copies runs of memory where a slice of entries would pack each of them.
     order = _storage_order(tensor)
     lying = tensor if order == sorted(order) else Tensor._of(tensor._stored.permute(order))
     part = lying.to_numpy()[tuple(slice(*ranges[mode]) for mode in order)]
-    made = of_numpy(part)
+    made = _dense(part, tensor.fill_value)
     if lying is tensor:
         return made
     return Tensor._of(made._stored.permute([order.index(mode) for mode in range(tensor.ndim)]))
+
+
+def _is_array(tensor: Tensor) -> bool:
+    """Whether it is a dense tensor that NumPy has a type for."""
+    return is_dense(tensor) and tensor._stored.dtype != "bfloat16"
+
+
+def _dense(array: np.ndarray, fill: Any) -> Tensor:
+    """A dense tensor of an array that nobody else has, with this fill."""
+    if not any(fill.tobytes()):
+        return of_numpy(array)
+    values = np.asarray(array, order="C").reshape(-1)
+    return from_buffers("dense", array.shape, [values], fill_value=fill)
 
 
 def _storage_order(tensor: Tensor) -> list[int]:
@@ -279,7 +292,7 @@ def join(
     if len(parts) == 1 and parts[0].shape == tuple(shape) and not any(offsets[0]):
         return parts[0] if format is None else parts[0].convert(format)
     text = parts[0].format if format is None else format
-    if len(parts) > 1 and format is None and all(map(is_dense, parts)) and not text.count("->"):
+    if len(parts) > 1 and format is None and all(map(_is_array, parts)) and not text.count("->"):
         return _joined_dense(parts, offsets, shape)
     given = [(list(map(int, at)), part._stored) for at, part in zip(offsets, parts)]
     return Tensor._of(_sparsec.Stored.joined(text, list(map(int, shape)), given))
@@ -288,22 +301,27 @@ def join(
 def _joined_dense(
     parts: Sequence[Tensor], offsets: Sequence[Sequence[int]], shape: Sequence[int]
 ) -> Tensor:
-    dtypes = {part.dtype for part in parts}
-    if len(dtypes) > 1:
-        named = " and ".join(sorted(map(str, dtypes)))
-        raise failure("E0403", f"parts of types {named}", "give parts of one type")
+    first = parts[0]
+    dtype, fill = first.dtype, first.fill_value
+    for number, part in enumerate(parts):
+        if part.dtype != dtype or part.fill_value.tobytes() != fill.tobytes():
+            message = (
+                f"part {number} stores {part.dtype} with fill {part.fill_value}, "
+                f"and part 0 {dtype} with fill {fill}"
+            )
+            raise failure("E0403", message, "give parts of one type and fill")
     sizes = [part.size for part in parts]
     whole = int(np.prod([int(extent) for extent in shape], dtype=object)) if shape else 1
-    array = np.empty(shape, dtype=parts[0].dtype)
+    array = np.empty(shape, dtype=dtype)
     if sum(sizes) < whole:
-        array[...] = parts[0].fill_value
+        array[...] = fill
     for number, (part, at) in enumerate(zip(parts, offsets)):
         ends = [start + extent for start, extent in zip(at, part.shape)]
         if any(end > extent for end, extent in zip(ends, shape)):
             message = f"part {number} of shape {part.shape} at {tuple(at)} is not inside of {tuple(shape)}"
             raise failure("E0413", message, "give each part an offset with room behind it")
         array[tuple(map(slice, at, ends))] = part.to_numpy()
-    return of_numpy(array)
+    return _dense(array, fill)
 
 
 def tree(parts: Iterable[_T], combine: Callable[[_T, _T], _T]) -> _T:

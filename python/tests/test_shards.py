@@ -102,6 +102,20 @@ def test_dense_tensors_in_both_orders(rng):
             )
 
 
+def test_dense_tensors_keep_their_fill(rng):
+    array = rng.random((6, 5))
+    A = sparsec.from_buffers("dense", (6, 5), [array.reshape(-1)], fill_value=2.5)
+    for by in (0, 1):
+        bounds = _shards.bounds(A, by, 2)
+        parts = _shards.cut(A, by, 2)
+        assert [part.fill_value for part in parts] == [2.5, 2.5]
+        offsets = [[start if at == by else 0 for at in range(2)] for start in bounds[:-1]]
+        same(_shards.join(parts, offsets, A.shape), A)
+    other = sparsec.asarray(array)
+    with pytest.raises(sparsec.InputError, match="with fill 0.0, and part 0 float64 with fill 2.5"):
+        _shards.join([A, other], [(0, 0), (6, 0)], (12, 5))
+
+
 def test_wrong_shards():
     A = sparsec.from_coo([[0], [1]], [5.0], (1, 2))
     B = sparsec.from_coo([[0], [1]], np.asarray([5], dtype=np.float32), (1, 2))
