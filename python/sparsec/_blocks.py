@@ -31,6 +31,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from math import ceil, log2
 from typing import Any, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ from typing import Any, Iterator, Mapping, Sequence
 import numpy as np
 
 from . import _shards, _sparsec
+from ._asarray import _default
 from ._errors import failure
 from ._tensor import Tensor
 
@@ -103,6 +105,28 @@ class Program:
     def tensors(self) -> dict[str, Tensor]:
         """The operands by name."""
         return {name: Tensor._of(stored) for name, stored in self.operands}
+
+
+    @cached_property
+    def sliceable(self) -> dict[str, Tensor]:
+        """The operands by name, those of formats with rules as copies without."""
+        return {name: _shards.without_rule(tensor) for name, tensor in self.tensors.items()}
+
+    @cached_property
+    def estimated(self) -> tuple[float, Sequence[int], str]:
+        """How many entries the result is estimated to have, its shape, and its format."""
+        return _sparsec.estimated(*self.call)
+
+    @property
+    def part_format(self) -> str:
+        """The format of the results of shards: that of the whole, but for its rules."""
+        _, shape, format = self.estimated
+        return _default(len(shape)) if _shards.has_rule(format) else format
+
+    def settled(self, made: Tensor) -> Tensor:
+        """A result that was joined, in the format of the whole."""
+        format = self.estimated[2]
+        return made.convert(format) if _shards.has_rule(format) else made
 
 
 @dataclass(frozen=True)
@@ -264,14 +288,18 @@ class _Estimate:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.tensors = program.tensors
-        entries, shape, format = _sparsec.estimated(*program.call)
+        entries, shape, format = program.estimated
         dtype = _sparsec.typed(program.text, list(program.operands), list(program.extents))
         # NumPy does not know this one.
         itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
         #: The bytes of the whole result.
         self.result = _bytes_of_result(entries, shape, format, itemsize)
         self._weights: dict[tuple[tuple[str, int], ...], _shards.Weights] = {}
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """What slices are taken of."""
+        return self.program.sliceable
 
     def weights(self, sharding: Sharding, number: int) -> _shards.Weights:
         """How the operands that a variable cuts are spread along it."""
@@ -378,7 +406,7 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
     estimate = _Estimate(program)
     taken = estimate.result
     if sent:
-        taken += sum(tensor.nbytes for tensor in estimate.tensors.values())
+        taken += sum(tensor.nbytes for tensor in program.tensors.values())
     if taken <= memory:
         what = "operands and the result" if sent else "the result"
         note = f"{text_of_bytes(taken)} for {what}, of {text_of_bytes(memory)}: whole"
@@ -468,20 +496,20 @@ def evaluate(program: Program, plan: Plan) -> Tensor:
         return Tensor._of(_sparsec.evaluate(*program.call))
     sharding = Sharding.of(program, plan.cuts)
     formats = formats_of(program)
-    tensors = program.tensors
+    tensors = program.sliceable
     pieces, offsets = [], []
     for shards in sharding.pieces():
         results = (computed(sharding, program, formats, tensors, shard) for shard in shards)
         piece = _shards.tree(results, lambda a, b: _shards.combined(str(sharding.combination), a, b))
         pieces.append(piece)
         offsets.append(sharding.offset(shards[0], piece.ndim))
-    return _shards.join(pieces, offsets, sharding.shape(pieces[0].shape))
+    return program.settled(_shards.join(pieces, offsets, sharding.shape(pieces[0].shape)))
 
 
 def formats_of(program: Program) -> list[tuple[str, str]]:
     """The formats of results, that of the last one included: every shard has the same."""
-    _, _, format = _sparsec.estimated(*program.call)
-    return [*(it for it in program.formats if it[0]), ("", format)]
+    named = [it for it in program.formats if it[0] and not _shards.has_rule(it[1])]
+    return [*named, ("", program.part_format)]
 
 
 def computed(

@@ -16,6 +16,7 @@ there may be fewer shards than asked for.
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable, Iterable, Sequence, TypeVar
 
 import numpy as np
@@ -231,6 +232,22 @@ def _storage_order(tensor: Tensor) -> list[int]:
     return [declared.index(level.split(" : ")[0]) for level in tensor.levels]
 
 
+#: What a format's text has if it stores not any entries, but a triangle, a mirrored half, or a few
+#: of each block.
+_RULES = re.compile(r"\b(?:symmetric|skew|hermitian|lower|upper|diagonal)\(|\bstructured\[")
+
+
+def has_rule(format: str) -> bool:
+    """Whether tensors of a format may have parts that the format does not store: the rows of a
+    symmetric matrix are not symmetric."""
+    return bool(_RULES.search(format))
+
+
+def without_rule(tensor: Tensor) -> Tensor:
+    """A tensor that slices can be taken of: a copy of all entries if its format has a rule."""
+    return tensor.convert("coo") if has_rule(tensor._stored.format) else tensor
+
+
 def cut(tensor: Any, by: Any, n: int) -> list[Tensor]:
     """The shards of a tensor along a mode, balanced by stored entries.
 
@@ -244,7 +261,7 @@ def cut(tensor: Any, by: Any, n: int) -> list[Tensor]:
     >>> [(part.shape, part.nnz) for part in _shards.cut(A, "i", 2)]
     [((1, 3), 3), ((99, 3), 2)]
     """
-    made = asarray(tensor)
+    made = without_rule(asarray(tensor))
     mode = mode_of(made, by)
     limits = bounds(made, mode, n)
     whole = [(0, extent) for extent in made.shape]

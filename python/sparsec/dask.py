@@ -236,7 +236,7 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
     >>> sparsec.dask.shard(A, by="i", n=2).chunks
     ((1, 99), (3,))
     """
-    made = asarray(tensor)
+    made = _shards.without_rule(asarray(tensor))
     modes = list(by) if isinstance(by, (tuple, list)) else [by]
     if n is None:
         n = -(-made.nbytes // _SHARD) or 1
@@ -300,7 +300,8 @@ class _Tasks:
         self.sharding = _blocks.Sharding.of(program, plan.cuts)
         # A program that is not cut chooses formats as anywhere.
         formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
-        tensors = program.tensors
+        tensors = program.sliceable if plan.cuts else program.tensors
+        self.program, self.is_cut = program, bool(plan.cuts)
         token = dask.base.tokenize(
             _sparsec.version(),
             program.text,
@@ -345,7 +346,8 @@ class _Tasks:
     def joined(self, pieces: Sequence[Tensor]) -> Tensor:
         """The result of the pieces."""
         offsets = [self.sharding.offset(start, pieces[0].ndim) for start in self.starts]
-        return _shards.join(pieces, offsets, self.sharding.shape(pieces[0].shape))
+        made = _shards.join(pieces, offsets, self.sharding.shape(pieces[0].shape))
+        return self.program.settled(made) if self.is_cut else made
 
 
 def evaluate(

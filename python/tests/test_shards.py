@@ -218,6 +218,24 @@ def test_blocks_of_two_variables(rng):
     )
 
 
+def test_operands_and_results_that_store_a_half(rng):
+    a = rng.integers(1, 9, (12, 12)).astype(float)
+    A = sparsec.asarray(a + a.T, format="csr").convert("csr, symmetric(i, j)")
+    B = matrix(rng, (12, 12))
+    for text in ("C(i,k) = A(i,j) * B(j,k)", "C(i,k) = A(i,j) * A(j,k)"):
+        operands = {name: it for name, it in (("A", A), ("B", B)) if name + "(" in text}
+        whole = sparsec.evaluate(text, operands)
+        for plan in ("shard(i, 0, 5, 12)", "shard(j, 0, 5, 12)", "shard(k, 0, 1, 12)"):
+            made = sparsec.evaluate(text, operands, shards=plan)
+            assert made.format == whole.format
+            np.testing.assert_allclose(made.to_numpy(), whole.to_numpy(), rtol=1e-13)
+    # A result that is mirrored is converted once, when it is joined.
+    text, format = "C(i,j) = 2 * A(i,j)", "csr, symmetric(i, j)"
+    whole = sparsec.evaluate(text, A=A, out_format=format)
+    made = sparsec.evaluate(text, A=A, out_format=format, shards="shard(i, 0, 5, 12)")
+    same(made, whole)
+
+
 def test_implicit_entries_count_in_each_shard():
     # Every row stores -1 alone, so its other entries, zeros, are the maximum but in row 1.
     A = sparsec.asarray(np.asarray([[-1.0, 0.0], [-1.0, -2.0]]), format="csr")
