@@ -392,7 +392,9 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
     ----------
     program : Program
     memory : int
-        The bytes that a shard may take beside whole operands: slices, and its results.
+        The bytes that a shard may take: slices of operands, and by estimate its results. Whole
+        operands, intermediate tensors of several statements, workspaces and converted copies are
+        not counted.
     sent : bool
         Whether operands go to another process, so that a program that is not cut takes them, too.
 

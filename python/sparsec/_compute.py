@@ -47,8 +47,10 @@ def evaluate(
     extents : mapping of str to int, optional
         Extents of index variables that no operand has.
     memory : int or str, optional
-        How many bytes the call may take at a time beside its operands and its result, such as
-        ``"2GB"``. A program that is estimated to take more is computed shard by shard:
+        How many bytes a shard may take, such as ``"2GB"``. Counted are slices of operands and, by
+        estimate, the result. Not counted are operands that are whole, intermediate tensors of
+        several statements, workspaces, converted copies, and the result joined so far. A program
+        that is estimated to take more is computed shard by shard:
         ``explain(..., stage="shards", memory=...)`` shows the plan.
     shards : str, optional
         A plan of shards as `explain` shows it, which is followed. Any process that follows it

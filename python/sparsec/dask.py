@@ -47,6 +47,7 @@ from ._array_api.linear import tensordot
 from ._array_api.manipulation import concat
 from ._asarray import asarray
 from ._compute import _call, einsum
+from ._compute import _plan as _plan_of_call
 from ._errors import failure
 from ._tensor import Tensor
 
@@ -356,7 +357,7 @@ def evaluate(
     /,
     *,
     client: Any = None,
-    memory: int | str = _SHARD,
+    memory: int | str | None = None,
     shards: str | None = None,
     out_format: str | Mapping[str, str] | None = None,
     extents: Mapping[str, int] | None = None,
@@ -373,8 +374,12 @@ def evaluate(
         As for `sparsec.evaluate`.
     client : distributed.Client, optional
         The cluster. By default the current client; without one, Dask's threads in this process.
-    memory : int or str
-        How many bytes a shard may take on a worker, beside operands that are whole there.
+    memory : int or str, optional
+        How many bytes a shard may take on a worker; 128 MiB by default. Counted are slices of
+        operands and, by estimate, the result of the shard; of a program that is not cut, all
+        operands, since they are sent, and the result. Not counted are operands that are whole
+        beside slices, intermediate tensors of several statements, workspaces, and converted
+        copies. Not beside `shards`.
     shards : str, optional
         A plan that `explain` printed. It is followed on any cluster, with the same bits.
 
@@ -385,7 +390,8 @@ def evaluate(
     Raises
     ------
     InputError
-        As `sparsec.evaluate`; for workers of another version of sparsec (``E0021``).
+        As `sparsec.evaluate`; for workers of another version of sparsec (``E0021``), and for
+        `memory` beside `shards` (``E0003``).
     OutOfMemoryError
         If no shard fits into `memory` (``E0407``).
 
@@ -409,7 +415,7 @@ def explain(
     /,
     *,
     client: Any = None,
-    memory: int | str = _SHARD,
+    memory: int | str | None = None,
     shards: str | None = None,
     run: bool = False,
     out_format: str | Mapping[str, str] | None = None,
@@ -455,10 +461,13 @@ def explain(
     return str(_blocks.Plan(plan.cuts, (*plan.notes, note)))
 
 
-def _plan(program: _blocks.Program, memory: int | str, shards: str | None) -> _blocks.Plan:
+def _plan(
+    program: _blocks.Program, memory: int | str | None, shards: str | None
+) -> _blocks.Plan:
     if shards is not None:
-        return _blocks.Plan.parse(shards)
-    return _blocks.planned(program, _blocks.bytes_of(memory), sent=True)
+        return _plan_of_call(program, memory, shards)
+    taken = _SHARD if memory is None else _blocks.bytes_of(memory)
+    return _blocks.planned(program, taken, sent=True)
 
 
 def _gathered(pieces: Sequence[Any], client: Any) -> list[Tensor]:

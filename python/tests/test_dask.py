@@ -216,6 +216,20 @@ def test_plans_do_not_depend_on_workers(client):
     same(made, sparsec.evaluate(text, A=A, shards=plan))
     # The note of what it took is a comment, so the text replays.
     same(sparsec.dask.evaluate(text, A=A, shards=told), made)
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as alone,
+    ):
+        assert len(alone.scheduler_info()["workers"]) == 1
+        assert len(client.scheduler_info()["workers"]) == 2
+        by_one = sparsec.dask.explain(text, A=A, memory="100kB", run=True, client=alone)
+        assert by_one == told
+        same(sparsec.dask.evaluate(text, A=A, memory="100kB", client=alone), made)
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.dask.evaluate(text, A=A, memory="100kB", shards=plan)
+    assert error.value.code == "E0003"
 
 
 def test_a_worker_that_ends(client):
