@@ -3,8 +3,8 @@
 //! | function            | entries                           | storage                                |
 //! |---------------------|-----------------------------------|----------------------------------------|
 //! | [`Tensor::prune`]   | those that differ from the fill   | packed again                           |
-//! | [`Tensor::slice`]   | those in a box, with strides      | runs of arrays (outermost), or packed |
-//! | [`Tensor::join`]    | those of parts, each at an offset | runs of arrays (in order), or packed |
+//! | [`Tensor::slice`]   | those in a box, with strides      | runs of arrays (outermost), or packed  |
+//! | [`Tensor::join`]    | those of parts, each at an offset | runs of arrays (in order), or packed   |
 //! | [`Tensor::permute`] | all, modes in another order       | the same arrays: `csr` becomes `csc`   |
 
 use std::ops::{Range, RangeFrom, RangeFull};
