@@ -317,31 +317,35 @@ impl Typer<'_> {
             Style::Call => format!("`{symbol}`"),
             _ => format!("operator `{symbol}`"),
         };
-        let (code, what, takes) = match common.is_complex() {
-            true => (
-                code::COMPLEX_OPERATION,
-                "complex numbers",
-                "takes real numbers",
-            ),
-            false => (code::TYPE_MISMATCH, "truth values", "takes numbers"),
+        let of_bits = op.takes_kind(Kind::Signed) && !op.takes_kind(Kind::Float);
+        let what = match common.kind() {
+            Kind::Complex => "complex numbers",
+            Kind::Bool => "truth values",
+            _ => "floats",
+        };
+        let (code, takes) = match (common.is_complex(), of_bits) {
+            (_, true) => (code::TYPE_MISMATCH, "takes integers of one type"),
+            (true, _) => (code::COMPLEX_OPERATION, "takes real numbers"),
+            (false, _) => (code::TYPE_MISMATCH, "takes numbers"),
         };
         let mut error = Diagnostic::new(code, format!("{text} is not for {what}")).at(
             self.source,
             op_span,
             takes,
         );
-        for arg in args
-            .iter()
-            .filter(|arg| arg.element.kind() == common.kind())
-        {
+        // Integers that no integer type holds both of have a float as their common type.
+        let is_at_fault = |arg: &&Typed| of_bits || arg.element.kind() == common.kind();
+        for arg in args.iter().filter(is_at_fault) {
             error = error.also(self.source, arg.span, format!("this is {}", arg.element));
         }
         let culprit = args.iter().find(|arg| arg.element.kind() == common.kind());
+        let culprit = culprit.or_else(|| args.last().filter(|_| of_bits));
         let Some(arg) = culprit else {
             return error;
         };
         let slice = self.source.slice(arg.span);
         error.help(match common.is_complex() {
+            _ if of_bits => format!("convert it: `i64({slice})`"),
             true => format!("take a part of it: `abs({slice})`"),
             false => format!("convert it: `i32({slice})`"),
         })

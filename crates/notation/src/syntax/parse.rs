@@ -191,7 +191,7 @@ impl Parser {
             }
             () if self.tokens.at("-") => "what is taken away is added: `y(i) += -x(i)`",
             () if self.tokens.at("/") => "dividing is multiplying: `y(i) *= 1 / x(i)`",
-            () => "these assign: `= += *= min= max= or= and=`",
+            () => "these assign: `= += *= min= max= or= and= bitor= bitand= bitxor=`",
         }))
     }
 

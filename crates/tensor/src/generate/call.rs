@@ -187,12 +187,19 @@ impl Call {
         };
         let scalar = match value.value.parse() {
             Ok(integer) => Scalar::I64(integer),
-            Err(_) => Scalar::F64(self.float(&value)?),
+            Err(_) => match value.value.parse() {
+                Ok(natural) => Scalar::U64(natural),
+                Err(_) => Scalar::F64(self.float(&value)?),
+            },
+        };
+        let is_kept = |cast: &Scalar| match (cast.to_integer(), scalar.to_integer()) {
+            (Some(cast), Some(given)) => cast == given,
+            _ => cast.to_f64() == scalar.to_f64(),
         };
         // Only values that the type has: `dense:constant(2.5)` is no i32.
         scalar
             .as_type(element)
-            .filter(|cast| element.is_float() || cast.to_f64() == scalar.to_f64())
+            .filter(|cast| element.is_float() || is_kept(cast))
             .ok_or_else(|| self.fault(value.value_span, format!("is no value of type {element}")))
     }
 

@@ -30,10 +30,14 @@ impl Parser {
     /// Nothing that an expression may begin with.
     pub(super) fn expected_operand(&self) -> Diagnostic {
         let error = self.tokens.unexpected("a tensor, a number or `(`");
+        let before = self.tokens.source().slice(self.tokens.peek_before());
         error.help(match self.elsewhere() {
             _ if self.tokens.at("*") => "a power is `pow(a, b)`",
             _ if self.tokens.at("+") => "leave the sign out",
             _ if self.tokens.at("=") => "these compare: `== != < <= > >=`",
+            _ if self.tokens.at("<") || self.tokens.at(">") && before == ">" => {
+                "bits are moved by `shl(a, n)` and `shr(a, n)`"
+            }
             _ if self.tokens.at(">") => "`!=` says that two values differ",
             _ if self.tokens.at("[") || self.tokens.at("{") => "group with `(` and `)`",
             Some(advice) => advice,
@@ -73,14 +77,17 @@ impl Parser {
     fn elsewhere(&self) -> Option<&'static str> {
         let known = [
             ("=", "`==` compares; a statement has one `=`"),
-            ("&", "both hold where `a and b` does"),
+            (
+                "&",
+                "both hold where `a and b` does; of bits, `bitand(a, b)`",
+            ),
             (
                 "|",
-                "`a or b` holds where one of them does; an absolute value is `abs(a)`",
+                "`a or b` holds where one of them does; of bits, `bitor(a, b)`; an absolute value is `abs(a)`",
             ),
             ("!", "`not a` is the opposite, `a != b` compares"),
-            ("~", "`not a` is the opposite"),
-            ("^", "a power is `pow(a, b)`"),
+            ("~", "`not a` is the opposite; of bits, `bitxor(a, -1)`"),
+            ("^", "a power is `pow(a, b)`; of bits, `bitxor(a, b)`"),
             (
                 "@",
                 "products name their indices: `C(i,j) = A(i,k) * B(k,j)`",
