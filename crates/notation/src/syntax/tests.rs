@@ -105,7 +105,11 @@ fn slips_are_shown_where_they_are() {
     refused("y(i) = a(i", &["E0101"]);
     refused(
         "y(i) a(i)",
-        &["E0101", "expected `=`", "`= += *= min= max= or= and= bitor= bitand= bitxor=`"],
+        &[
+            "E0101",
+            "expected `=`",
+            "`= += *= min= max= or= and= bitor= bitand= bitxor=`",
+        ],
     );
     refused("y(i) = a(i) = b(i)", &["E0101", "`==` compares"]);
     refused("y(i) = a(i)^2", &["E0101", "`pow(a, b)`"]);
