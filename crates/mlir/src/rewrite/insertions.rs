@@ -262,18 +262,25 @@ impl Rewrite {
             )?;
         }
         for tensor in changed {
-            let place = self.module.ops[op].results.len();
-            let (ty, span) = (self.module.ty(tensor).clone(), self.module.ops[op].span);
-            let origin = Origin::Result(op, place);
-            let result = self.module.add_value(String::new(), ty, origin, span);
-            let data = &mut self.module.ops[op];
-            data.results.push(result);
-            if let Some(last) = data.result_groups.last_mut() {
-                *last += 1;
-            }
+            let result = self.more_result(op, tensor);
             newest.insert(tensor, result);
         }
         Ok(())
+    }
+
+    /// Gives an operation one more result, of the type of a tensor.
+    fn more_result(&mut self, op: Op, tensor: Value) -> Value {
+        let place = self.module.ops[op].results.len();
+        let (ty, span) = (self.module.ty(tensor).clone(), self.module.ops[op].span);
+        let origin = Origin::Result(op, place);
+        let result = self.module.add_value(String::new(), ty, origin, span);
+        let data = &mut self.module.ops[op];
+        data.results.push(result);
+        match data.result_groups.last_mut() {
+            Some(last) => *last += 1,
+            None => data.result_groups.push(1),
+        }
+        result
     }
 
     /// Adds operands to the last operation of a block.

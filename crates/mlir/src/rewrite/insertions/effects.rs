@@ -16,7 +16,7 @@ use std::sync::Arc;
 use sparsec_base::Result;
 
 use crate::attribute::Attribute;
-use crate::module::{Block, Op, Origin, Value};
+use crate::module::{Block, Op, Value};
 use crate::types::{FunctionType, Type};
 
 use super::super::Rewrite;
@@ -100,16 +100,7 @@ impl Rewrite {
             }
         }
         for tensor in tensors {
-            let place = self.module.ops[op].results.len();
-            let (ty, span) = (self.module.ty(tensor).clone(), self.module.ops[op].span);
-            let origin = Origin::Result(op, place);
-            let result = self.module.add_value(String::new(), ty, origin, span);
-            let data = &mut self.module.ops[op];
-            data.results.push(result);
-            match data.result_groups.last_mut() {
-                Some(last) => *last += 1,
-                None => data.result_groups.push(1),
-            }
+            let result = self.more_result(op, tensor);
             self.is_now(tensor, result, newest);
         }
         Ok(())
