@@ -130,7 +130,7 @@ fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic 
     }
     let is_limited = shortage.is_some_and(|shortage| shortage.most.is_some());
     diagnostic.help(match is_limited {
-        true => "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `Options::memory`",
+        true => "store it as `coo` or `csf`, which store entries alone, or allow more with `Options::memory`",
         // What grows is what stores entries: no format would hold fewer of them.
         false => "compute a window of the result, or allow more with `Options::memory`",
     })

@@ -26,7 +26,7 @@ pub(crate) fn ask(limit: MemoryLimit, bytes: u64) -> Result<()> {
         _ => error,
     };
     Err(error.help(
-        "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `Options::memory`",
+        "store it as `coo` or `csf`, which store entries alone, or allow more with `Options::memory`",
     ))
 }
 

@@ -162,7 +162,7 @@ fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnosti
     let mut texts = texts.collect::<Vec<_>>().into_iter();
     let message = texts.next().expect("a message");
     texts.fold(Diagnostic::new(error.code(), message), Diagnostic::note).help(
-        "store it as `coo`, `dcsr` or `csf`, which store entries alone, or allow more with `Options::memory`",
+        "store it as `coo` or `csf`, which store entries alone, or allow more with `Options::memory`",
     )
 }
 
