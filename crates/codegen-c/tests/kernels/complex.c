@@ -1,5 +1,5 @@
 /* Both parts of a product are rounded as they are written. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
 #pragma GCC optimize ("no-tree-slp-vectorize")
 #endif
 
