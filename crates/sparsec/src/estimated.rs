@@ -1,4 +1,4 @@
-//! What a result is estimated to store, before a kernel runs.
+//! Estimates of the entries and bytes of a result, before a kernel runs.
 //!
 //! Plans of shards ask for it: whether a result fits into memory, and how many bytes a part of it
 //! takes.
@@ -9,7 +9,7 @@ use sparsec_format::{Format, Widths};
 use crate::binding::Binding;
 use crate::compile::compile_for;
 
-/// What a result is estimated to store.
+/// The estimated entries and bytes of a result.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Estimated {
@@ -22,8 +22,8 @@ pub struct Estimated {
 }
 
 impl Binding<'_> {
-    /// What the last statement is estimated to store in its result, for the operands that are
-    /// bound: their entries are counted, and no kernel runs.
+    /// Estimates the result of the last statement from the entries of the bound operands. No kernel
+    /// runs.
     ///
     /// ```
     /// use sparsec::{Program, Tensor};

@@ -1,5 +1,5 @@
-//! Programs cut into shards: which operands are cut along which modes, and how the results of
-//! shards become one.
+//! Programs cut into shards: the modes along which operands are cut, and the way in which the
+//! results of shards become one.
 //!
 //! ```text
 //! C(i,k) = sum{j}(A(i,j) * B(j,k))     by i: A is cut along mode 0, B is whole, results are joined
@@ -32,7 +32,7 @@ use sparsec_index::{
 use crate::program::Program;
 use crate::request::Operands;
 
-/// A program for each shard, and what its operands and results are of the whole.
+/// The program of a shard, and the parts of the operands and results that a shard has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sharding {
@@ -93,7 +93,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// What is wrong with the program.
+    /// Those of a program that does not resolve.
     pub fn shardable(&self) -> Result<Vec<String>> {
         let program = self.resolved()?;
         let Some(last) = program.statements.last() else {
@@ -234,7 +234,7 @@ impl<'a> Cutting<'a> {
             )))
     }
 
-    /// Cuts what a statement reads, given the numbers of the last one.
+    /// Cuts the operands of a statement, given the numbers of the last one.
     fn statement(&mut self, number: usize, last: &Numbers) -> Result<()> {
         let statement = &self.program.statements[number];
         let computed = statement.lhs.tensor;

@@ -29,7 +29,7 @@ use crate::tensor::Tensor;
 use crate::walk::{Walk, WalkLevel};
 use crate::with_element;
 
-/// Part of an index array, and what is added to each number.
+/// A range of an index array, and the offset that is added to each number.
 type Run<'a> = (Index<'a>, Range<usize>, i64);
 
 impl Tensor {

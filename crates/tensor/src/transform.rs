@@ -123,8 +123,8 @@ impl Tensor {
     /// The entries in a box: one window a mode. Entry `k` of a window becomes
     /// coordinate `k` of the result, whose extents are the windows' sizes.
     ///
-    /// Time about that of packing what is kept, and of a walk over all entries. If the window of
-    /// the outermost level alone is not whole, that of a copy of the result's arrays.
+    /// Costs a walk over all entries, and packing those that are kept. If only the window of the
+    /// outermost level is not whole, it costs a copy of the result's arrays.
     ///
     /// # Errors
     /// `E0413` where there is not one window a mode, for a window beyond its

@@ -1,5 +1,5 @@
-//! Bodies of bits give over sparse operands what they give over dense ones, and what they give where
-//! they are evaluated at each point.
+//! Bodies of bits have the same results over sparse operands, over dense ones, and evaluated at each
+//! point.
 
 use sparsec::internals::mlir::Module;
 use sparsec::internals::mlir_host::SessionHost;

@@ -1,4 +1,4 @@
-//! Times of two sides that run in turn.
+//! The times of another side and of ours, which are measured one after the other in each round.
 
 use std::time::Duration;
 
