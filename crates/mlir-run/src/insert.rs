@@ -41,7 +41,13 @@ impl<'a> Machine<'a> {
             }
             "sparse_tensor.insert" => {
                 let value = self.number(frame, op, op.operand("value"))?;
-                let levels = self.integers(frame, op, op.operands("indices"))?;
+                let at = self.integers(frame, op, op.operands("indices"))?;
+                // Release 16 inserts into blocks at coordinates of modes.
+                let encoding = self.encoding(op, op.operand("tensor"))?;
+                let levels = match at.len() == encoding.n_levels() {
+                    true => at,
+                    false => arrays::to_levels(encoding, &at).ok_or_else(|| self.not_run(op))?,
+                };
                 let datum = self.taken(frame, op, op.operand("tensor"))?;
                 let handle = own(self.as_tensor(op, datum)?);
                 self.insert_in_place(op, &handle, op.operand("tensor"), &levels, value)?;

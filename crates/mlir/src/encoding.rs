@@ -16,7 +16,7 @@ use crate::affine::{AffineExpr, AffineMap, AffineOp};
 use crate::attribute::Attribute;
 use crate::types::Type;
 
-mod blocks;
+pub(crate) mod blocks;
 mod format;
 pub(crate) mod list;
 mod print;

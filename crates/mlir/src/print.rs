@@ -176,7 +176,8 @@ impl Printer<'_> {
                         self.spell.ty(self.module.ty(*value))
                     )
                 };
-                let texts: Vec<String> = block.arguments.iter().map(argument).collect();
+                let arguments = self.order_of_arguments(region, &block.arguments);
+                let texts: Vec<String> = arguments.iter().map(argument).collect();
                 self.line();
                 self.out.push_str(&format!("^bb0({}):", texts.join(", ")));
             }

@@ -26,6 +26,8 @@ use crate::module::{Module, Op, OpData, Origin, Value};
 use crate::release::{Dialect, Releases};
 use crate::types::{Layout, Type};
 
+mod coordinates;
+mod escapes;
 mod insertions;
 mod interleave;
 pub(crate) mod names;
@@ -199,7 +201,10 @@ impl Rewrite {
                     .refuse(op, message)
                     .help("choose release 16 or a later one"));
             }
-            values::coordinates_of_levels(self, op, find("sparse_tensor.insert", 16))?;
+            match release {
+                16 => coordinates::sixteen_of_modes(self, op, find("sparse_tensor.insert", 16))?,
+                _ => coordinates::levels_of_modes(self, op, find("sparse_tensor.insert", 17))?,
+            }
         }
         if self.module.op(op).name() == "scf.for"
             && *self.module.op(op).operand_type("lowerBound") != Type::Index
@@ -209,6 +214,18 @@ impl Rewrite {
             return Err(self
                 .refuse(op, message)
                 .help("count by `index`, and cast inside of the loop"));
+        }
+        // The verifiers of these releases refuse allocations that calls take or functions give.
+        if self.module.op(op).name() == "bufferization.alloc_tensor"
+            && self
+                .module
+                .op(op)
+                .result_type("result")
+                .encoding()
+                .is_some()
+            && (15..19).contains(&release)
+        {
+            self.load_before_calls(op);
         }
         let n_yielded = match self.module.op(op).name() {
             "sparse_tensor.yield" => self.module.ops[op].operands.len(),

@@ -317,6 +317,7 @@ impl Parser {
                     if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
                         pending.regions = regions;
                     }
+                    self.order_arguments(&pending)?;
                     return self.make(pending);
                 }
                 Err(error) => first_error = first_error.or(Some(error)),

@@ -1,7 +1,7 @@
 //! Printing the generic form, which every operation has.
 
 use crate::affine::AffineMap;
-use crate::module::Operation;
+use crate::module::{Operation, Region, Value};
 use crate::types::Type;
 
 use super::Printer;
@@ -76,6 +76,27 @@ impl Printer<'_> {
         found
     }
 
+    /// The arguments of a body in the order of the release. Up to 19, the body of `iterate` has the
+    /// iterator, the used coordinates and the carried values; from 20 on, those of `iterate` and
+    /// `coiterate` have the carried values, the coordinates and the iterators.
+    pub(super) fn order_of_arguments(&self, region: Region, arguments: &[Value]) -> Vec<Value> {
+        let op = self.module.regions[region].op;
+        let name = op.map_or("", |op| self.module.op(op).name());
+        let mut found = arguments.to_vec();
+        if self.spell.dialect.release() < 20 || !name.ends_with("iterate") {
+            return found;
+        }
+        let is_iterator = |value: &&Value| matches!(self.module.ty(**value), Type::Iterator(_));
+        let n_carried = op.map_or(0, |op| self.module.op(op).operands("initArgs").len());
+        let n_iterators = arguments.iter().filter(is_iterator).count();
+        let n_coordinates = arguments.len() - n_carried - n_iterators;
+        if name == "sparse_tensor.iterate" {
+            found.rotate_left(n_iterators);
+        }
+        found[..n_coordinates + n_carried].rotate_left(n_coordinates);
+        found
+    }
+
     /// The sizes of the groups, if several have a variable size.
     fn segments(&self, operation: Operation<'_>) -> Vec<String> {
         let data = operation.data();
@@ -92,7 +113,7 @@ impl Printer<'_> {
             }
         };
         let names = match release {
-            ..=16 => ("operand_segment_sizes", "result_segment_sizes"),
+            ..=17 => ("operand_segment_sizes", "result_segment_sizes"),
             _ => ("operandSegmentSizes", "resultSegmentSizes"),
         };
         let mut found = Vec::new();

@@ -98,7 +98,13 @@ impl Rewrite {
     }
 
     /// The result of an operation on numbers.
-    fn computed(&mut self, name: &str, operands: &[Value], ty: Type, before: Op) -> Value {
+    pub(super) fn computed(
+        &mut self,
+        name: &str,
+        operands: &[Value],
+        ty: Type,
+        before: Op,
+    ) -> Value {
         let definition = find(name, 14);
         let op = self.new_op(definition, operands.to_vec(), Vec::new(), before, false);
         let value = self.new_result(op, ty);

@@ -12,12 +12,13 @@ use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Rewrite;
+use super::coordinates::{
+    levels_of_modes, levels_of_sixteen, modes_of_levels, modes_of_sixteen, sixteen_of_levels,
+    sixteen_of_modes,
+};
 use super::interleave::one_array;
 use super::sizes::{sizes_of_dimensions, sizes_of_levels};
-use super::values::{
-    coordinates_of_levels, coordinates_of_modes, drop_open_extents, no_open_extents,
-    tensors_of_memrefs,
-};
+use super::values::{drop_open_extents, no_open_extents, tensors_of_memrefs};
 
 /// Changes an operation into one of another definition.
 type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
@@ -153,8 +154,20 @@ pub(super) static STEPS: &[Step] = &[
     changed(
         ("sparse_tensor.insert", 16),
         ("tensor.insert", FIRST),
-        coordinates_of_modes,
-        coordinates_of_levels,
+        modes_of_sixteen,
+        sixteen_of_modes,
+    ),
+    changed(
+        ("sparse_tensor.insert", 16),
+        ("sparse_tensor.insert", 17),
+        levels_of_sixteen,
+        sixteen_of_levels,
+    ),
+    changed(
+        ("sparse_tensor.insert", 17),
+        ("tensor.insert", FIRST),
+        modes_of_levels,
+        levels_of_modes,
     ),
     // Workspaces and sorting.
     changed(

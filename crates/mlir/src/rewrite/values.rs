@@ -3,7 +3,7 @@
 use sparsec_base::Result;
 
 use crate::definition::Definition;
-use crate::module::{Op, Value};
+use crate::module::Op;
 use crate::types::{TensorType, Type};
 
 use super::Rewrite;
@@ -32,54 +32,6 @@ pub(super) fn drop_open_extents(
     rewrite.remove_operands(op, 1);
     rewrite.rename(op, to);
     Ok(())
-}
-
-/// `sparse_tensor.insert` has coordinates of levels, `tensor.insert` those of modes.
-pub(super) fn coordinates_of_modes(
-    rewrite: &mut Rewrite,
-    op: Op,
-    to: &'static Definition,
-) -> Result<()> {
-    let order = order_of_levels(rewrite, op, "tensor")?;
-    let levels = rewrite.module.ops[op].operands[2..].to_vec();
-    for (level, mode) in order.into_iter().enumerate() {
-        if let Some(place) = rewrite.module.ops[op].operands.get_mut(2 + mode) {
-            *place = levels[level];
-        }
-    }
-    rewrite.rename(op, to);
-    Ok(())
-}
-
-pub(super) fn coordinates_of_levels(
-    rewrite: &mut Rewrite,
-    op: Op,
-    to: &'static Definition,
-) -> Result<()> {
-    let order = order_of_levels(rewrite, op, "dest")?;
-    let modes = rewrite.module.ops[op].operands[2..].to_vec();
-    let levels: Vec<Value> = order.iter().map(|mode| modes[*mode]).collect();
-    rewrite.module.ops[op].operands[2..].copy_from_slice(&levels);
-    rewrite.rename(op, to);
-    Ok(())
-}
-
-/// The mode of each level of the tensor that an operation inserts into.
-fn order_of_levels(rewrite: &Rewrite, op: Op, tensor: &str) -> Result<Vec<usize>> {
-    let operation = rewrite.module.op(op);
-    let encoding = operation.operand_type(tensor).encoding();
-    let n_coordinates = operation.data().operands.len() - 2;
-    let order = encoding.and_then(|encoding| encoding.permutation());
-    match order.filter(|order| order.len() == n_coordinates) {
-        Some(order) => Ok(order),
-        // Releases up to 16 have blocks as well by modes.
-        None if encoding.is_some_and(|it| it.n_modes == n_coordinates) => {
-            Ok((0..n_coordinates).collect())
-        }
-        None => Err(rewrite
-            .refuse(op, "an insertion into levels that are no modes".to_owned())
-            .help("insert into a tensor by modes, and convert it")),
-    }
 }
 
 /// The memrefs of `sparse_tensor.tensor`, values last, as tensors: values first.

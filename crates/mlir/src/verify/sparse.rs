@@ -19,7 +19,7 @@ impl Check<'_> {
             "convert" => self.convert(op),
             "reinterpret_map" => self.reinterpret(op),
             "concatenate" => self.concatenate(op),
-            "insert" => self.n_indices(op, "tensor"),
+            "insert" => self.insert(op),
             "lex_insert" => self.lex_insert(op),
             "lvl" => self.level_operand(op, "source", "index"),
             "slice.offset" | "slice.stride" => self.slice_number(op),
@@ -233,6 +233,28 @@ impl Check<'_> {
             ),
             _ => Ok(()),
         }
+    }
+
+    /// From release 17 on, an insertion has coordinates of levels.
+    fn insert(&self, op: Operation<'_>) -> Result<()> {
+        let encoding = op.operand_type("tensor").encoding();
+        let wanted = match encoding.filter(|_| op.data().definition.releases.from >= 17) {
+            Some(encoding) => encoding.n_levels(),
+            None => return self.n_indices(op, "tensor"),
+        };
+        let n = op.operands("indices").len();
+        if n == wanted {
+            return Ok(());
+        }
+        let message = format!(
+            "{} in `{}`, which has {}",
+            counted(n, "coordinate"),
+            self.text(op.operand_type("tensor")),
+            counted(wanted, "level")
+        );
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help("write one index for each level, or insert by `tensor.insert` in release 18"))
     }
 
     fn lex_insert(&self, op: Operation<'_>) -> Result<()> {

@@ -5,10 +5,13 @@
 //! subview [1, 2] [4, 4] [2, 1]  strides [32, 1], offset 0 + 1·16 + 2·1 = 18
 //! one row, [1, 2] [1, 4] [1, 1] strides [1], offset 18: modes of size 1 may be left out
 //! ```
+//!
+//! Releases up to 15 spell these numbers as a map, `affine_map<(d0, d1) -> (d0 * 32 + d1 + 18)>`,
+//! with symbols for those that the program computes.
 
 use sparsec_base::{Result, code};
 
-use crate::affine::AffineExpr;
+use crate::affine::{AffineExpr, AffineOp};
 use crate::attribute::{Attribute, Number};
 use crate::module::Operation;
 use crate::parse::OPEN;
@@ -32,15 +35,52 @@ impl Places {
                 strides: strides.clone(),
                 offset: *offset,
             }),
-            // Maps of several results, and those that compute, are not compared.
-            Some(Layout::Map(map)) => {
-                let dims = map.results.iter().enumerate();
-                let mut dims = dims.map(|(n, it)| (n, it == &AffineExpr::Dimension(n)));
-                let is_identity = map.results.len() == memref.shape.len();
-                (is_identity && dims.all(|(_, it)| it)).then(|| Self::contiguous(memref))
+            // Maps of several results, and those that divide, are not compared.
+            Some(Layout::Map(map)) if map.results.len() == 1 => {
+                let mut found = Self {
+                    strides: vec![Some(0); memref.shape.len()],
+                    offset: Some(0),
+                };
+                found.add(&map.results[0], Some(1)).then_some(found)
             }
+            Some(Layout::Map(map)) if map.is_identity() => Some(Self::contiguous(memref)),
+            // Maps of several results are not compared.
+            Some(Layout::Map(_)) => None,
             None => Some(Self::contiguous(memref)),
         }
+    }
+
+    /// Adds the places of an expression times a factor. Says whether the expression is linear.
+    fn add(&mut self, expression: &AffineExpr, factor: Option<i64>) -> bool {
+        let plus = |old: &mut Option<i64>, by: Option<i64>| {
+            *old = old.zip(by).and_then(|(old, by)| old.checked_add(by));
+        };
+        let times = |by: i64| factor.and_then(|factor| factor.checked_mul(by));
+        match expression {
+            AffineExpr::Dimension(mode) => match self.strides.get_mut(*mode) {
+                Some(stride) => plus(stride, factor),
+                None => return false,
+            },
+            AffineExpr::Symbol(_) => self.offset = None,
+            AffineExpr::Constant(number) => plus(&mut self.offset, times(*number)),
+            AffineExpr::Binary(AffineOp::Add, a, b) => {
+                return self.add(a, factor) && self.add(b, factor);
+            }
+            AffineExpr::Binary(AffineOp::Subtract, a, b) => {
+                return self.add(a, factor) && self.add(b, times(-1));
+            }
+            AffineExpr::Binary(AffineOp::Multiply, a, b) => match (&**a, &**b) {
+                (of, AffineExpr::Constant(by)) | (AffineExpr::Constant(by), of) => {
+                    return self.add(of, times(*by));
+                }
+                (of, AffineExpr::Symbol(_)) | (AffineExpr::Symbol(_), of) => {
+                    return self.add(of, None);
+                }
+                _ => return false,
+            },
+            AffineExpr::Binary(..) => return false,
+        }
+        true
     }
 
     fn contiguous(memref: &MemRefType) -> Self {

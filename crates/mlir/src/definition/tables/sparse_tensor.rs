@@ -78,7 +78,9 @@ sparse_tensor.has_runtime_library 19.. -> (result: i1)
 ; Entries, one by one.
 sparse_tensor.lex_insert 14..15 (tensor: sparse, indices: buffer, value: any)
   $tensor `,` $indices `,` $value attr-dict `:` type($tensor) `,` type($indices) `,` type($value)
-sparse_tensor.insert 16..18 (value: element(tensor), tensor: sparse, indices: index*) -> (result: same(tensor))
+sparse_tensor.insert 16 (value: element(tensor), tensor: sparse, indices: index*) -> (result: same(tensor))
+  $value `into` $tensor `[` $indices `]` attr-dict `:` type($tensor)
+sparse_tensor.insert 17..18 (value: element(tensor), tensor: sparse, indices: index*) -> (result: same(tensor))
   $value `into` $tensor `[` $indices `]` attr-dict `:` type($tensor)
 sparse_tensor.load 14.. (tensor: sparse) -> (result: same(tensor)) {hasInserts: unit?}
   $tensor ( `hasInserts` ^$hasInserts )? attr-dict `:` type($tensor)

@@ -4,6 +4,8 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use crate::attribute::Attribute;
 use crate::lex::Kind;
+use crate::module::{Origin, Value};
+use crate::release::Releases;
 use crate::types::Type;
 
 use super::super::Parser;
@@ -88,6 +90,47 @@ impl Parser {
             self.cursor.slice(token.span)[1..].to_owned(),
             token.span,
         )))
+    }
+
+    /// Gives the bodies of loops over iteration spaces in the generic form the order of arguments
+    /// that the forms have: the iterator first in `iterate`, and coordinates before carried values.
+    /// Release 20 writes carried values, coordinates and iterators.
+    pub(in super::super) fn order_arguments(&mut self, pending: &Pending) -> Result<()> {
+        let is_iterate = pending.definition.name == "sparse_tensor.iterate";
+        if !is_iterate && pending.definition.name != "sparse_tensor.coiterate" {
+            return Ok(());
+        }
+        let n_carried = pending.operands[1].len();
+        for region in &pending.regions {
+            let Some(block) = self.module.regions[*region].block else {
+                continue;
+            };
+            let mut arguments = self.module.blocks[block].arguments.clone();
+            let is_iterator = |value: &Value| matches!(self.module.ty(*value), Type::Iterator(_));
+            let n_iterators = arguments.iter().filter(|it| is_iterator(it)).count();
+            let n_others = arguments.len() - n_iterators;
+            let is_last = arguments[n_others..].iter().all(is_iterator);
+            if is_iterate && n_others > 0 {
+                let releases = match is_last {
+                    true => Releases::from(20),
+                    false => Releases::until(19),
+                };
+                self.word_of(releases, pending.definition.name, pending.span)?;
+            }
+            // Bodies with other arguments are refused where operations are verified.
+            if !is_last || n_carried > n_others {
+                continue;
+            }
+            arguments[..n_others].rotate_left(n_carried);
+            if is_iterate {
+                arguments.rotate_right(n_iterators);
+            }
+            for (n, value) in arguments.iter().enumerate() {
+                self.module.values[*value].origin = Origin::Argument(block, n);
+            }
+            self.module.blocks[block].arguments = arguments;
+        }
+        Ok(())
     }
 
     /// Adds an argument for each named coordinate, and returns the set of their levels.
