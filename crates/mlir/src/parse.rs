@@ -66,6 +66,18 @@ impl Module {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn parse(source: &Source, dialect: Option<Dialect>) -> Result<Self> {
+        let first = Self::parse_as(source, dialect);
+        if first.is_ok() || dialect.is_some() {
+            return first;
+        }
+        // A word of several releases may have been taken for one that other words exclude.
+        let releases = (Dialect::OLDEST..=Dialect::NEWEST).rev();
+        let mut read =
+            releases.filter_map(|it| Self::parse_as(source, Some(Dialect::Release(it))).ok());
+        read.next().map_or(first, Ok)
+    }
+
+    fn parse_as(source: &Source, dialect: Option<Dialect>) -> Result<Self> {
         let mut parser = Parser {
             cursor: Cursor::new(source),
             module: Self::empty(source, dialect.unwrap_or(Dialect::Release(Dialect::USUAL))),
