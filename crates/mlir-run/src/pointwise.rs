@@ -1,8 +1,9 @@
 //! Structured operations whose bodies no expression has, evaluated at each point.
 //!
 //! A body may use any scalar operation: shifts, `math.erf`, steps of a reduction that no operator
-//! does. Every point of the iteration space is visited, so large spaces are refused. An entry of a
-//! sparse result is stored if a value that it depends on is:
+//! does. Where all tensors are sparse, and the body gives zero at implicit entries without a reduction,
+//! only points of stored entries are visited. Elsewhere every point of the iteration space is, so that
+//! large spaces are refused. An entry of a sparse result is stored if a value that it depends on is:
 //!
 //! | value                           | is stored if                   |
 //! |---------------------------------|--------------------------------|
@@ -14,71 +15,23 @@
 use std::collections::HashMap;
 
 use sparsec_base::{Result, Scalar, code};
-use sparsec_mlir::{AffineMap, Attribute, Block, Value};
-use sparsec_tensor::{Array, Entries, Tensor};
+use sparsec_mlir::{Attribute, Block, Value};
+use sparsec_tensor::Tensor;
 
 use crate::body::yielded;
 use crate::constants::constant_number;
-use crate::datum::{Datum, array_of, dense, pack};
+use crate::datum::Datum;
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
-use crate::memory::{advance, count};
 use crate::numbers;
 use crate::structured::{Body, Structured};
-use crate::tensors::structured::{MOST_POINTS, Operand};
+use crate::tensors::structured::Operand;
 
-/// A value at a point: the number, and whether it is stored; `None` for a constant.
-#[derive(Clone, Copy, Debug)]
-struct At {
-    value: Scalar,
-    is_stored: Option<bool>,
-}
+mod points;
+mod stored;
 
-/// The entries of an operand.
-struct Stored {
-    map: AffineMap,
-    extents: Vec<u64>,
-    values: Array,
-    /// Which entries are stored; `None` if all are.
-    is_stored: Option<Vec<bool>>,
-}
-
-impl Stored {
-    fn of(tensor: &Tensor, map: &AffineMap) -> Result<Self> {
-        let extents = tensor.extents().to_vec();
-        let n = count(&extents)?;
-        let mut values = Array::zeroed(tensor.element(), n)?;
-        let mut is_stored = tensor.format().has_sparse().then(|| vec![false; n]);
-        tensor.for_each_stored(|at, value| {
-            let place = at.iter().zip(&extents);
-            let place = place.fold(0, |place, (at, extent)| {
-                place * *extent as usize + *at as usize
-            });
-            values.set(place, value);
-            if let Some(is_stored) = &mut is_stored {
-                is_stored[place] = true;
-            }
-        });
-        Ok(Self {
-            map: map.clone(),
-            extents,
-            values,
-            is_stored,
-        })
-    }
-
-    fn place(&self, point: &[i64]) -> Option<usize> {
-        let mut place = 0;
-        for (result, extent) in self.map.results.iter().zip(&self.extents) {
-            let at = u64::try_from(result.value(point, &[])?).ok()?;
-            if at >= *extent {
-                return None;
-            }
-            place = place * *extent as usize + at as usize;
-        }
-        Some(place)
-    }
-}
+use points::Points;
+use stored::{At, Stored};
 
 /// The results of an operation, in the formats of its outputs.
 ///
@@ -99,13 +52,6 @@ pub(crate) fn evaluate<'a>(
     let Body::Region(block) = structured.body else {
         return Err(machine.not_run(op));
     };
-    let n_points = count(&extents)?;
-    if n_points as u64 > MOST_POINTS {
-        let message = format!("a body that is evaluated at {n_points} points");
-        return Err(machine.fault(op, code::RUN_LIMIT, message).help(
-            "write the body with operations of `arith` and `math` that sparsec has operators for",
-        ));
-    }
     let mut tensors = Vec::new();
     for (operand, map) in operands.iter().zip(&structured.maps) {
         tensors.push(match operand {
@@ -115,50 +61,70 @@ pub(crate) fn evaluate<'a>(
         });
     }
     let n_inputs = structured.n_inputs();
-    let mut point = vec![0i64; extents.len()];
-    for _ in 0..n_points {
+    let mut evaluation = Evaluation {
+        machine,
+        frame,
+        point: None,
+        values: HashMap::new(),
+    };
+    let implicit: Vec<At> = operands
+        .iter()
+        .zip(&tensors)
+        .filter_map(|(operand, tensor)| match (operand, tensor) {
+            (Operand::Number(value), _) => Some(At::constant(*value)),
+            (_, Some(tensor)) => Some(tensor.implicit()),
+            _ => None,
+        })
+        .collect();
+    let gives_none = |at: &At| at.is_stored == Some(false) && at.value == at.value.element().zero();
+    // In a reduction, implicit entries may change a value that others stored.
+    let is_reduction = tensors[n_inputs..].iter().flatten().any(|tensor| {
+        let loops = tensor.map.projection();
+        loops.is_none_or(|loops| loops.len() < extents.len())
+    });
+    // A body that fails at implicit entries, or asks for the point, is evaluated everywhere.
+    let is_sparse = !is_reduction
+        && evaluation
+            .yields(block, &implicit)
+            .is_ok_and(|found| found.iter().all(gives_none));
+    let points = match is_sparse {
+        true => Points::of_entries(&extents, tensors.iter().flatten()),
+        false => None,
+    };
+    let points = match points {
+        Some(points) => points,
+        None => Points::all(&extents).ok_or_else(|| {
+            let message = format!("a body that is evaluated at all points of {extents:?}");
+            machine.fault(op, code::RUN_LIMIT, message).help(
+                "write the body with operations of `arith` and `math` that sparsec has operators for",
+            )
+        })?,
+    };
+    let mut points = points.into_iter(&extents);
+    while let Some(point) = points.next_point() {
         let mut args = Vec::new();
         for (operand, tensor) in operands.iter().zip(&tensors) {
             args.push(match (operand, tensor) {
-                (Operand::Number(value), _) => At {
-                    value: *value,
-                    is_stored: None,
-                },
+                (Operand::Number(value), _) => At::constant(*value),
                 (_, Some(tensor)) => {
-                    let place = tensor.place(&point);
+                    let place = tensor.place(point);
                     let place = place.ok_or_else(|| {
                         machine.outside(op, format!("the point {point:?} is outside of an operand"))
                     })?;
-                    At {
-                        value: tensor.values.get(place),
-                        is_stored: Some(tensor.is_stored.as_ref().is_none_or(|it| it[place])),
-                    }
+                    tensor.at(place)
                 }
                 _ => return Err(machine.not_run(op)),
             });
         }
-        let mut body = Evaluation {
-            machine,
-            frame,
-            point: &point,
-            values: HashMap::new(),
-        };
-        body.block(block, &args)?;
-        let yields = yielded(body.machine.module, block).iter();
-        let found: Vec<At> = yields
-            .map(|value| body.get(*value))
-            .collect::<Result<_>>()?;
+        evaluation.point = Some(point.to_vec());
+        let found = evaluation.yields(block, &args)?;
         for (n, at) in found.into_iter().enumerate() {
             if let Some(tensor) = &mut tensors[n_inputs + n]
-                && let Some(place) = tensor.place(&point)
+                && let Some(place) = tensor.place(point)
             {
-                tensor.values.set(place, at.value);
-                if let Some(is_stored) = &mut tensor.is_stored {
-                    is_stored[place] |= at.is_stored.unwrap_or(true);
-                }
+                tensor.set(place, at);
             }
         }
-        advance(&mut point, &extents);
     }
     let mut results = Vec::new();
     for (tensor, value) in tensors
@@ -169,26 +135,7 @@ pub(crate) fn evaluate<'a>(
         let Some(tensor) = tensor else {
             return Err(machine.not_run(op));
         };
-        results.push(match tensor.is_stored {
-            None => dense(tensor.extents, tensor.values)?,
-            Some(is_stored) => {
-                let (mut coords, mut values) = (Vec::new(), Vec::new());
-                let mut at = vec![0i64; tensor.extents.len()];
-                for (place, is_stored) in is_stored.iter().enumerate() {
-                    if *is_stored {
-                        coords.extend(at.iter().map(|at| *at as u64));
-                        values.push(tensor.values.get(place));
-                    }
-                    advance(&mut at, &tensor.extents);
-                }
-                let entries = Entries {
-                    coords: coords.into(),
-                    values: array_of(tensor.values.element(), &values)?,
-                    extents: tensor.extents,
-                };
-                pack(&format_of(machine.module.ty(*value))?, entries)?
-            }
-        });
+        results.push(tensor.into_tensor(&format_of(machine.module.ty(*value))?)?);
     }
     Ok(results)
 }
@@ -197,7 +144,8 @@ pub(crate) fn evaluate<'a>(
 struct Evaluation<'m, 'a> {
     machine: &'m Machine<'a>,
     frame: &'m Frame,
-    point: &'m [i64],
+    /// The point; `None` for one at which no entry is stored.
+    point: Option<Vec<i64>>,
     values: HashMap<Value, At>,
 }
 
@@ -207,12 +155,17 @@ impl Evaluation<'_, '_> {
             return Ok(*at);
         }
         match self.machine.get(self.frame, value)? {
-            Datum::Number(value) => Ok(At {
-                value,
-                is_stored: None,
-            }),
+            Datum::Number(value) => Ok(At::constant(value)),
             _ => Err(self.machine.not_run(self.definer(value))),
         }
+    }
+
+    /// The values that the body yields for values of its arguments.
+    fn yields(&mut self, block: Block, args: &[At]) -> Result<Vec<At>> {
+        self.values.clear();
+        self.block(block, args)?;
+        let yields = yielded(self.machine.module, block).iter();
+        yields.map(|value| self.get(*value)).collect()
     }
 
     fn definer(&self, value: Value) -> sparsec_mlir::Operation<'_> {
@@ -245,12 +198,8 @@ impl Evaluation<'_, '_> {
         let Some(result) = op.data().results.first().copied() else {
             return Ok(());
         };
-        let constant = |value| At {
-            value,
-            is_stored: None,
-        };
         if let Some(number) = constant_number(op) {
-            self.values.insert(result, constant(number));
+            self.values.insert(result, At::constant(number));
             return Ok(());
         }
         if op.name() == "linalg.index" {
@@ -258,8 +207,10 @@ impl Evaluation<'_, '_> {
                 .attribute("dim")
                 .and_then(Attribute::natural)
                 .unwrap_or(0);
-            let at = self.point.get(dim as usize).copied().unwrap_or(0);
-            self.values.insert(result, constant(Scalar::I64(at)));
+            let point = self.point.as_ref();
+            let point = point.ok_or_else(|| self.machine.not_run(op))?;
+            let at = point.get(dim as usize).copied().unwrap_or(0);
+            self.values.insert(result, At::constant(Scalar::I64(at)));
             return Ok(());
         }
         let args = op.data().operands.iter().map(|value| self.get(*value));
