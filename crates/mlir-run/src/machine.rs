@@ -269,10 +269,10 @@ impl<'a> Machine<'a> {
         let result = op.data().results[0];
         let refuse = |fault: Diagnostic| self.placed(op, fault);
         if numbers.len() == args.len() {
-            let value = numbers::value(op, &numbers).map_err(refuse)?;
-            let value = value.ok_or_else(|| self.not_run(op))?;
-            set(frame, result, Datum::Number(value));
-            return Ok(());
+            let values = numbers::values(op, &numbers).map_err(refuse)?;
+            let values = values.ok_or_else(|| self.not_run(op))?;
+            let values = values.into_iter().map(Datum::Number).collect();
+            return self.set_results(frame, op, values);
         }
         // `arith.select` of anything by one condition.
         if let [Datum::Number(Scalar::Bool(condition)), then, otherwise] = &args[..] {

@@ -137,6 +137,17 @@ pub(crate) fn value(op: Operation<'_>, args: &[Scalar]) -> Result<Option<Scalar>
     })
 }
 
+/// The results of an operation on values, of which `arith.addui_extended` and the like have two.
+///
+/// # Errors
+/// [`undefined`] for values that have no result.
+pub(crate) fn values(op: Operation<'_>, args: &[Scalar]) -> Result<Option<Vec<Scalar>>> {
+    match bits::extended(op, args) {
+        Some(found) => Ok(Some(found.to_vec())),
+        None => Ok(value(op, args)?.map(|value| vec![value])),
+    }
+}
+
 struct Calculator<'a, A: Algebra> {
     algebra: &'a A,
     op: Operation<'a>,

@@ -67,30 +67,7 @@ pub(crate) fn evaluate<'a>(
         point: None,
         values: HashMap::new(),
     };
-    let implicit: Vec<At> = operands
-        .iter()
-        .zip(&tensors)
-        .filter_map(|(operand, tensor)| match (operand, tensor) {
-            (Operand::Number(value), _) => Some(At::constant(*value)),
-            (_, Some(tensor)) => Some(tensor.implicit()),
-            _ => None,
-        })
-        .collect();
-    let gives_none = |at: &At| at.is_stored == Some(false) && at.value == at.value.element().zero();
-    // In a reduction, implicit entries may change a value that others stored.
-    let is_reduction = tensors[n_inputs..].iter().flatten().any(|tensor| {
-        let loops = tensor.map.projection();
-        loops.is_none_or(|loops| loops.len() < extents.len())
-    });
-    // A body that fails at implicit entries, or asks for the point, is evaluated everywhere.
-    let is_sparse = !is_reduction
-        && evaluation
-            .yields(block, &implicit)
-            .is_ok_and(|found| found.iter().all(gives_none));
-    let points = match is_sparse {
-        true => Points::of_entries(&extents, tensors.iter().flatten()),
-        false => None,
-    };
+    let points = evaluation.points(block, operands, &tensors, n_inputs, &extents);
     let points = match points {
         Some(points) => points,
         None => Points::all(&extents).ok_or_else(|| {
@@ -150,6 +127,61 @@ struct Evaluation<'m, 'a> {
 }
 
 impl Evaluation<'_, '_> {
+    /// The points of stored entries, if the body changes nothing at other points.
+    ///
+    /// A body may fail at implicit entries, or ask for the point: it is evaluated everywhere.
+    fn points(
+        &mut self,
+        block: Block,
+        operands: &[Operand],
+        tensors: &[Option<Stored>],
+        n_inputs: usize,
+        extents: &[u64],
+    ) -> Option<Points> {
+        let mut implicit = Vec::new();
+        for (operand, tensor) in operands.iter().zip(tensors) {
+            implicit.push(match (operand, tensor) {
+                (Operand::Number(value), _) => At::constant(*value),
+                (_, tensor) => tensor.as_ref()?.implicit(),
+            });
+        }
+        let outputs: Vec<&Stored> = tensors[n_inputs..].iter().flatten().collect();
+        let found = self.yields(block, &implicit).ok()?;
+        let gives_none = found
+            .iter()
+            .zip(&outputs)
+            .all(|(at, output)| output.places().is_none() || at.is_stored == Some(false));
+        if !gives_none {
+            return None;
+        }
+        // A reduction keeps a stored output where no input is stored.
+        let mut stored = implicit.clone();
+        for (n, at) in stored[n_inputs..].iter_mut().enumerate() {
+            at.is_stored = Some(true);
+            at.is_known = false;
+            at.output = Some(n);
+        }
+        let kept = self.yields(block, &stored).ok()?;
+        if kept.iter().enumerate().all(|(n, at)| at.output == Some(n)) {
+            let inputs = tensors[..n_inputs].iter().flatten();
+            let sparse: Vec<&Stored> = inputs.filter(|it| it.places().is_some()).collect();
+            return match sparse.is_empty() {
+                true => None,
+                false => Points::of_entries(extents, sparse.into_iter()),
+            };
+        }
+        // Other reductions may add implicit entries to values that others stored.
+        let covers = |output: &&Stored| {
+            let loops = output.map.projection();
+            loops.is_some_and(|loops| loops.len() == extents.len())
+        };
+        let is_zero = |at: &At| at.is_known && at.value == at.value.element().zero();
+        match outputs.iter().all(covers) && found.iter().all(is_zero) {
+            true => Points::of_entries(extents, tensors.iter().flatten()),
+            false => None,
+        }
+    }
+
     fn get(&self, value: Value) -> Result<At> {
         if let Some(at) = self.values.get(&value) {
             return Ok(*at);
@@ -198,6 +230,11 @@ impl Evaluation<'_, '_> {
         let Some(result) = op.data().results.first().copied() else {
             return Ok(());
         };
+        if op.name() == "tensor.extract" {
+            let at = self.extracted(op)?;
+            self.values.insert(result, at);
+            return Ok(());
+        }
         if let Some(number) = constant_number(op) {
             self.values.insert(result, At::constant(number));
             return Ok(());
@@ -215,13 +252,10 @@ impl Evaluation<'_, '_> {
         }
         let args = op.data().operands.iter().map(|value| self.get(*value));
         let args: Vec<At> = args.collect::<Result<_>>()?;
+        if op.meaning() == "scf.if" {
+            return self.branch(op, args[0]);
+        }
         let has = |at: &At| at.is_stored.unwrap_or(true);
-        let zero = |this: &Self| -> Result<Scalar> {
-            Ok(this
-                .machine
-                .element(op, this.machine.module.ty(result))?
-                .zero())
-        };
         let block = |name: &str| op.region(name).block;
         let found = match op.name() {
             "sparse_tensor.unary" => {
@@ -241,6 +275,9 @@ impl Evaluation<'_, '_> {
             },
             "sparse_tensor.select" => {
                 let chosen = self.region(block("region"), &args)?;
+                if chosen.is_some_and(|at| !at.is_known) {
+                    return Err(self.machine.not_run(op));
+                }
                 let is_chosen = chosen.is_some_and(|at| at.value == Scalar::Bool(true));
                 (is_chosen && has(&args[0])).then_some(args[0])
             }
@@ -251,10 +288,17 @@ impl Evaluation<'_, '_> {
                 (false, false) => None,
             },
             _ if numbers::is_arithmetic(op) => {
+                let is_known = args.iter().all(|arg| arg.is_known);
                 let values: Vec<Scalar> = args.iter().map(|arg| arg.value).collect();
-                let value =
-                    numbers::value(op, &values).map_err(|fault| self.machine.placed(op, fault))?;
-                let value = value.ok_or_else(|| self.machine.not_run(op))?;
+                let values = match is_known {
+                    true => numbers::values(op, &values)
+                        .map_err(|fault| self.machine.placed(op, fault))?
+                        .ok_or_else(|| self.machine.not_run(op))?,
+                    false => {
+                        let results = op.data().results.iter().map(|value| self.zero(op, *value));
+                        results.collect::<Result<_>>()?
+                    }
+                };
                 let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
                 let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
                 let is_stored = match (known.is_empty(), is_product) {
@@ -262,22 +306,82 @@ impl Evaluation<'_, '_> {
                     (_, true) => Some(known.iter().all(|it| *it)),
                     (_, false) => Some(known.iter().any(|it| *it)),
                 };
-                self.values.insert(result, At { value, is_stored });
+                for (result, value) in op.data().results.iter().zip(values) {
+                    let at = At {
+                        is_stored,
+                        is_known,
+                        ..At::constant(value)
+                    };
+                    self.values.insert(*result, at);
+                }
                 return Ok(());
             }
             _ => return Err(self.machine.not_run(op)),
         };
         let at = match found {
             Some(at) => At {
-                value: at.value,
                 is_stored: Some(true),
+                ..at
             },
-            None => At {
-                value: zero(self)?,
-                is_stored: Some(false),
-            },
+            None => At::entry(self.zero(op, result)?, false),
         };
         self.values.insert(result, at);
         Ok(())
+    }
+
+    fn zero(&self, op: sparsec_mlir::Operation<'_>, value: Value) -> Result<Scalar> {
+        let element = self.machine.element(op, self.machine.module.ty(value))?;
+        Ok(element.zero())
+    }
+
+    /// The results of the branch that a condition takes.
+    fn branch(&mut self, op: sparsec_mlir::Operation<'_>, condition: At) -> Result<()> {
+        if !condition.is_known {
+            return Err(self.machine.not_run(op));
+        }
+        let name = match condition.value {
+            Scalar::Bool(true) => "thenRegion",
+            _ => "elseRegion",
+        };
+        let Some(block) = op.region(name).block else {
+            return Ok(());
+        };
+        self.block(block, &[])?;
+        let yields = yielded(self.machine.module, block);
+        for (result, value) in op.data().results.iter().zip(yields) {
+            let at = self.get(*value)?;
+            let is_stored = [at.is_stored, condition.is_stored];
+            let at = At {
+                is_stored: is_stored.into_iter().flatten().reduce(|a, b| a || b),
+                ..at
+            };
+            self.values.insert(*result, at);
+        }
+        Ok(())
+    }
+
+    /// An entry of a tensor from outside of the body.
+    fn extracted(&self, op: sparsec_mlir::Operation<'_>) -> Result<At> {
+        let handle = self
+            .machine
+            .tensor_handle(self.frame, op, op.operand("tensor"))?;
+        let indices = op.operands("indices").iter().map(|value| self.get(*value));
+        let indices: Vec<At> = indices.collect::<Result<_>>()?;
+        let at = indices
+            .iter()
+            .map(|at| at.value.to_integer().map(|at| at as i64));
+        let at: Option<Vec<i64>> = at.collect();
+        let at = at.ok_or_else(|| self.machine.not_run(op))?;
+        let coords = self.machine.checked(op, &at, &handle.extents())?;
+        let value = match handle.uniform() {
+            Some(value) => value,
+            None => handle.tensor()?.get(&coords),
+        };
+        let is_stored = indices.iter().filter_map(|at| at.is_stored);
+        Ok(At {
+            is_stored: is_stored.reduce(|a, b| a || b),
+            is_known: indices.iter().all(|at| at.is_known),
+            ..At::constant(value)
+        })
     }
 }

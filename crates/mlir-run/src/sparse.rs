@@ -12,7 +12,7 @@ mod sorting;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use sparsec_base::{Result, Scalar, code};
+use sparsec_base::{ElementType, Result, Scalar, code};
 use sparsec_format::LevelKind;
 use sparsec_mlir::{Attribute, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
@@ -137,8 +137,12 @@ impl<'a> Machine<'a> {
         ty: &Type,
     ) -> Result<TensorHandle> {
         self.check_extents(op, &handle.extents(), ty)?;
-        let tensor = handle.tensor()?;
+        let mut tensor = handle.tensor()?;
         let format = format_of(ty)?;
+        let element = self.element(op, ty)?;
+        if tensor.element() != element {
+            tensor = Rc::new(self.of_type(op, &tensor, element)?);
+        }
         if *tensor.format() == format {
             return Ok(TensorHandle::of_state(State::Stored(tensor)));
         }
@@ -158,6 +162,31 @@ impl<'a> Machine<'a> {
             values: array_of(tensor.element(), &values)?,
         };
         pack(&format, entries).map(TensorHandle::new)
+    }
+
+    /// The tensor with values of another type.
+    fn of_type(&self, op: Operation<'_>, tensor: &Tensor, element: ElementType) -> Result<Tensor> {
+        let (mut coords, mut values) = (Vec::new(), Vec::new());
+        let mut is_held = true;
+        tensor.for_each_stored(|at, value| {
+            coords.extend_from_slice(at);
+            // Floats go towards zero, as in `arith.fptosi`.
+            let value = match value.element().is_float() && !element.is_float() {
+                true => Scalar::F64(value.to_f64().trunc()).cast(element),
+                false => value.cast(element),
+            };
+            is_held &= value.is_some();
+            values.push(value.unwrap_or(element.zero()));
+        });
+        if !is_held {
+            return Err(self.placed(op, crate::numbers::undefined()));
+        }
+        let entries = Entries {
+            extents: tensor.extents().to_vec(),
+            coords: coords.into(),
+            values: array_of(element, &values)?,
+        };
+        pack(tensor.format(), entries)
     }
 
     /// The same arrays under another map of levels.

@@ -215,6 +215,16 @@ impl Rewrite {
                 .refuse(op, message)
                 .help("count by `index`, and cast inside of the loop"));
         }
+        if self.module.op(op).name() == "sparse_tensor.convert"
+            && self.module.op(op).operand_type("source").element()
+                != self.module.op(op).result_type("dest").element()
+            && release < 17
+        {
+            let message = format!("release {} converts no types of entries", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("choose release 17 or a later one"));
+        }
         // The verifiers of these releases refuse allocations that calls take or functions give.
         if self.module.op(op).name() == "bufferization.alloc_tensor"
             && self

@@ -16,6 +16,14 @@ const FAULTS: &[(&str, &str)] = &[
         "`maxui` of sparse operands is not lowered by the pipeline",
     ),
     (
+        "bodies-anywhere.txt",
+        "a branch in a body over sparse operands is not lowered by the pipeline",
+    ),
+    (
+        "converted-types.txt",
+        "a conversion of types of entries is not lowered by the pipeline",
+    ),
+    (
         "conv.txt",
         "the workspace of a sparse result is not initialised",
     ),

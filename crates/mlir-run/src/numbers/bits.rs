@@ -10,9 +10,53 @@ pub(super) fn value(op: Operation<'_>, args: &[Scalar]) -> Option<Scalar> {
     let output = number_of(op.module().ty(*op.data().results.first()?))?;
     let (dialect, word) = word(op);
     match (dialect, args) {
+        ("complex", [a]) if word == "angle" => Scalar::F64(a.to_c128().arg()).cast(output),
         ("complex", _) => complex(word, args)?.cast(output),
+        (_, [a, n]) if word == "fpowi" => {
+            let n = n.to_integer()? as f64;
+            Scalar::F64(a.to_f64().powf(n)).cast(output)
+        }
         (_, [a]) if word == "bitcast" => Some(of_bits(bits(*a)?, output)),
         (_, &[Scalar::Bool(a), Scalar::Bool(b)]) => truths(word, a, b),
+        _ => None,
+    }
+}
+
+/// The sum and its carry, or the low and the high half of a product.
+pub(super) fn extended(op: Operation<'_>, args: &[Scalar]) -> Option<[Scalar; 2]> {
+    let (dialect, word) = word(op);
+    let &[a, b] = args else { return None };
+    if dialect != "arith" || !word.ends_with("_extended") {
+        return None;
+    }
+    let element = a.element();
+    let width = match element {
+        ElementType::Bool => 1,
+        other => 8 * other.size() as u32,
+    };
+    let mask = u128::MAX >> (128 - width);
+    let without_sign = |value: Scalar| Some(value.to_integer()? as u128 & mask);
+    let with_sign = |value: Scalar| {
+        let shift = 128 - width;
+        Some((without_sign(value)? as i128) << shift >> shift)
+    };
+    let result = |value: u128| match element {
+        ElementType::Bool => Scalar::Bool(value & 1 == 1),
+        other => Scalar::from_i64(other, (value & mask) as i64),
+    };
+    match word {
+        "addui_extended" => {
+            let sum = without_sign(a)? + without_sign(b)?;
+            Some([result(sum), Scalar::Bool(sum > mask)])
+        }
+        "mului_extended" => {
+            let product = without_sign(a)? * without_sign(b)?;
+            Some([result(product), result(product >> width)])
+        }
+        "mulsi_extended" => {
+            let product = (with_sign(a)? * with_sign(b)?) as u128;
+            Some([result(product), result(product >> width)])
+        }
         _ => None,
     }
 }

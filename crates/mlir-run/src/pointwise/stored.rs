@@ -15,13 +15,28 @@ use crate::memory::count;
 pub(super) struct At {
     pub(super) value: Scalar,
     pub(super) is_stored: Option<bool>,
+    /// Whether the value is the same at all points without stored entries.
+    pub(super) is_known: bool,
+    /// The output that the value is, if no operation changed it.
+    pub(super) output: Option<usize>,
 }
 
 impl At {
+    /// A value that no entry determines.
     pub(super) fn constant(value: Scalar) -> Self {
         Self {
             value,
             is_stored: None,
+            is_known: true,
+            output: None,
+        }
+    }
+
+    /// The value of an entry.
+    pub(super) fn entry(value: Scalar, is_stored: bool) -> Self {
+        Self {
+            is_stored: Some(is_stored),
+            ..Self::constant(value)
         }
     }
 }
@@ -95,27 +110,20 @@ impl Stored {
 
     /// An entry that is not stored; for a dense operand, one of value zero.
     pub(super) fn implicit(&self) -> At {
-        let (array, is_stored) = match &self.values {
-            Values::Dense(array) => (array, true),
-            Values::Sparse { empty, .. } => (empty, false),
-        };
-        At {
-            value: array.element().zero(),
-            is_stored: Some(is_stored),
+        match &self.values {
+            Values::Dense(array) => At {
+                is_known: false,
+                ..At::entry(array.element().zero(), true)
+            },
+            Values::Sparse { empty, .. } => At::entry(empty.element().zero(), false),
         }
     }
 
     pub(super) fn at(&self, place: Place) -> At {
         match &self.values {
-            Values::Dense(array) => At {
-                value: array.get(place as usize),
-                is_stored: Some(true),
-            },
+            Values::Dense(array) => At::entry(array.get(place as usize), true),
             Values::Sparse { entries, .. } => match entries.get(&place) {
-                Some(value) => At {
-                    value: *value,
-                    is_stored: Some(true),
-                },
+                Some(value) => At::entry(*value, true),
                 None => self.implicit(),
             },
         }

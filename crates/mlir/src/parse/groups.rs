@@ -35,10 +35,17 @@ impl Parser {
                 .find(|(name, _)| names.contains(&name.as_str()));
             given.and_then(|(_, value)| value.integers())
         };
+        let sizes = segments(&SEGMENTS).map(|mut sizes| {
+            // Release 15 has no hint of a size.
+            if definition.name == "bufferization.alloc_tensor" && sizes.len() == 2 {
+                sizes.push(0);
+            }
+            sizes
+        });
         let counts = self.counts(
             &definition.operands,
             operands.len(),
-            segments(&SEGMENTS),
+            sizes,
             "operand",
             &pending,
         )?;

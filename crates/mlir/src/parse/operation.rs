@@ -335,6 +335,9 @@ impl Parser {
         // An example on an early page of the dialect uses this name.
         let name = match name {
             "sparse_tensor.init_tensor" => "sparse_tensor.init",
+            // The generic form of release 13.
+            "func" => "builtin.func",
+            "module" => "builtin.module",
             name => name,
         };
         let all = Definition::find(name);

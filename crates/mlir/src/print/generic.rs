@@ -11,8 +11,13 @@ impl Printer<'_> {
     pub(super) fn generic_op(&mut self, operation: Operation<'_>) {
         let data = operation.data();
         let operands = self.values(&data.operands);
-        self.out
-            .push_str(&format!("\"{}\"({operands})", data.definition.name));
+        let name = match data.definition.name {
+            // Release 13 has these names without their dialect.
+            "builtin.func" if self.spell.dialect.release() < 14 => "func",
+            "builtin.module" if self.spell.dialect.release() < 14 => "module",
+            name => name,
+        };
+        self.out.push_str(&format!("\"{name}\"({operands})"));
         if !data.regions.is_empty() {
             self.out.push_str(" (");
             for (n, region) in data.regions.iter().enumerate() {
@@ -45,7 +50,7 @@ impl Printer<'_> {
     /// modes are read in order, and may be out of bounds.
     fn transfer(&self, operation: Operation<'_>) -> Vec<String> {
         let mut found = Vec::new();
-        if !operation.name().starts_with("vector.transfer_") || self.spell.dialect.release() < 16 {
+        if !operation.name().starts_with("vector.transfer_") {
             return found;
         }
         let data = operation.data();
@@ -83,8 +88,11 @@ impl Printer<'_> {
         let op = self.module.regions[region].op;
         let name = op.map_or("", |op| self.module.op(op).name());
         let mut found = arguments.to_vec();
-        if self.spell.dialect.release() < 20 || !name.ends_with("iterate") {
-            return found;
+        let is_now = self.spell.dialect.release() >= 20;
+        match name {
+            "sparse_tensor.iterate" if is_now => {}
+            "sparse_tensor.coiterate" => {}
+            _ => return found,
         }
         let is_iterator = |value: &&Value| matches!(self.module.ty(**value), Type::Iterator(_));
         let n_carried = op.map_or(0, |op| self.module.op(op).operands("initArgs").len());
@@ -118,7 +126,12 @@ impl Printer<'_> {
         };
         let mut found = Vec::new();
         if data.definition.is_segmented() {
-            found.push(format!("{} = {}", names.0, list(&data.operand_groups)));
+            // The hint of a size came with release 16.
+            let n = match (operation.name(), release) {
+                ("bufferization.alloc_tensor", ..=15) => 2,
+                _ => data.operand_groups.len(),
+            };
+            found.push(format!("{} = {}", names.0, list(&data.operand_groups[..n])));
         }
         if data.definition.has_segmented_results() {
             found.push(format!("{} = {}", names.1, list(&data.result_groups)));

@@ -85,7 +85,9 @@ impl Check<'_> {
                 .of_op(op, code::SHAPE_MISMATCH, message)
                 .help("cast it to a known order first"));
         };
-        if from.element() != to.element() {
+        let is_real = |ty: &Type| matches!(ty, Type::Integer(..) | Type::Float(_) | Type::Index);
+        let (is, becomes) = (from.element(), to.element());
+        if is != becomes && !(is_real(is) && is_real(becomes)) {
             let message = format!(
                 "a conversion of `{}` to `{}`",
                 self.text(from.element()),
@@ -93,7 +95,7 @@ impl Check<'_> {
             );
             return Err(self
                 .of_op(op, code::TYPES_DIFFER, message)
-                .help("a conversion changes how a tensor is stored, and keeps its entries"));
+                .help("convert between real numbers, or between tensors of one type of entries"));
         }
         if source.len() != dest.len() {
             let message = format!(

@@ -44,6 +44,10 @@ arith.{fptosi fptoui} 14.. (in: floatlike) -> (out: intlike)
   $in attr-dict `:` type($in) `to` type($out)
 arith.bitcast 14.. (in: any) -> (out: any)
   $in attr-dict `:` type($in) `to` type($out)
+arith.addui_extended 16.. (lhs: intlike, rhs: same(lhs)) -> (sum: same(lhs), overflow: boollike(lhs))
+  $lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)
+arith.{mulsi_extended mului_extended} 16.. (lhs: intlike, rhs: same(lhs)) -> (low: same(lhs), high: same(lhs))
+  $lhs `,` $rhs attr-dict `:` type($lhs)
 arith.select 15.. (condition: i1, true_value: any, false_value: same(true_value)) -> (result: same(true_value))
   $condition `,` $true_value `,` $false_value attr-dict `:` type($result)
 arith.select 15.. (condition: boollike(true_value), true_value: any, false_value: same(true_value)) -> (result: same(true_value))
@@ -74,6 +78,8 @@ math.copysign 14.. (lhs: floatlike, rhs: same(lhs)) -> (result: same(lhs)) {fast
   $lhs `,` $rhs ( `fastmath` ^$fastmath )? attr-dict `:` type($result)
 math.ipowi 16.. (lhs: intlike, rhs: same(lhs)) -> (result: same(lhs))
   $lhs `,` $rhs attr-dict `:` type($result)
+math.fpowi 16.. (lhs: floatlike, rhs: intlike) -> (result: same(lhs)) {fastmath: fastmath?}
+  $lhs `,` $rhs ( `fastmath` ^$fastmath )? attr-dict `:` type($lhs) `,` type($rhs)
 math.fma 14.. (a: floatlike, b: same(a), c: same(a)) -> (result: same(a)) {fastmath: fastmath?}
   $a `,` $b `,` $c ( `fastmath` ^$fastmath )? attr-dict `:` type($result)
 
@@ -89,6 +95,8 @@ complex.{pow atan2} 15.. (lhs: complex, rhs: same(lhs)) -> (result: same(lhs)) {
 complex.{neg exp log log1p sign} (complex: complex) -> (result: same(complex)) {fastmath: fastmath?}
   $complex ( `fastmath` ^$fastmath )? attr-dict `:` type($complex)
 complex.{expm1 sin cos tan tanh sqrt rsqrt conj} 15.. (complex: complex) -> (result: same(complex)) {fastmath: fastmath?}
+  $complex ( `fastmath` ^$fastmath )? attr-dict `:` type($complex)
+complex.angle 15.. (complex: complex) -> (result: part(complex)) {fastmath: fastmath?}
   $complex ( `fastmath` ^$fastmath )? attr-dict `:` type($complex)
 complex.{eq neq} (lhs: complex, rhs: same(lhs)) -> (result: i1)
   $lhs `,` $rhs attr-dict `:` type($lhs)
