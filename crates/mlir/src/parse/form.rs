@@ -177,8 +177,13 @@ impl Parser {
             AttributeKind::Unit => return Ok(()),
             AttributeKind::Word(words) => {
                 let token = self.cursor.peek();
-                match words.word(self.cursor.word()) {
-                    Some(word) if token.kind == Kind::Name => {
+                // Quotes around a word are left out or not.
+                let written = match token.kind {
+                    Kind::Text => self.cursor.unquoted(token.span),
+                    _ => self.cursor.word().to_owned(),
+                };
+                match words.word(&written) {
+                    Some(word) if matches!(token.kind, Kind::Name | Kind::Text) => {
                         self.cursor.take();
                         Attribute::Word(word)
                     }
