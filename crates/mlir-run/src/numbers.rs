@@ -80,7 +80,7 @@ impl Algebra for Scalars {
 }
 
 /// The type of the same width without a sign.
-fn unsigned(element: ElementType) -> ElementType {
+pub(crate) fn unsigned(element: ElementType) -> ElementType {
     match element {
         ElementType::I8 => ElementType::U8,
         ElementType::I16 => ElementType::U16,

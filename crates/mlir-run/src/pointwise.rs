@@ -1,9 +1,14 @@
 //! Structured operations whose bodies no expression has, evaluated at each point.
 //!
 //! A body may use any scalar operation: shifts, `math.erf`, steps of a reduction that no operator
-//! does. Where all tensors are sparse, and the body gives zero at implicit entries without a reduction,
-//! only points of stored entries are visited. Elsewhere every point of the iteration space is, so that
-//! large spaces are refused. An entry of a sparse result is stored if a value that it depends on is:
+//! does. Only points of stored entries are visited if the body changes nothing at other points:
+//!
+//! | outputs                                   | at implicit inputs the body gives       |
+//! |-------------------------------------------|-----------------------------------------|
+//! | any                                       | the output itself, as `reduce` does     |
+//! | sparse, at all coordinates of the loops   | zero that is not stored, of sparse inputs |
+//!
+//! For other bodies every point is visited, so that large spaces are refused. An entry of a sparse result is stored if a value that it depends on is:
 //!
 //! | value                           | is stored if                   |
 //! |---------------------------------|--------------------------------|

@@ -36,6 +36,8 @@ pub(crate) enum Body {
     Multiply,
     /// The first input combined with the output.
     Accumulate(Operator),
+    /// The same, of integers without a sign.
+    AccumulateUnsigned(Operator),
     /// The operation of `arith` or `math` with this name for floats, and for integers.
     Elementwise(&'static str, Option<&'static str>),
 }
@@ -89,6 +91,8 @@ impl<'a> Structured<'a> {
                     () if ends("sum") => Body::Accumulate(Operator::Add),
                     () if ends("max") => Body::Accumulate(Operator::Max),
                     () if ends("min") => Body::Accumulate(Operator::Min),
+                    () if ends("max_unsigned") => Body::AccumulateUnsigned(Operator::Max),
+                    () if ends("min_unsigned") => Body::AccumulateUnsigned(Operator::Min),
                     () => Body::Multiply,
                 },
             }));

@@ -79,6 +79,12 @@ impl Maker<'_> {
         let value = match (&self.structured.body, inputs) {
             (Body::Copy, [input, ..]) => cast(input)?,
             (Body::Accumulate(op), [input, ..]) => self.reduced(op, before, cast(input)?)?,
+            (Body::AccumulateUnsigned(op), [input, ..]) => {
+                let natural = numbers::unsigned(element);
+                let value = self.builder.cast(natural, cast(input)?)?;
+                let before = self.builder.cast(natural, before.clone())?;
+                cast(&self.reduced(op, &before, value)?)?
+            }
             (Body::Multiply, [a, b]) => {
                 let product = self.apply(Operator::Mul, &[&cast(a)?, &cast(b)?])?;
                 self.reduced(&Operator::Add, before, cast(&product)?)?
