@@ -12,6 +12,7 @@ use sparsec_base::{Result, code};
 
 use crate::attribute::Attribute;
 use crate::module::{Operation, Region};
+use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
@@ -160,6 +161,7 @@ impl Check<'_> {
         let Type::Space(space) = op.operand_type("iterSpace") else {
             return Ok(());
         };
+        self.uses_levels(op, op.operand_type("iterSpace"))?;
         let carried = op.operand_types("initArgs");
         self.same_results(op, &carried)?;
         let mut arguments = vec![Type::Iterator(space.clone())];
@@ -168,6 +170,30 @@ impl Check<'_> {
         let region = op.data().regions[0];
         self.arguments_are(op, region, &arguments, "the body")?;
         self.yields_are(op, region, &carried, "the body")
+    }
+
+    /// Checks that a loop uses coordinates of levels that its space has.
+    fn uses_levels(&self, op: Operation<'_>, space: &Type) -> Result<()> {
+        let Type::Space(space) = space else {
+            return Ok(());
+        };
+        let bits = match op.attribute("crdUsedLvls") {
+            Some(Attribute::Integer(bits, _)) => *bits as u64,
+            _ => 0,
+        };
+        let n_levels = space.to.saturating_sub(space.from);
+        let n_used = u64::from(64 - bits.leading_zeros());
+        if n_used <= n_levels {
+            return Ok(());
+        }
+        let message = format!(
+            "the coordinate of level {} of {}",
+            n_used - 1,
+            counted(n_levels as usize, "level")
+        );
+        Err(self
+            .of_op(op, code::LEVEL_OUT_OF_RANGE, message)
+            .help("name one coordinate for each level of the space"))
     }
 
     /// The number of coordinates that a loop uses.
@@ -182,6 +208,9 @@ impl Check<'_> {
         let carried = op.operand_types("initArgs");
         self.same_results(op, &carried)?;
         let spaces = op.operand_types("iterSpaces");
+        for space in &spaces {
+            self.uses_levels(op, space)?;
+        }
         let cases = op
             .attribute("cases")
             .and_then(Attribute::integers)

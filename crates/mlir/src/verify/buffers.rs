@@ -180,6 +180,35 @@ impl Check<'_> {
     }
 
     /// Checks that the levels of a space follow the levels of its iterator.
+    /// A value is at an iterator over the last level of its tensor.
+    pub(super) fn value_at(&self, op: Operation<'_>) -> Result<()> {
+        let Type::Iterator(at) = op.operand_type("iterator") else {
+            return Ok(());
+        };
+        let tensor = op.operand_type("tensor").encoding();
+        if tensor != Some(&at.encoding) {
+            return Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    "an iterator over a tensor of another encoding",
+                )
+                .help("write the tensor's encoding in the type of the iterator"));
+        }
+        let n_levels = at.encoding.n_levels() as u64;
+        if at.to == n_levels {
+            return Ok(());
+        }
+        let message = format!(
+            "a value at level {}, and the last level is {}",
+            at.to - 1,
+            n_levels - 1
+        );
+        Err(self
+            .of_op(op, code::LEVEL_OUT_OF_RANGE, message)
+            .help("iterate over the last level inside of this loop"))
+    }
+
     pub(super) fn space(&self, op: Operation<'_>) -> Result<()> {
         let Type::Space(space) = op.result_type("extractedSpace") else {
             return Ok(());

@@ -30,6 +30,7 @@ impl Check<'_> {
             "storage_specifier.get" | "storage_specifier.set" => self.specifier(op),
             "reorder_coo" => self.reorder(op),
             "extract_iteration_space" => self.space(op),
+            "extract_value" => self.value_at(op),
             "release" => self.released(op),
             "binary" | "unary" | "reduce" | "select" | "foreach" | "iterate" | "coiterate" => {
                 self.bodies(op, word)
@@ -97,6 +98,11 @@ impl Check<'_> {
             return Err(self
                 .of_op(op, code::TYPES_DIFFER, message)
                 .help("convert between real numbers, or between tensors of one type of entries"));
+        }
+        if to.encoding().is_some_and(|it| it.is_slice()) {
+            return Err(self
+                .of_op(op, code::CONVERT_EXTENTS, "a conversion to a slice")
+                .help("a slice is a view of another tensor: `tensor.extract_slice`"));
         }
         if source.len() != dest.len() {
             let message = format!(
