@@ -28,6 +28,9 @@ const STAGES: [&str; 9] = [
     "sparsified",
 ];
 
+/// Those that show the kernels of a program.
+const KERNELS: [&str; 6] = ["index", "concrete", "schedule", "loop", "c", "sparsified"];
+
 /// Runs a function of the program, or prints the stages that were asked for.
 ///
 /// # Errors
@@ -58,6 +61,13 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     }
     if let Some(function) = &arguments.run {
         return run(screen, &module, function);
+    }
+    if stages.iter().any(|name| KERNELS.contains(name)) {
+        for (place, from, to) in mlir_run::conversions(&module)? {
+            screen.note(&format!(
+                "{place}: a conversion is no kernel; `sparsec convert --from '{from}' --to '{to}' --emit loop` shows its loops"
+            ));
+        }
     }
     let mut texts = Vec::new();
     for name in stages {

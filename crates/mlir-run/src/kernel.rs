@@ -263,3 +263,36 @@ pub(crate) fn loop_extents(
     }
     Ok(found)
 }
+
+/// The conversions of a program, which are no kernels: the place of each, and the formats from and
+/// to that `sparsec convert` takes.
+///
+/// # Errors
+/// Those of encodings that no format has.
+///
+/// ```
+/// use sparsec_base::Source;
+/// use sparsec_mlir::Module;
+/// let text = "#SV = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>
+/// func.func @f(%a: tensor<8xf64>) {
+///   %0 = sparse_tensor.convert %a : tensor<8xf64> to tensor<8xf64, #SV>
+///   return
+/// }";
+/// let module = Module::parse(&Source::new("a.mlir", text), None)?;
+/// let [(place, from, to)] = &sparsec_mlir_run::conversions(&module)?[..] else { panic!() };
+/// assert_eq!(place, "a.mlir:3:8");
+/// assert_eq!(from.to_string(), "(i) -> (i : dense)");
+/// assert_eq!(to.to_string(), "(d0) -> (d0 : compressed)");
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn conversions(module: &Module) -> Result<Vec<(String, Format, Format)>> {
+    let ops = module.walk().into_iter().map(|op| module.op(op));
+    let ops = ops.filter(|op| op.name() == "sparse_tensor.convert");
+    let described = ops.map(|op| {
+        let (line, column) = module.source().line_column(op.data().span.start);
+        let place = format!("{}:{line}:{column}", module.source().name());
+        let from = format_of(op.operand_type("source"))?;
+        Ok((place, from, format_of(op.result_type("dest"))?))
+    });
+    described.collect()
+}

@@ -112,3 +112,19 @@ fn files_that_a_rewritten_program_reads_otherwise_are_said() {
     let done = place.call(&["mlir", "old.mlir", "--to-dialect", "17"]);
     assert!(done.answer().contains("expand_symmetry"));
 }
+
+#[test]
+fn conversions_of_a_program_are_shown_where_they_are_made() {
+    let place = Place::new();
+    place.write(
+        "a.mlir",
+        "#V = #sparse_tensor.encoding<{ map = (i) -> (i : compressed) }>\n\
+         func.func @f(%a: tensor<8xf64>) {\n  \
+         %0 = sparse_tensor.convert %a : tensor<8xf64> to tensor<8xf64, #V>\n  \
+         return\n}\n",
+    );
+    let done = place.call(&["mlir", "a.mlir", "--emit", "loop"]);
+    done.noted(
+        "a.mlir:3:8: a conversion is no kernel; `sparsec convert --from '(i) -> (i : dense)'",
+    );
+}
