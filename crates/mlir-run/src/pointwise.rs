@@ -3,18 +3,22 @@
 //! A body may use any scalar operation: shifts, `math.erf`, steps of a reduction that no operator
 //! does. Only points of stored entries are visited if the body changes nothing at other points:
 //!
-//! | outputs                                   | at implicit inputs the body gives       |
-//! |-------------------------------------------|-----------------------------------------|
-//! | any                                       | the output itself, as `reduce` does     |
-//! | sparse, at all coordinates of the loops   | zero that is not stored, of sparse inputs |
+//! | outputs                                 | at implicit inputs the body gives              |
+//! |-----------------------------------------|------------------------------------------------|
+//! | dense, or stored at the point           | the output itself, as `reduce` does            |
+//! | implicit at the point                   | zero, which is not stored                      |
+//! | sparse, at all coordinates of the loops | zero that is not stored, from implicit outputs |
 //!
-//! For other bodies every point is visited, so that large spaces are refused. An entry of a sparse result is stored if a value that it depends on is:
+//! For other bodies every point is visited, so that large spaces are refused.
+//!
+//! An entry of a sparse result is stored if its value is not zero, or if a value that it depends on
+//! is stored:
 //!
 //! | value                           | is stored if                   |
 //! |---------------------------------|--------------------------------|
 //! | an entry of a sparse operand    | it is stored                   |
 //! | an entry of a dense operand     | always                         |
-//! | a product, or `arith.andi`      | all operands are, constants apart |
+//! | a product, or `arith.andi`      | all operands are, constants apart; zero otherwise |
 //! | a result of another operation   | any operand is                 |
 
 use std::collections::HashMap;
@@ -34,6 +38,9 @@ use crate::tensors::structured::Operand;
 
 mod points;
 mod stored;
+
+/// The most outputs of which all combinations are tried, stored and not.
+const MOST_OUTPUTS: usize = 4;
 
 use points::Points;
 use stored::{At, Stored};
@@ -60,7 +67,22 @@ pub(crate) fn evaluate<'a>(
     let mut tensors = Vec::new();
     for (operand, map) in operands.iter().zip(&structured.maps) {
         tensors.push(match operand {
-            Operand::Tensor(handle) => Some(Stored::of(&*handle.tensor()?, map)?),
+            Operand::Tensor(handle) => {
+                let tensor = handle.tensor()?;
+                let places = tensor.extents().iter();
+                let places = places.copied().map(u128::from);
+                if places
+                    .into_iter()
+                    .try_fold(1u128, u128::checked_mul)
+                    .is_none()
+                {
+                    let message = format!("places of a tensor of extents {:?}", tensor.extents());
+                    return Err(machine
+                        .fault(op, code::RUN_LIMIT, message)
+                        .help("a body without operators needs fewer than 2^128 places"));
+                }
+                Some(Stored::of(&tensor, map)?)
+            }
             Operand::Number(_) => None,
             Operand::Later(_) => return Err(machine.not_run(op)),
         });
@@ -134,7 +156,7 @@ struct Evaluation<'m, 'a> {
 impl Evaluation<'_, '_> {
     /// The points of stored entries, if the body changes nothing at other points.
     ///
-    /// A body may fail at implicit entries, or ask for the point: it is evaluated everywhere.
+    /// A body that fails at implicit entries, or asks for the point, is evaluated everywhere.
     fn points(
         &mut self,
         block: Block,
@@ -151,23 +173,31 @@ impl Evaluation<'_, '_> {
             });
         }
         let outputs: Vec<&Stored> = tensors[n_inputs..].iter().flatten().collect();
-        let found = self.yields(block, &implicit).ok()?;
-        let gives_none = found
-            .iter()
-            .zip(&outputs)
-            .all(|(at, output)| output.places().is_none() || at.is_stored == Some(false));
-        if !gives_none {
+        if outputs.len() > MOST_OUTPUTS {
             return None;
         }
-        // A reduction keeps a stored output where no input is stored.
-        let mut stored = implicit.clone();
-        for (n, at) in stored[n_inputs..].iter_mut().enumerate() {
-            at.is_stored = Some(true);
-            at.is_known = false;
-            at.output = Some(n);
+        let gives_none = |at: &At| {
+            at.is_known && at.is_stored == Some(false) && at.value == at.value.element().zero()
+        };
+        // Each output may be stored at a point or not; dense ones are.
+        let mut is_unchanged = true;
+        for stored in 0..1usize << outputs.len() {
+            let is_stored = |n: usize| outputs[n].places().is_none() || stored >> n & 1 == 1;
+            let mut args = implicit.clone();
+            for (n, at) in args[n_inputs..].iter_mut().enumerate() {
+                if is_stored(n) {
+                    at.is_stored = Some(true);
+                    at.is_known = false;
+                    at.output = Some(n);
+                }
+            }
+            let found = self.yields(block, &args).ok()?;
+            is_unchanged &= found.iter().enumerate().all(|(n, at)| match is_stored(n) {
+                true => at.output == Some(n),
+                false => gives_none(at),
+            });
         }
-        let kept = self.yields(block, &stored).ok()?;
-        if kept.iter().enumerate().all(|(n, at)| at.output == Some(n)) {
+        if is_unchanged {
             let inputs = tensors[..n_inputs].iter().flatten();
             let sparse: Vec<&Stored> = inputs.filter(|it| it.places().is_some()).collect();
             return match sparse.is_empty() {
@@ -175,13 +205,13 @@ impl Evaluation<'_, '_> {
                 false => Points::of_entries(extents, sparse.into_iter()),
             };
         }
-        // Other reductions may add implicit entries to values that others stored.
+        // In other reductions, implicit entries may change values that others stored.
         let covers = |output: &&Stored| {
             let loops = output.map.projection();
             loops.is_some_and(|loops| loops.len() == extents.len())
         };
-        let is_zero = |at: &At| at.is_known && at.value == at.value.element().zero();
-        match outputs.iter().all(covers) && found.iter().all(is_zero) {
+        let found = self.yields(block, &implicit).ok()?;
+        match outputs.iter().all(covers) && found.iter().all(gives_none) {
             true => Points::of_entries(extents, tensors.iter().flatten()),
             false => None,
         }
@@ -233,7 +263,15 @@ impl Evaluation<'_, '_> {
     fn operation(&mut self, op: sparsec_mlir::Op) -> Result<()> {
         let op = self.machine.module.op(op);
         let Some(result) = op.data().results.first().copied() else {
-            return Ok(());
+            // Bodies have no effects but the values that they yield.
+            let is_end = matches!(
+                op.meaning(),
+                "linalg.yield" | "scf.yield" | "sparse_tensor.yield"
+            );
+            return match is_end {
+                true => Ok(()),
+                false => Err(self.machine.not_run(op)),
+            };
         };
         if op.name() == "tensor.extract" {
             let at = self.extracted(op)?;
@@ -294,8 +332,18 @@ impl Evaluation<'_, '_> {
             },
             _ if numbers::is_arithmetic(op) => {
                 let is_known = args.iter().all(|arg| arg.is_known);
+                let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
+                let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
+                let is_stored = match (known.is_empty(), is_product) {
+                    (true, _) => None,
+                    (_, true) => Some(known.iter().all(|it| *it)),
+                    (_, false) => Some(known.iter().any(|it| *it)),
+                };
+                // An implicit entry makes a product zero, whatever the other factor is.
+                let is_zero = is_product && is_stored == Some(false);
+                let is_known = is_known || is_zero;
                 let values: Vec<Scalar> = args.iter().map(|arg| arg.value).collect();
-                let values = match is_known {
+                let values = match is_known && !is_zero {
                     true => numbers::values(op, &values)
                         .map_err(|fault| self.machine.placed(op, fault))?
                         .ok_or_else(|| self.machine.not_run(op))?,
@@ -303,13 +351,6 @@ impl Evaluation<'_, '_> {
                         let results = op.data().results.iter().map(|value| self.zero(op, *value));
                         results.collect::<Result<_>>()?
                     }
-                };
-                let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
-                let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
-                let is_stored = match (known.is_empty(), is_product) {
-                    (true, _) => None,
-                    (_, true) => Some(known.iter().all(|it| *it)),
-                    (_, false) => Some(known.iter().any(|it| *it)),
                 };
                 for (result, value) in op.data().results.iter().zip(values) {
                     let at = At {

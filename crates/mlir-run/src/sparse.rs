@@ -170,6 +170,11 @@ impl<'a> Machine<'a> {
         let mut is_held = true;
         tensor.for_each_stored(|at, value| {
             coords.extend_from_slice(at);
+            // `true` has a sign, as in `arith.sitofp`.
+            let value = match value {
+                Scalar::Bool(true) if element != ElementType::Bool => Scalar::I64(-1),
+                value => value,
+            };
             // Floats go towards zero, as in `arith.fptosi`.
             let value = match value.element().is_float() && !element.is_float() {
                 true => Scalar::F64(value.to_f64().trunc()).cast(element),

@@ -67,7 +67,11 @@ impl Module {
     /// ```
     pub fn parse(source: &Source, dialect: Option<Dialect>) -> Result<Self> {
         let first = Self::parse_as(source, dialect);
-        if first.is_ok() || dialect.is_some() {
+        let is_of_words = |error: &Diagnostic| {
+            let codes = [code::UNEXPECTED_TOKEN, code::OTHER_RELEASE, code::BAD_COUNT];
+            codes.contains(&error.code())
+        };
+        if dialect.is_some() || !first.as_ref().is_err_and(is_of_words) {
             return first;
         }
         // A word of several releases may have been taken for one that other words exclude.

@@ -81,7 +81,9 @@ impl Maker<'_> {
             (Body::Accumulate(op), [input, ..]) => self.reduced(op, before, cast(input)?)?,
             (Body::AccumulateUnsigned(op), [input, ..]) => {
                 let natural = numbers::unsigned(element);
-                let value = self.builder.cast(natural, cast(input)?)?;
+                let without_sign = numbers::unsigned(input.element());
+                let value = self.builder.cast(without_sign, input.clone())?;
+                let value = self.builder.cast(natural, value)?;
                 let before = self.builder.cast(natural, before.clone())?;
                 cast(&self.reduced(op, &before, value)?)?
             }

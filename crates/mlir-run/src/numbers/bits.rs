@@ -13,8 +13,15 @@ pub(super) fn value(op: Operation<'_>, args: &[Scalar]) -> Option<Scalar> {
         ("complex", [a]) if word == "angle" => Scalar::F64(a.to_c128().arg()).cast(output),
         ("complex", _) => complex(word, args)?.cast(output),
         (_, [a, n]) if word == "fpowi" => {
-            let n = n.to_integer()? as f64;
-            Scalar::F64(a.to_f64().powf(n)).cast(output)
+            // The exponent `true` is -1, as an integer of one bit with a sign.
+            let n = match n {
+                Scalar::Bool(true) => -1,
+                n => n.to_integer()?,
+            };
+            let a = a.to_f64();
+            let power = a.abs().powf(n as f64);
+            let is_negative = a.is_sign_negative() && n % 2 != 0;
+            Scalar::F64(if is_negative { -power } else { power }).cast(output)
         }
         (_, [a]) if word == "bitcast" => Some(of_bits(bits(*a)?, output)),
         (_, &[Scalar::Bool(a), Scalar::Bool(b)]) => truths(word, a, b),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_format::Format;
+use sparsec_index::Operator;
 use sparsec_mlir::AffineMap;
 use sparsec_tensor::{Array, Entries, Tensor};
 
@@ -75,7 +76,10 @@ impl Stored {
             let place = place_of(at.iter().copied(), &extents);
             match &mut values {
                 Values::Dense(array) => array.set(place as usize, value),
+                // Values of one place are added.
                 Values::Sparse { entries, .. } => {
+                    let sum = |old: &Scalar| Operator::Add.evaluate(&[*old, value])?.cast(element);
+                    let value = entries.get(&place).and_then(sum).unwrap_or(value);
                     entries.insert(place, value);
                 }
             }
@@ -129,12 +133,13 @@ impl Stored {
         }
     }
 
-    /// Gives a place a value. An implicit value leaves an implicit entry.
+    /// Gives a place a value. A zero that is not stored leaves an implicit entry.
     pub(super) fn set(&mut self, place: Place, at: At) {
         match &mut self.values {
             Values::Dense(array) => array.set(place as usize, at.value),
             Values::Sparse { entries, .. } => {
-                if at.is_stored.unwrap_or(true) || entries.contains_key(&place) {
+                let is_stored = at.is_stored.unwrap_or(true) || entries.contains_key(&place);
+                if is_stored || at.value != at.value.element().zero() {
                     entries.insert(place, at.value);
                 }
             }
@@ -144,7 +149,13 @@ impl Stored {
     /// The tensor in a format.
     pub(super) fn into_tensor(self, format: &Format) -> Result<Tensor> {
         let (entries, empty) = match self.values {
-            Values::Dense(array) => return dense(self.extents, array),
+            Values::Dense(array) => {
+                let plain = dense(self.extents, array)?;
+                return match plain.format() == format {
+                    true => Ok(plain),
+                    false => repacked(&plain, format),
+                };
+            }
             Values::Sparse { entries, empty } => (entries, empty),
         };
         let mut entries: Vec<(Place, Scalar)> = entries.into_iter().collect();
@@ -163,6 +174,21 @@ impl Stored {
         };
         pack(format, entries)
     }
+}
+
+/// The entries of a tensor in another format.
+fn repacked(tensor: &Tensor, format: &Format) -> Result<Tensor> {
+    let (mut coords, mut values) = (Vec::new(), Vec::new());
+    tensor.for_each_stored(|at, value| {
+        coords.extend_from_slice(at);
+        values.push(value);
+    });
+    let entries = Entries {
+        coords: coords.into(),
+        values: array_of(tensor.element(), &values)?,
+        extents: tensor.extents().to_vec(),
+    };
+    pack(format, entries)
 }
 
 /// The place of coordinates.

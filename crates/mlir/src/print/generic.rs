@@ -97,7 +97,9 @@ impl Printer<'_> {
         let is_iterator = |value: &&Value| matches!(self.module.ty(**value), Type::Iterator(_));
         let n_carried = op.map_or(0, |op| self.module.op(op).operands("initArgs").len());
         let n_iterators = arguments.iter().filter(is_iterator).count();
-        let n_coordinates = arguments.len() - n_carried - n_iterators;
+        let Some(n_coordinates) = arguments.len().checked_sub(n_carried + n_iterators) else {
+            return found;
+        };
         if name == "sparse_tensor.iterate" {
             found.rotate_left(n_iterators);
         }

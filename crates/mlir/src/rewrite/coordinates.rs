@@ -1,7 +1,7 @@
 //! Coordinates of insertions.
 //!
 //! Releases 17 and 18 insert at coordinates of levels, release 19 at those of modes. Release 16
-//! does the former where each level is a mode, and the latter into blocks:
+//! inserts at coordinates of levels if each level is a mode, and into blocks at those of modes:
 //!
 //! ```text
 //! (i, j) -> (i floordiv 2, j floordiv 3, i mod 2, j mod 3)

@@ -179,7 +179,6 @@ impl Check<'_> {
         }
     }
 
-    /// Checks that the levels of a space follow the levels of its iterator.
     /// A value is at an iterator over the last level of its tensor.
     pub(super) fn value_at(&self, op: Operation<'_>) -> Result<()> {
         let Type::Iterator(at) = op.operand_type("iterator") else {
@@ -209,6 +208,7 @@ impl Check<'_> {
             .help("iterate over the last level inside of this loop"))
     }
 
+    /// Checks that the levels of a space follow the levels of its iterator.
     pub(super) fn space(&self, op: Operation<'_>) -> Result<()> {
         let Type::Space(space) = op.result_type("extractedSpace") else {
             return Ok(());

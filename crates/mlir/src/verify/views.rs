@@ -35,7 +35,6 @@ impl Places {
                 strides: strides.clone(),
                 offset: *offset,
             }),
-            // Maps of several results, and those that divide, are not compared.
             Some(Layout::Map(map)) if map.results.len() == 1 => {
                 let mut found = Self {
                     strides: vec![Some(0); memref.shape.len()],
