@@ -176,9 +176,7 @@ impl Evaluation<'_, '_> {
         if outputs.len() > MOST_OUTPUTS {
             return None;
         }
-        let gives_none = |at: &At| {
-            at.is_known && at.is_stored == Some(false) && at.value == at.value.element().zero()
-        };
+        let gives_none = At::is_implicit_zero;
         // Each output may be stored at a point or not; dense ones are.
         let mut is_unchanged = true;
         for stored in 0..1usize << outputs.len() {
@@ -340,7 +338,7 @@ impl Evaluation<'_, '_> {
                     (_, false) => Some(known.iter().any(|it| *it)),
                 };
                 // An implicit entry makes a product zero, whatever the other factor is.
-                let is_zero = is_product && is_stored == Some(false);
+                let is_zero = is_product && args.iter().any(At::is_implicit_zero);
                 let is_known = is_known || is_zero;
                 let values: Vec<Scalar> = args.iter().map(|arg| arg.value).collect();
                 let values = match is_known && !is_zero {

@@ -33,6 +33,12 @@ impl At {
         }
     }
 
+    /// Whether the value is a zero that no entry stores.
+    pub(super) fn is_implicit_zero(&self) -> bool {
+        let is_zero = self.value == self.value.element().zero();
+        self.is_known && self.is_stored == Some(false) && is_zero
+    }
+
     /// The value of an entry.
     pub(super) fn entry(value: Scalar, is_stored: bool) -> Self {
         Self {
