@@ -189,7 +189,7 @@ fn earlier_references_accept_their_words() {
 const UNKNOWN_TO_17: [(&str, &str); 2] = [
     (
         "sparse_tensor.unpack",
-        "it gives lengths only since the week after",
+        "it gives lengths only since weeks later",
     ),
     (
         "func.call",

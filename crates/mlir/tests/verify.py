@@ -3,8 +3,8 @@
     python verify.py MODULE...
 
 Debian has no `mlir-opt` of the releases 17, 18 and 20. Wheels of jaxlib have the dialect
-`sparse_tensor` of any week: 0.4.13 was built days before release 17, 0.4.24 days after 18, and
-0.4.38 days before 20. They lack `linalg`, `tensor`, `bufferization` and `complex`, so that modules
+`sparse_tensor` of their time: 0.4.13 was built weeks before release 17, 0.4.24 days after 18, and
+0.4.38 weeks before 20. They lack `linalg`, `tensor`, `bufferization` and `complex`, so that modules
 must have the generic form, in which operations of unknown dialects are accepted.
 
 Prints a line for each module: `accepted`, or the refusal as a string of JSON.
