@@ -119,6 +119,29 @@ pub(crate) fn array_of(element: ElementType, values: &[Scalar]) -> Result<Array>
     Ok(array)
 }
 
+/// The entries of a tensor in a format, each with the value that `kept` gives; without the entries
+/// for which it gives none.
+pub(crate) fn repacked(
+    tensor: &Tensor,
+    element: ElementType,
+    format: &Format,
+    mut kept: impl FnMut(Scalar) -> Option<Scalar>,
+) -> Result<Tensor> {
+    let (mut coords, mut values) = (Vec::new(), Vec::new());
+    tensor.for_each_stored(|at, value| {
+        if let Some(value) = kept(value) {
+            coords.extend_from_slice(at);
+            values.push(value);
+        }
+    });
+    let entries = Entries {
+        extents: tensor.extents().to_vec(),
+        coords: coords.into(),
+        values: array_of(element, &values)?,
+    };
+    pack(format, entries)
+}
+
 /// A tensor of entries whose other entries are zero.
 ///
 /// # Errors

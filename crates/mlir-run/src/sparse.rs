@@ -18,7 +18,7 @@ use sparsec_mlir::{Attribute, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::arrays;
-use crate::datum::{Datum, State, TensorHandle, array_of, pack};
+use crate::datum::{Datum, State, TensorHandle, array_of, pack, repacked};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
 use crate::print::{self, Integers};
@@ -149,27 +149,14 @@ impl<'a> Machine<'a> {
         if is_sparse || !format.has_sparse() {
             return self.host.convert(&tensor, &format).map(TensorHandle::new);
         }
-        let (mut coords, mut values) = (Vec::new(), Vec::new());
-        tensor.for_each_stored(|at, value| {
-            if !value.is_zero() {
-                coords.extend_from_slice(at);
-                values.push(value);
-            }
-        });
-        let entries = Entries {
-            extents: tensor.extents().to_vec(),
-            coords: coords.into(),
-            values: array_of(tensor.element(), &values)?,
-        };
-        pack(&format, entries).map(TensorHandle::new)
+        let stored = |value: Scalar| (!value.is_zero()).then_some(value);
+        repacked(&tensor, tensor.element(), &format, stored).map(TensorHandle::new)
     }
 
     /// The tensor with values of another type.
     fn of_type(&self, op: Operation<'_>, tensor: &Tensor, element: ElementType) -> Result<Tensor> {
-        let (mut coords, mut values) = (Vec::new(), Vec::new());
         let mut is_held = true;
-        tensor.for_each_stored(|at, value| {
-            coords.extend_from_slice(at);
+        let made = repacked(tensor, element, tensor.format(), |value| {
             // `true` has a sign, as in `arith.sitofp`.
             let value = match value {
                 Scalar::Bool(true) if element != ElementType::Bool => Scalar::I64(-1),
@@ -181,17 +168,12 @@ impl<'a> Machine<'a> {
                 false => value.cast(element),
             };
             is_held &= value.is_some();
-            values.push(value.unwrap_or(element.zero()));
+            value
         });
-        if !is_held {
-            return Err(self.placed(op, crate::numbers::undefined()));
+        match is_held {
+            true => made,
+            false => Err(self.placed(op, crate::numbers::undefined())),
         }
-        let entries = Entries {
-            extents: tensor.extents().to_vec(),
-            coords: coords.into(),
-            values: array_of(element, &values)?,
-        };
-        pack(tensor.format(), entries)
     }
 
     /// The same arrays under another map of levels.

@@ -8,7 +8,7 @@ use sparsec_index::Operator;
 use sparsec_mlir::AffineMap;
 use sparsec_tensor::{Array, Entries, Tensor};
 
-use crate::datum::{array_of, dense, pack};
+use crate::datum::{array_of, dense, pack, repacked};
 use crate::memory::count;
 
 /// A value at a point: the number, and whether it is stored; `None` for a constant.
@@ -159,7 +159,7 @@ impl Stored {
                 let plain = dense(self.extents, array)?;
                 return match plain.format() == format {
                     true => Ok(plain),
-                    false => repacked(&plain, format),
+                    false => repacked(&plain, plain.element(), format, Some),
                 };
             }
             Values::Sparse { entries, empty } => (entries, empty),
@@ -180,21 +180,6 @@ impl Stored {
         };
         pack(format, entries)
     }
-}
-
-/// The entries of a tensor in another format.
-fn repacked(tensor: &Tensor, format: &Format) -> Result<Tensor> {
-    let (mut coords, mut values) = (Vec::new(), Vec::new());
-    tensor.for_each_stored(|at, value| {
-        coords.extend_from_slice(at);
-        values.push(value);
-    });
-    let entries = Entries {
-        coords: coords.into(),
-        values: array_of(tensor.element(), &values)?,
-        extents: tensor.extents().to_vec(),
-    };
-    pack(format, entries)
 }
 
 /// The place of coordinates.

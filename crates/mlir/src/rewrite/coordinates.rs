@@ -21,6 +21,7 @@ use crate::module::{Op, Value};
 use crate::types::Type;
 
 use super::Rewrite;
+use super::steps::Change;
 
 /// From release 17 or 18 to coordinates of modes.
 pub(super) fn modes_of_levels(
@@ -76,11 +77,7 @@ pub(super) fn modes_of_sixteen(
     op: Op,
     to: &'static Definition,
 ) -> Result<()> {
-    if rewrite.encoding_of_insertion(op)?.permutation().is_some() {
-        return modes_of_levels(rewrite, op, to);
-    }
-    rewrite.rename(op, to);
-    Ok(())
+    changed_if(rewrite, op, to, true, modes_of_levels)
 }
 
 /// From coordinates of modes to those of release 16.
@@ -89,11 +86,7 @@ pub(super) fn sixteen_of_modes(
     op: Op,
     to: &'static Definition,
 ) -> Result<()> {
-    if rewrite.encoding_of_insertion(op)?.permutation().is_some() {
-        return levels_of_modes(rewrite, op, to);
-    }
-    rewrite.rename(op, to);
-    Ok(())
+    changed_if(rewrite, op, to, true, levels_of_modes)
 }
 
 /// From release 16 to coordinates of levels.
@@ -102,11 +95,7 @@ pub(super) fn levels_of_sixteen(
     op: Op,
     to: &'static Definition,
 ) -> Result<()> {
-    if rewrite.encoding_of_insertion(op)?.permutation().is_none() {
-        return levels_of_modes(rewrite, op, to);
-    }
-    rewrite.rename(op, to);
-    Ok(())
+    changed_if(rewrite, op, to, false, levels_of_modes)
 }
 
 /// From release 17 to coordinates of release 16.
@@ -115,8 +104,20 @@ pub(super) fn sixteen_of_levels(
     op: Op,
     to: &'static Definition,
 ) -> Result<()> {
-    if rewrite.encoding_of_insertion(op)?.permutation().is_none() {
-        return modes_of_levels(rewrite, op, to);
+    changed_if(rewrite, op, to, false, modes_of_levels)
+}
+
+/// Changes the coordinates if whether each level is a mode is as wanted. Both releases have the
+/// same coordinates otherwise.
+fn changed_if(
+    rewrite: &mut Rewrite,
+    op: Op,
+    to: &'static Definition,
+    is_permutation: bool,
+    change: Change,
+) -> Result<()> {
+    if rewrite.encoding_of_insertion(op)?.permutation().is_some() == is_permutation {
+        return change(rewrite, op, to);
     }
     rewrite.rename(op, to);
     Ok(())

@@ -21,7 +21,7 @@ use super::sizes::{sizes_of_dimensions, sizes_of_levels};
 use super::values::{drop_open_extents, no_open_extents, tensors_of_memrefs};
 
 /// Changes an operation into one of another definition.
-type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
+pub(super) type Change = fn(&mut Rewrite, Op, &'static Definition) -> Result<()>;
 
 /// Two definitions with the same meaning.
 #[derive(Clone, Copy)]
