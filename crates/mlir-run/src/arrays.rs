@@ -7,18 +7,20 @@
 //! ```
 
 mod assembly;
+mod batches;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_format::LevelKind;
 use sparsec_mlir::affine::AffineOp;
 use sparsec_mlir::encoding::LevelExpr;
 use sparsec_mlir::{AffineExpr, Attribute, Encoding, Operation};
-use sparsec_tensor::{Array, Index, Tensor};
+use sparsec_tensor::{Array, Tensor};
 
-use crate::datum::{Datum, array_of};
+use crate::datum::Datum;
 use crate::machine::{Frame, Machine, set};
 use crate::memory::{MemRef, count};
 use crate::tensors::index;
+
+pub(crate) use batches::{Batches, Rows};
 
 /// The extents of the levels of a tensor.
 pub(crate) fn level_sizes(tensor: &Tensor) -> Vec<u64> {
@@ -96,40 +98,6 @@ fn of_levels(
     modes.collect()
 }
 
-/// The first level of coordinates that are stored as tuples.
-pub(crate) fn tuples_from(encoding: &Encoding) -> Option<usize> {
-    let from = encoding.coo_start()?;
-    let is_apart = encoding.levels[from + 1..].iter().any(|level| level.soa);
-    (!is_apart).then_some(from)
-}
-
-/// The positions of a level, if it has an array of them.
-pub(crate) fn positions(tensor: &Tensor, encoding: &Encoding, level: usize) -> Option<Vec<i64>> {
-    let view = tensor.level(level);
-    match encoding.levels[level].kind {
-        LevelKind::Compressed | LevelKind::Range => Some(view.pos().to_vec()),
-        LevelKind::LooseCompressed => {
-            let pairs = view.pos().iter().zip(view.end().iter());
-            Some(pairs.flat_map(|(from, to)| [from, to]).collect())
-        }
-        _ => None,
-    }
-}
-
-/// The coordinates of a level.
-pub(crate) fn coords(tensor: &Tensor, level: usize) -> Vec<i64> {
-    tensor.level(level).crd().to_vec()
-}
-
-/// The coordinates from a level on, tuple by tuple.
-pub(crate) fn tuple_coords(tensor: &Tensor, encoding: &Encoding, from: usize) -> Vec<i64> {
-    let columns = from..encoding.n_levels();
-    let columns: Vec<Index<'_>> = columns.map(|l| tensor.level(l).crd()).collect();
-    let n = columns.first().map_or(0, |column| column.len());
-    let tuples = (0..n).flat_map(|n| columns.iter().map(move |column| column.get(n)));
-    tuples.collect()
-}
-
 impl<'a> Machine<'a> {
     /// Whether an operation on the arrays of a tensor was run.
     pub(crate) fn array_operation(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
@@ -138,42 +106,54 @@ impl<'a> Machine<'a> {
             "positions" | "pointers" => {
                 let level = self.level(frame, op)?;
                 let (tensor, encoding) = self.with_encoding(frame, op)?;
-                let numbers = positions(&tensor, encoding, level);
-                let numbers = numbers.ok_or_else(|| self.not_run(op))?;
-                Datum::MemRef(self.index_memref(op, &numbers)?)
+                let batches = Batches::of(&tensor, encoding);
+                let rows = batches.positions(level);
+                let rows = rows.ok_or_else(|| self.not_run(op))?;
+                Datum::MemRef(self.index_memref(op, &batches, &rows)?)
             }
             "coordinates" | "indices" => {
                 let level = self.level(frame, op)?;
                 let (tensor, encoding) = self.with_encoding(frame, op)?;
-                let tuples = tuples_from(encoding).filter(|from| level >= *from);
+                let batches = Batches::of(&tensor, encoding);
+                let tuples = encoding.tuples_start().filter(|from| level >= *from);
                 let Some(from) = tuples else {
-                    let numbers = coords(&tensor, level);
-                    let memref = self.index_memref(op, &numbers)?;
+                    let memref = self.index_memref(op, &batches, &batches.coords(level))?;
                     set(frame, op.data().results[0], Datum::MemRef(memref));
                     return Ok(true);
                 };
                 // One number of each tuple.
-                let numbers = tuple_coords(&tensor, encoding, from);
                 let width = encoding.n_levels() - from;
-                let whole = self.index_memref(op, &numbers)?;
-                Datum::MemRef(MemRef {
-                    offset: (level - from) as i64,
-                    sizes: vec![(numbers.len() / width) as u64],
-                    strides: vec![width as i64],
-                    ..whole
-                })
+                let mut part = self.index_memref(op, &batches, &batches.tuples(from))?;
+                let last = part.sizes.len() - 1;
+                part.offset = (level - from) as i64;
+                part.sizes[last] /= width as u64;
+                part.strides[last] = width as i64;
+                Datum::MemRef(part)
             }
             "coordinates_buffer" | "indices_buffer" => {
                 let (tensor, encoding) = self.with_encoding(frame, op)?;
                 let from = encoding.coo_start().ok_or_else(|| self.not_run(op))?;
-                let numbers = tuple_coords(&tensor, encoding, from);
-                Datum::MemRef(self.index_memref(op, &numbers)?)
+                let batches = Batches::of(&tensor, encoding);
+                Datum::MemRef(self.index_memref(op, &batches, &batches.tuples(from))?)
             }
             "values" => {
-                let tensor = self.stored(frame, op, op.operand("tensor"))?;
-                let entries = tensor.vals().try_clone()?;
-                let n = entries.len() as u64;
-                Datum::MemRef(self.new_memref(entries, vec![n]))
+                let (tensor, encoding) = self.with_encoding(frame, op)?;
+                let batches = Batches::of(&tensor, encoding);
+                let rows = batches.values();
+                let longest = rows.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
+                let vals = tensor.vals();
+                let mut entries = match batches.sizes.is_empty() {
+                    true => vals.try_clone()?,
+                    false => Array::zeroed(vals.element(), rows.len() * longest)?,
+                };
+                if !batches.sizes.is_empty() {
+                    for (batch, row) in rows.into_iter().enumerate() {
+                        for (n, at) in row.enumerate() {
+                            entries.set(batch * longest + n, vals.get(at));
+                        }
+                    }
+                }
+                Datum::MemRef(self.new_memref(entries, batches.sizes_of(longest)))
             }
             "assemble" | "pack" | "tensor" => self.assemble(frame, op)?,
             "disassemble" | "unpack" => return self.disassemble(frame, op),
@@ -215,14 +195,22 @@ impl<'a> Machine<'a> {
     }
 
     /// A new buffer of numbers, in the type of the operation's result.
-    fn index_memref(&mut self, op: Operation<'a>, numbers: &[i64]) -> Result<MemRef> {
+    fn index_memref(
+        &mut self,
+        op: Operation<'a>,
+        batches: &Batches<'_>,
+        rows: &Rows,
+    ) -> Result<MemRef> {
         let ty = self.module.ty(op.data().results[0]);
         let element = self.element(op, ty)?;
-        let entries = numbers
-            .iter()
-            .map(|number| Scalar::from_i64(element, *number));
-        let array = array_of(element, &entries.collect::<Vec<_>>())?;
-        Ok(self.new_memref(array, vec![numbers.len() as u64]))
+        let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let mut array = Array::zeroed(element, rows.len() * longest)?;
+        for (batch, row) in rows.iter().enumerate() {
+            for (n, number) in row.iter().enumerate() {
+                array.set(batch * longest + n, Scalar::from_i64(element, *number));
+            }
+        }
+        Ok(self.new_memref(array, batches.sizes_of(longest)))
     }
 
     fn push_back(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {

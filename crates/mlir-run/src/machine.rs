@@ -296,26 +296,30 @@ impl<'a> Machine<'a> {
             })
             .collect::<Result<_>>()?;
         let n = columns.first().map_or(0, |column| column.len());
-        let entries = (0..n).map(|n| {
+        let results = &op.data().results;
+        let mut found = vec![Vec::with_capacity(n); results.len()];
+        for n in 0..n {
             let args: Vec<Scalar> = columns.iter().map(|column| column[n]).collect();
-            let value = numbers::value(op, &args).map_err(refuse)?;
-            value.ok_or_else(|| self.not_run(op))
-        });
-        let entries: Vec<Scalar> = entries.collect::<Result<_>>()?;
-        let datum = match &args[0] {
-            Datum::Tensor(handle) => {
-                let element = self.element(op, self.module.ty(result))?;
-                let mut array = Array::zeroed(element, entries.len())?;
-                for (n, entry) in entries.into_iter().enumerate() {
-                    array.set(n, entry);
-                }
-                let tensor = crate::datum::dense(handle.extents(), array)?;
-                Datum::Tensor(TensorHandle::new(tensor))
+            let values = numbers::values(op, &args).map_err(refuse)?;
+            let values = values.ok_or_else(|| self.not_run(op))?;
+            for (entries, value) in found.iter_mut().zip(values) {
+                entries.push(value);
             }
-            _ => Datum::Vector(Rc::new(entries)),
-        };
-        set(frame, result, datum);
-        Ok(())
+        }
+        let data = found.into_iter().zip(results).map(|(entries, result)| {
+            let Datum::Tensor(handle) = &args[0] else {
+                return Ok(Datum::Vector(Rc::new(entries)));
+            };
+            let element = self.element(op, self.module.ty(*result))?;
+            let mut array = Array::zeroed(element, entries.len())?;
+            for (n, entry) in entries.into_iter().enumerate() {
+                array.set(n, entry);
+            }
+            let tensor = crate::datum::dense(handle.extents(), array)?;
+            Ok(Datum::Tensor(TensorHandle::new(tensor)))
+        });
+        let data = data.collect::<Result<_>>()?;
+        self.set_results(frame, op, data)
     }
 
     // Values.

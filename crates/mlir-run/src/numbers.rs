@@ -148,6 +148,29 @@ pub(crate) fn values(op: Operation<'_>, args: &[Scalar]) -> Result<Option<Vec<Sc
     }
 }
 
+/// The result of the operation of `arith` with this name on two values of one type; `None` if
+/// `arith` has no such operation for the type.
+///
+/// # Errors
+/// [`undefined`] for values that have no result.
+pub(crate) fn by_name(
+    op: Operation<'_>,
+    integers: &str,
+    floats: &str,
+    args: &[Scalar; 2],
+) -> Result<Option<Scalar>> {
+    let calculator = Calculator {
+        algebra: &Scalars,
+        op,
+    };
+    let element = args[0].element();
+    let found = match is_float(element) {
+        true => calculator.float(floats, element, args)?,
+        false => calculator.integer(integers, element, args)?,
+    };
+    found.map(|value| Scalars.cast(element, value)).transpose()
+}
+
 struct Calculator<'a, A: Algebra> {
     algebra: &'a A,
     op: Operation<'a>,

@@ -24,6 +24,31 @@ use crate::machine::{Frame, Machine, set};
 use crate::print::{self, Integers};
 use crate::tensors::index;
 
+/// `( 1, 2, 3 )`
+fn list(numbers: Vec<String>) -> String {
+    match numbers.is_empty() {
+        true => "( )".to_owned(),
+        false => format!("( {} )", numbers.join(", ")),
+    }
+}
+
+/// Rows in the extents of `batch` levels, as `( ( 1, 2 )( 3, 0 ) )`. Short rows end in zeros.
+fn nested(sizes: &[u64], rows: Vec<Vec<String>>, zero: &str) -> String {
+    let longest = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let whole = rows.into_iter().map(|mut row| {
+        row.resize(longest, zero.to_owned());
+        list(row)
+    });
+    let mut parts: Vec<String> = whole.collect();
+    for size in sizes.iter().rev() {
+        let groups = parts.chunks((*size).max(1) as usize);
+        parts = groups
+            .map(|group| format!("( {} )", group.concat()))
+            .collect();
+    }
+    parts.concat()
+}
+
 impl<'a> Machine<'a> {
     /// Whether an operation of `sparse_tensor` was run.
     pub(crate) fn sparse_operation(
@@ -204,10 +229,6 @@ impl<'a> Machine<'a> {
         let Some(encoding) = op.operand_type("tensor").encoding() else {
             return Err(self.not_run(op));
         };
-        let list = |numbers: Vec<String>| match numbers.is_empty() {
-            true => "( )".to_owned(),
-            false => format!("( {} )", numbers.join(", ")),
-        };
         let plain = |numbers: &[u64]| list(numbers.iter().map(ToString::to_string).collect());
         let mut text = format!(
             "---- Sparse Tensor ----\nnse = {}\ndim = {}\nlvl = {}\n",
@@ -215,32 +236,38 @@ impl<'a> Machine<'a> {
             plain(tensor.extents()),
             plain(&arrays::level_sizes(&tensor)),
         );
-        let numbers = |numbers: Vec<i64>| list(numbers.iter().map(ToString::to_string).collect());
-        let tuples = arrays::tuples_from(encoding);
+        let batches = arrays::Batches::of(&tensor, encoding);
+        let sizes = &batches.sizes;
+        let numbers = |rows: arrays::Rows| {
+            let rows = rows
+                .iter()
+                .map(|row| row.iter().map(ToString::to_string).collect());
+            nested(sizes, rows.collect(), "0")
+        };
+        let tuples = encoding.tuples_start();
         for (l, level) in encoding.levels.iter().enumerate() {
-            if let Some(positions) = arrays::positions(&tensor, encoding, l) {
+            if let Some(positions) = batches.positions(l) {
                 text += &format!("pos[{l}] : {}\n", numbers(positions));
             }
             match tuples {
                 Some(from) if l == from => {
-                    let coords = arrays::tuple_coords(&tensor, encoding, from);
+                    let coords = batches.tuples(from);
                     text += &format!("crd[{l}] : {}\n", numbers(coords));
                 }
                 Some(from) if l > from => {}
                 _ if level.kind == LevelKind::Range => {
                     let first = tensor.level(l).first().to_vec();
-                    text += &format!("first[{l}] : {}\n", numbers(first));
+                    text += &format!("first[{l}] : {}\n", numbers(vec![first]));
                 }
                 _ if level.has_coordinates() => {
-                    let coords = arrays::coords(&tensor, l);
+                    let coords = batches.coords(l);
                     text += &format!("crd[{l}] : {}\n", numbers(coords));
                 }
                 _ => {}
             }
         }
-        let values = (0..tensor.vals().len()).map(|n| tensor.vals().get(n));
         let integers = Integers::of(op.operand_type("tensor").element());
-        let values = values.map(|value| match value {
+        let word = |value: Scalar| match value {
             Scalar::C64(_) | Scalar::C128(_) => {
                 let value = value.to_c128();
                 format!(
@@ -250,8 +277,11 @@ impl<'a> Machine<'a> {
                 )
             }
             value => print::number(value, integers),
-        });
-        text += &format!("values : {}\n----\n", list(values.collect()));
+        };
+        let rows = batches.values().into_iter();
+        let rows = rows.map(|row| row.map(|n| word(tensor.vals().get(n))).collect());
+        let zero = word(tensor.element().zero());
+        text += &format!("values : {}\n----\n", nested(sizes, rows.collect(), &zero));
         self.host.print(&text)
     }
 

@@ -39,6 +39,7 @@ mod tables;
 mod words;
 
 pub use constraint::{Constraint, TypeKind};
+pub(crate) use words::COMBINING;
 pub use words::Words;
 
 /// The definition of an operation.

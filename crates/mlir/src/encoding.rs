@@ -16,6 +16,7 @@ use crate::affine::{AffineExpr, AffineMap, AffineOp};
 use crate::attribute::Attribute;
 use crate::types::Type;
 
+pub(crate) mod arrays;
 pub(crate) mod blocks;
 mod format;
 pub(crate) mod list;

@@ -26,6 +26,7 @@ use crate::module::{Module, Op, OpData, Origin, Value};
 use crate::release::{Dialect, Releases};
 use crate::types::{Layout, Type};
 
+mod arrays;
 mod coordinates;
 mod escapes;
 mod insertions;
@@ -188,6 +189,9 @@ impl Rewrite {
     /// Checks the types of an operation that the release knows.
     fn types(&mut self, op: Op) -> Result<()> {
         let release = self.dialect.release();
+        if release >= 19 {
+            self.infer_array(op)?;
+        }
         if self.module.op(op).name() == "tensor.insert"
             && self.module.op(op).operand_type("dest").encoding().is_some()
             && release < 18
@@ -295,6 +299,7 @@ impl Rewrite {
                 let restrict = ("restrict".to_owned(), Attribute::Unit);
                 self.module.ops[op].attributes.push(restrict);
             }
+            self.kind_of_reduction(op)?;
             definition.sort(&mut self.module.ops[op].attributes);
         }
         Ok(())

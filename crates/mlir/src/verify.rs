@@ -15,6 +15,7 @@
 use sparsec_base::{Code, Diagnostic, Result, Span};
 
 use crate::module::{Module, Operation, Value};
+use crate::release::Dialect;
 use crate::types::Type;
 
 mod arrays;
@@ -78,6 +79,11 @@ impl Check<'_> {
         label: impl Into<String>,
     ) -> Diagnostic {
         Diagnostic::new(code, message).at(self.module.source(), span, label)
+    }
+
+    /// Whether the text is of this release or a later one.
+    fn is_since(&self, release: u8) -> bool {
+        matches!(self.module.dialect(), Dialect::Release(number) if number >= release)
     }
 
     /// A fault with the operation as its place.

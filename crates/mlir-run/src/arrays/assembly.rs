@@ -5,14 +5,16 @@
 
 use sparsec_base::{IndexWidth, Result, Scalar, code};
 use sparsec_format::{LevelKind, Role};
-use sparsec_mlir::{Encoding, Operation, Value};
+use sparsec_mlir::encoding::Level;
+use sparsec_mlir::{Encoding, Operation, Type, Value};
 use sparsec_tensor::{Array, Tensor};
 
-use crate::datum::{Datum, TensorHandle, dense};
+use crate::datum::{Datum, TensorHandle, array_of, dense};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
+use crate::memory::count;
 
-use super::{coords, positions, tuple_coords, tuples_from};
+use super::{Batches, Rows};
 
 /// An array of index numbers.
 fn index_array(numbers: &[i64], width: Option<IndexWidth>) -> Option<Array> {
@@ -31,6 +33,32 @@ fn index_array(numbers: &[i64], width: Option<IndexWidth>) -> Option<Array> {
 struct Arrays {
     positions: Vec<Vec<i64>>,
     coords: Vec<Vec<i64>>,
+}
+
+impl Arrays {
+    fn of_no_batch(encoding: &Encoding) -> Self {
+        let positions = |level: &Level| match level.kind {
+            LevelKind::Compressed => vec![0],
+            _ => Vec::new(),
+        };
+        Self {
+            positions: encoding.levels.iter().map(positions).collect(),
+            coords: vec![Vec::new(); encoding.n_levels()],
+        }
+    }
+
+    /// Appends the arrays of the next batch, whose positions begin at 0.
+    fn append(&mut self, encoding: &Encoding, next: Self) {
+        for (l, next) in next.positions.into_iter().enumerate() {
+            let first = self.coords[l].len() as i64;
+            // The last position of the batch before is the first of this one.
+            let shared = usize::from(encoding.levels[l].kind == LevelKind::Compressed);
+            self.positions[l].extend(next.into_iter().skip(shared).map(|at| at + first));
+        }
+        for (coords, next) in self.coords.iter_mut().zip(next.coords) {
+            coords.extend(next);
+        }
+    }
 }
 
 impl<'a> Machine<'a> {
@@ -75,14 +103,32 @@ impl<'a> Machine<'a> {
         }
         let extents = self.extents_of(op, ty, &[])?;
         let values = self.array(frame, op, values)?;
-        let (arrays, n) = self.taken_apart(op, encoding, &extents, given)?;
-        if values.len() < n {
-            let message = format!("{} values for {n} entries", values.len());
-            return Err(self.not_assembled(op, message));
+        let shape: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+        let sizes = encoding.level_shape(&shape);
+        let n_batch = encoding.n_batch_levels();
+        let batches: Option<Vec<u64>> = sizes[..n_batch].iter().copied().collect();
+        let n_batches = count(&batches.ok_or_else(|| self.not_run(op))?)?;
+        // Each array has a row for each batch.
+        let mut arrays = Arrays::of_no_batch(encoding);
+        let mut places = Vec::new();
+        for batch in 0..n_batches {
+            let row = |numbers: &Vec<i64>| {
+                let width = numbers.len() / n_batches;
+                numbers[batch * width..][..width].to_vec()
+            };
+            let rows = given.iter().map(row).collect();
+            let (own, n) = self.taken_apart(op, encoding, &sizes, rows)?;
+            let width = values.len() / n_batches;
+            if width < n {
+                let message = format!("{width} values for {n} entries");
+                return Err(self.not_assembled(op, message));
+            }
+            arrays.append(encoding, own);
+            places.extend(batch * width..batch * width + n);
         }
-        let mut vals = Array::zeroed(values.element(), n)?;
-        for n in 0..n {
-            vals.set(n, values.get(n));
+        let mut vals = Array::zeroed(values.element(), places.len())?;
+        for (n, place) in places.into_iter().enumerate() {
+            vals.set(n, values.get(place));
         }
         let format = format_of(ty)?;
         let mut made = Vec::new();
@@ -117,16 +163,15 @@ impl<'a> Machine<'a> {
         Ok(Datum::Tensor(TensorHandle::new(tensor)))
     }
 
-    /// The arrays of each level, without what lies behind their ends, and the number of values.
+    /// The arrays of the levels of one batch, without the numbers behind their ends, and the
+    /// number of values.
     fn taken_apart(
         &self,
         op: Operation<'a>,
         encoding: &Encoding,
-        extents: &[u64],
-        given: Vec<Vec<i64>>,
+        sizes: &[Option<u64>],
+        given: Rows,
     ) -> Result<(Arrays, usize)> {
-        let shape: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-        let sizes = encoding.level_shape(&shape);
         let n_levels = encoding.n_levels();
         let mut arrays = Arrays {
             positions: vec![Vec::new(); n_levels],
@@ -142,7 +187,7 @@ impl<'a> Machine<'a> {
             found.truncate(n);
             Ok(found)
         };
-        let tuples = tuples_from(encoding);
+        let tuples = encoding.tuples_start();
         let natural = |at: Option<&i64>| {
             let at = at.and_then(|at| usize::try_from(*at).ok());
             at.ok_or_else(|| self.not_assembled(op, "a position is negative"))
@@ -151,7 +196,8 @@ impl<'a> Machine<'a> {
         for (l, level) in encoding.levels.iter().enumerate() {
             let is_tuple = tuples.is_some_and(|from| l >= from);
             match level.kind {
-                LevelKind::Dense | LevelKind::Batch => {
+                LevelKind::Batch => continue,
+                LevelKind::Dense => {
                     let size = sizes[l].ok_or_else(|| self.not_run(op))?;
                     let product = n.checked_mul(size as usize);
                     n = product.ok_or_else(|| self.not_assembled(op, "too many positions"))?;
@@ -191,14 +237,15 @@ impl<'a> Machine<'a> {
 
     pub(super) fn disassemble(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
         let (tensor, encoding) = self.with_encoding(frame, op)?;
-        let tuples = tuples_from(encoding);
-        let mut lists = Vec::new();
+        let tuples = encoding.tuples_start();
+        let batches = Batches::of(&tensor, encoding);
+        let mut lists: Vec<Rows> = Vec::new();
         for (l, level) in encoding.levels.iter().enumerate() {
-            lists.extend(positions(&tensor, encoding, l));
+            lists.extend(batches.positions(l));
             match tuples {
-                Some(from) if l == from => lists.push(tuple_coords(&tensor, encoding, from)),
+                Some(from) if l == from => lists.push(batches.tuples(from)),
                 Some(from) if l > from => {}
-                _ if level.has_coordinates() => lists.push(coords(&tensor, l)),
+                _ if level.has_coordinates() => lists.push(batches.coords(l)),
                 _ => {}
             }
         }
@@ -209,17 +256,24 @@ impl<'a> Machine<'a> {
         let rets = op.results("ret_levels").iter().zip(op.results("lvl_lens"));
         for ((list, out), (ret, len)) in lists.iter().zip(outs).zip(rets) {
             let element = self.element(op, self.module.ty(*out))?;
-            let numbers = list.iter().map(|number| Scalar::from_i64(element, *number));
-            let numbers: Vec<Scalar> = numbers.collect();
-            let datum = self.written(frame, op, *out, &numbers)?;
+            let row = |row: &Vec<i64>| {
+                let numbers = row.iter().map(|number| Scalar::from_i64(element, *number));
+                numbers.collect()
+            };
+            let datum = self.written(frame, op, *out, list.iter().map(row))?;
             set(frame, *ret, datum);
-            self.set_length(frame, op, *len, list.len())?;
+            let longest = list.iter().map(Vec::len).max();
+            self.set_length(frame, op, *len, longest.unwrap_or(0))?;
         }
         let vals = tensor.vals();
-        let values: Vec<Scalar> = (0..vals.len()).map(|n| vals.get(n)).collect();
-        let datum = self.written(frame, op, op.operand("out_values"), &values)?;
+        let places = batches.values();
+        let longest = places.iter().map(ExactSizeIterator::len).max();
+        let rows = places
+            .into_iter()
+            .map(|row| row.map(|n| vals.get(n)).collect());
+        let datum = self.written(frame, op, op.operand("out_values"), rows)?;
         set(frame, op.result("ret_values"), datum);
-        self.set_length(frame, op, op.result("val_len"), values.len())?;
+        self.set_length(frame, op, op.result("val_len"), longest.unwrap_or(0))?;
         Ok(true)
     }
 
@@ -230,31 +284,39 @@ impl<'a> Machine<'a> {
         value: Value,
         len: usize,
     ) -> Result<()> {
-        let element = self.element(op, self.module.ty(value))?;
-        set(
-            frame,
-            value,
-            Datum::Number(Scalar::from_i64(element, len as i64)),
-        );
+        let ty = self.module.ty(value);
+        let element = self.element(op, ty)?;
+        let number = Scalar::from_i64(element, len as i64);
+        let datum = match ty {
+            Type::Tensor(_) => {
+                let tensor = dense(Vec::new(), array_of(element, &[number])?)?;
+                Datum::Tensor(TensorHandle::new(tensor))
+            }
+            _ => Datum::Number(number),
+        };
+        set(frame, value, datum);
         Ok(())
     }
 
-    /// An output tensor that begins with these numbers.
+    /// An output tensor whose rows, one for each batch, begin with these numbers.
     fn written(
         &mut self,
         frame: &Frame,
         op: Operation<'a>,
         out: Value,
-        numbers: &[Scalar],
+        rows: impl ExactSizeIterator<Item = Vec<Scalar>>,
     ) -> Result<Datum> {
         let tensor = self.stored(frame, op, out)?;
         let mut array = tensor.vals().try_clone()?;
-        if array.len() < numbers.len() {
-            let message = format!("{} numbers for an output of {}", numbers.len(), array.len());
-            return Err(self.outside(op, message));
-        }
-        for (n, number) in numbers.iter().enumerate() {
-            array.set(n, *number);
+        let width = array.len().checked_div(rows.len()).unwrap_or(0);
+        for (batch, row) in rows.enumerate() {
+            if width < row.len() {
+                let message = format!("{} numbers for an output of {width}", row.len());
+                return Err(self.outside(op, message));
+            }
+            for (n, number) in row.into_iter().enumerate() {
+                array.set(batch * width + n, number);
+            }
         }
         Ok(Datum::Tensor(TensorHandle::new(dense(
             tensor.extents().to_vec(),

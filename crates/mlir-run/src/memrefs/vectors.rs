@@ -3,13 +3,12 @@
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_index::Operator;
 use sparsec_mlir::{AffineMap, Attribute, Operation, Type};
 
 use crate::datum::{Datum, TensorHandle, dense};
 use crate::machine::{Frame, Machine, set};
 use crate::memory::advance;
-use crate::numbers::{Algebra as _, Scalars};
+use crate::numbers;
 use crate::print::{self, Integers};
 
 /// The sizes of a vector type.
@@ -219,36 +218,42 @@ impl<'a> Machine<'a> {
         Ok(Datum::Vector(Rc::new(found)))
     }
 
-    fn combining(op: Operation<'_>) -> Option<Operator> {
-        let name = match op.attribute("kind") {
+    /// Two values combined by a kind of reduction, such as `add` or `minui`.
+    fn combined(&self, op: Operation<'a>, kind: &str, a: Scalar, b: Scalar) -> Result<Scalar> {
+        let (integers, floats) = match kind {
+            "add" => ("addi", "addf"),
+            "mul" => ("muli", "mulf"),
+            "and" => ("andi", ""),
+            "or" => ("ori", ""),
+            "xor" => ("xori", ""),
+            "maxf" => ("", "maxnumf"),
+            "minf" => ("", "minnumf"),
+            kind => (kind, kind),
+        };
+        let value = numbers::by_name(op, integers, floats, &[a, b]);
+        let value = value.map_err(|fault| self.placed(op, fault))?;
+        value.ok_or_else(|| self.not_run(op))
+    }
+
+    /// The kind of a reduction; sums if the text does not say.
+    fn combining(op: Operation<'a>) -> &'a str {
+        match op.attribute("kind") {
             Some(Attribute::Dialect(_, name)) => name.as_str(),
             Some(Attribute::Word(name)) => name,
-            None => "add",
-            _ => return None,
-        };
-        Some(match name {
-            "add" => Operator::Add,
-            "mul" => Operator::Mul,
-            "maxsi" | "maxf" | "maximumf" => Operator::Max,
-            "minsi" | "minf" | "minimumf" => Operator::Min,
-            _ => return None,
-        })
+            _ => "add",
+        }
     }
 
     fn reduction(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
         let entries = self.entries(frame, op, op.operand("vector"))?;
-        let Some(operator) = Self::combining(op) else {
-            return Err(self.not_run(op));
-        };
+        let kind = Self::combining(op);
         let mut values = entries.iter().copied();
         let first = match op.operands("acc") {
             [acc] => Some(self.number(frame, op, *acc)?),
             _ => values.next(),
         };
         let first = first.ok_or_else(|| self.not_run(op))?;
-        let found = values.try_fold(first, |found, value| {
-            Scalars.apply(&operator, vec![found, value])
-        });
+        let found = values.try_fold(first, |found, value| self.combined(op, kind, found, value));
         found.map(Datum::Number)
     }
 
@@ -262,7 +267,8 @@ impl<'a> Machine<'a> {
         });
         let maps: Vec<&AffineMap> = maps.collect();
         let operands = [op.operand("lhs"), op.operand("rhs"), op.operand("acc")];
-        let (Some(operator), [left, right, out]) = (Self::combining(op), &maps[..]) else {
+        let kind = Self::combining(op);
+        let [left, right, out] = &maps[..] else {
             return Err(self.not_run(op));
         };
         let mut extents = vec![1u64; left.n_dimensions];
@@ -287,8 +293,8 @@ impl<'a> Machine<'a> {
             let ((Some(x), Some(y)), Some(before)) = (factors, found.get(to).copied()) else {
                 return Err(self.not_run(op));
             };
-            let product = Scalars.apply(&Operator::Mul, vec![*x, *y])?;
-            found[to] = Scalars.apply(&operator, vec![before, product])?;
+            let product = self.combined(op, "mul", *x, *y)?;
+            found[to] = self.combined(op, kind, before, product)?;
             advance(&mut at, &extents);
         }
         let is_number = !matches!(self.module.ty(operands[2]), Type::Vector(_));

@@ -1,6 +1,6 @@
 //! Which types a group of values may have.
 
-use crate::types::Type;
+use crate::types::{Sign, Type};
 
 /// Which types a group of values may have.
 #[derive(Clone, Debug)]
@@ -60,11 +60,13 @@ pub enum TypeKind {
     Iterator,
     /// Functions.
     Function,
+    /// `index` or integers without a sign, or tensors of order 0 of them.
+    Length,
 }
 
 impl TypeKind {
     /// Every kind, with its name in definitions and its name in messages.
-    pub const ALL: [(Self, &'static str, &'static str); 18] = [
+    pub const ALL: [(Self, &'static str, &'static str); 19] = [
         (Self::Any, "any", "any type"),
         (Self::Tensor, "tensor", "a tensor"),
         (Self::Sparse, "sparse", "a tensor with an encoding"),
@@ -83,6 +85,7 @@ impl TypeKind {
         (Self::Space, "space", "an iteration space"),
         (Self::Iterator, "iterator", "an iterator"),
         (Self::Function, "function", "a function type"),
+        (Self::Length, "length", "`index` or an integer type"),
     ];
 
     /// Whether a type is of this kind.
@@ -113,6 +116,10 @@ impl TypeKind {
             Self::Space => matches!(ty, Type::Space(_)),
             Self::Iterator => matches!(ty, Type::Iterator(_)),
             Self::Function => matches!(ty, Type::Function(_)),
+            Self::Length => match ty {
+                Type::Tensor(tensor) => tensor.shape.is_empty() && is_length(&tensor.element),
+                ty => is_length(ty),
+            },
         }
     }
 
@@ -121,6 +128,11 @@ impl TypeKind {
         let found = Self::ALL.iter().find(|(kind, ..)| *kind == self);
         found.map_or("", |(_, _, words)| words)
     }
+}
+
+/// Whether numbers of such a type count entries of an array.
+fn is_length(ty: &Type) -> bool {
+    matches!(ty, Type::Index | Type::Integer(_, Sign::Signless))
 }
 
 /// Whether operations apply to such a type entry by entry.

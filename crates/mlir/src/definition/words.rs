@@ -1,5 +1,7 @@
 //! Attributes whose value is a word of a list.
 
+use crate::release::Releases;
+
 /// The words that an attribute allows, and their spelling in the generic form.
 #[derive(Debug)]
 pub struct Words {
@@ -23,6 +25,26 @@ impl Words {
         self.words.iter().copied().find(|word| *word == text)
     }
 }
+
+/// The kinds of reductions of vectors, and the releases that know them. `maxf` and `minf` became
+/// `maxnumf` and `minnumf`, which ignore NaN.
+pub(crate) const COMBINING: [(&str, Releases); 15] = [
+    ("add", Releases::ALL),
+    ("mul", Releases::ALL),
+    ("minui", Releases::ALL),
+    ("minsi", Releases::ALL),
+    ("minf", Releases::until(17)),
+    ("minnumf", Releases::from(18)),
+    ("minimumf", Releases::from(18)),
+    ("maxui", Releases::ALL),
+    ("maxsi", Releases::ALL),
+    ("maxf", Releases::until(17)),
+    ("maxnumf", Releases::from(18)),
+    ("maximumf", Releases::from(18)),
+    ("and", Releases::ALL),
+    ("or", Releases::ALL),
+    ("xor", Releases::ALL),
+];
 
 static ALL: [Words; 6] = [
     Words {

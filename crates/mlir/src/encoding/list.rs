@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use sparsec_format::LevelKind;
-
 use crate::attribute::Attribute;
 use crate::module::Module;
 use crate::release::Dialect;
@@ -119,51 +117,4 @@ fn spelled(encoding: &Encoding, dialect: Dialect) -> String {
         dialect,
         aliases: &aliases,
     })
-}
-
-impl Encoding {
-    /// The arrays of a tensor in the order of the operands of `assemble`: positions and coordinates
-    /// level by level, then values. A coordinate list is one array of tuples.
-    pub fn arrays(&self) -> Vec<String> {
-        let tuples = self
-            .coo_start()
-            .filter(|start| !self.levels[start + 1..].iter().any(|level| level.soa));
-        let mut found = Vec::new();
-        for (number, level) in self.levels.iter().enumerate() {
-            if level.has_positions() {
-                found.push(match level.kind {
-                    LevelKind::LooseCompressed => format!("pairs of positions of level {number}"),
-                    _ => format!("positions of level {number}"),
-                });
-            }
-            match tuples {
-                Some(start) if number == start => {
-                    found.push(format!(
-                        "tuples of coordinates of levels {start} to {}",
-                        self.n_levels() - 1
-                    ));
-                }
-                Some(start) if number > start => {}
-                // `spec` names the arrays of kinds that only sparsec has.
-                _ if is_ours(level.kind) => {
-                    let parts = level.kind.spec().arrays.iter().map(|part| part.name());
-                    found.extend(parts.map(|part| format!("`{part}` of level {number}")));
-                }
-                _ if level.has_coordinates() => {
-                    found.push(format!("coordinates of level {number}"))
-                }
-                _ => {}
-            }
-        }
-        found.push("values".to_owned());
-        found
-    }
-}
-
-/// Whether only sparsec has levels of this kind.
-fn is_ours(kind: LevelKind) -> bool {
-    matches!(
-        kind,
-        LevelKind::Range | LevelKind::Bitmap | LevelKind::Hashed | LevelKind::RunLength
-    )
 }

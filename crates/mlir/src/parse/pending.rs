@@ -9,8 +9,9 @@ use std::sync::Arc;
 use sparsec_base::{Result, Span, code};
 
 use crate::attribute::{Attribute, Dictionary, Number};
-use crate::definition::{AttributeKind, Constraint, Count, Definition, Group, Trait};
+use crate::definition::{AttributeKind, COMBINING, Constraint, Count, Definition, Group, Trait};
 use crate::module::{Op, OpData, Origin, Region, Value};
+use crate::release::Releases;
 use crate::types::{TensorType, Type};
 
 use super::Parser;
@@ -92,7 +93,12 @@ impl Pending {
                 if self.result_types[n].is_none()
                     && let Some(ty) = self.follows(&group.ty)
                 {
-                    let count = usize::from(group.count == Count::One);
+                    // A write to a tensor gives a tensor, a write to memory nothing.
+                    let count = match group.count {
+                        Count::One => 1,
+                        Count::Optional => usize::from(matches!(ty, Type::Tensor(_))),
+                        Count::Any => 0,
+                    };
                     self.result_types[n] = Some(vec![ty; count]);
                     found = true;
                 }
@@ -257,7 +263,24 @@ impl Parser {
         for region in pending.regions {
             self.module.regions[region].op = Some(op);
         }
+        self.narrow_by_type(op)?;
         Ok(op)
+    }
+
+    /// Takes a text for one of the releases that leave the types of arrays open, if an array has
+    /// another type than later releases infer.
+    fn narrow_by_type(&mut self, op: Op) -> Result<()> {
+        let older = Releases::until(18);
+        let op = self.module.op(op);
+        let Some(wanted) = op.array_type().filter(|_| self.asked.is_none()) else {
+            return Ok(());
+        };
+        let (found, span) = (op.result_type("result"), op.data().span);
+        if *found == wanted || !self.allows(older) {
+            return Ok(());
+        }
+        let text = self.module.spell().ty(found);
+        self.word_of(older, &text, span)
     }
 
     /// The value of a name. It must have this type.
@@ -328,12 +351,30 @@ impl Parser {
             .help("write each region in braces, an empty one as `{}`"))
     }
 
+    fn kind_of_reduction(&mut self, kind: &str, span: Span) -> Result<()> {
+        match COMBINING.iter().find(|(known, _)| *known == kind) {
+            Some((kind, releases)) => self.word_of(*releases, kind, span),
+            None => {
+                let kinds = COMBINING.map(|(kind, _)| kind).join(", ");
+                let message = format!("`{kind}` is no kind of reductions");
+                Err(self
+                    .fault(code::BAD_ATTRIBUTE, message, span, "of this operation")
+                    .help(format!("write one of {kinds}")))
+            }
+        }
+    }
+
     /// The attributes in normal form: words in place of numbers, and no defaults.
-    fn normal_attributes(&self, pending: &mut Pending) -> Result<Dictionary> {
+    fn normal_attributes(&mut self, pending: &mut Pending) -> Result<Dictionary> {
         let given = std::mem::take(&mut pending.attributes);
         let mut found = Dictionary::new();
         for (name, value) in given {
             let spec = pending.definition.attribute(&name);
+            if let (Some(AttributeKind::Dialect("vector.kind", _)), Attribute::Dialect(_, kind)) =
+                (spec.map(|spec| spec.kind), &value)
+            {
+                self.kind_of_reduction(kind, pending.span)?;
+            }
             let value = match (spec.map(|spec| spec.kind), value) {
                 (Some(AttributeKind::Word(words)), value) => {
                     let word = match &value {

@@ -1,10 +1,16 @@
-//! Operations that changed their name and nothing else.
+//! Operations and kinds of reductions that changed their name and nothing else.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use sparsec_base::Result;
+
+use crate::attribute::Attribute;
+use crate::definition::COMBINING;
+use crate::module::Op;
 use crate::release::Dialect;
 
+use super::Rewrite;
 use super::steps::{Step, renamed};
 
 /// The earlier name, the later one, and the first release of the later one. The first release of an
@@ -86,4 +92,38 @@ static LATEST: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 /// The latest name of an operation that changed its name and nothing else.
 pub(crate) fn latest(name: &'static str) -> &'static str {
     LATEST.get(name).copied().unwrap_or(name)
+}
+
+/// Kinds of reductions of vectors: the earlier name and the later one.
+const KINDS: [(&str, &str); 2] = [("maxf", "maxnumf"), ("minf", "minnumf")];
+
+impl Rewrite {
+    /// Gives a reduction of vectors the name that the release knows.
+    pub(super) fn kind_of_reduction(&mut self, op: Op) -> Result<()> {
+        let Some(Attribute::Dialect(dialect, kind)) = self.attribute(op, "kind") else {
+            return Ok(());
+        };
+        let target = self.dialect;
+        let is_known = |kind: &str| {
+            let found = COMBINING.iter().find(|(known, _)| *known == kind);
+            found.is_none_or(|(_, releases)| target.knows(*releases))
+        };
+        if is_known(&kind) {
+            return Ok(());
+        }
+        let mut pairs = KINDS.iter().flat_map(|(old, new)| [(old, new), (new, old)]);
+        let Some((_, name)) = pairs.find(|(from, to)| **from == kind && is_known(to)) else {
+            let message = format!("release {} has no reductions by `{kind}`", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("choose release 18 or a later one"));
+        };
+        let renamed = Attribute::Dialect(dialect, (*name).to_owned());
+        for (known, value) in &mut self.module.ops[op].attributes {
+            if known == "kind" {
+                *value = renamed.clone();
+            }
+        }
+        Ok(())
+    }
 }

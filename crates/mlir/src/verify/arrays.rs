@@ -14,20 +14,13 @@
 
 use sparsec_base::{Result, code};
 
+use crate::encoding::arrays::of_width;
 use crate::encoding::{Encoding, Level};
 use crate::module::{Operation, Value};
 use crate::parse::counted;
 use crate::types::Type;
 
 use super::Check;
-
-/// The integer type of this width; 0 for `index`.
-fn of_width(width: u32) -> Type {
-    match width {
-        0 => Type::Index,
-        width => Type::integer(width),
-    }
-}
 
 impl Check<'_> {
     /// Rule 5 for operations on arrays.
@@ -38,7 +31,7 @@ impl Check<'_> {
             "indices_buffer" | "coordinates_buffer" => self.tuples(op),
             "values" => {
                 let wanted = op.operand_type("tensor").element().clone();
-                self.buffer_of(op, op.result("result"), &wanted, "the values")
+                self.array_of(op, &wanted, "the values")
             }
             "expand" => self.expanded(op, true),
             "compress" => {
@@ -87,6 +80,34 @@ impl Check<'_> {
             )))
     }
 
+    /// Checks the type of an array that an operation gives.
+    fn array_of(&self, op: Operation<'_>, element: &Type, of: &str) -> Result<()> {
+        let result = op.result("result");
+        self.buffer_of(op, result, element, of)?;
+        let Some(wanted) = op.array_type() else {
+            return Ok(());
+        };
+        let found = self.module.ty(result);
+        let order = |ty: &Type| ty.shape().map(|shape| shape.len());
+        let fits = match self.is_since(19) {
+            true => *found == wanted,
+            false => order(found) == order(&wanted),
+        };
+        if fits {
+            return Ok(());
+        }
+        let (found, wanted) = (self.text(found), self.text(&wanted));
+        let message = format!("{of} are a `{wanted}`, not a `{found}`");
+        Err(self
+            .fault(
+                code::BUFFER_TYPE,
+                message,
+                op.data().span,
+                format!("`{found}`"),
+            )
+            .help(format!("write `{wanted}`, and `memref.cast` behind it")))
+    }
+
     /// The number of the level, if it is a constant of the text.
     fn level_of(&self, op: Operation<'_>) -> Option<i128> {
         let has_operand = op
@@ -115,7 +136,7 @@ impl Check<'_> {
         });
         let of = if is_pos { "positions" } else { "coordinates" };
         let Some(number) = self.level_of(op) else {
-            return self.buffer_of(op, op.result("result"), &wanted, of);
+            return self.array_of(op, &wanted, of);
         };
         let n_levels = encoding.n_levels();
         let level = usize::try_from(number)
@@ -150,7 +171,7 @@ impl Check<'_> {
                 None => error.help(format!("no level of this tensor has {of}")),
             });
         }
-        self.buffer_of(op, op.result("result"), &wanted, of)
+        self.array_of(op, &wanted, of)
     }
 
     fn tuples(&self, op: Operation<'_>) -> Result<()> {
@@ -168,12 +189,7 @@ impl Check<'_> {
                 )
                 .help("its last levels are to be `compressed(nonunique)` and singletons"));
         }
-        self.buffer_of(
-            op,
-            op.result("result"),
-            &of_width(encoding.crd_width),
-            "coordinates",
-        )
+        self.array_of(op, &of_width(encoding.crd_width), "coordinates")
     }
 
     /// Checks the results of `expand` and the operands of `compress`.
@@ -295,12 +311,16 @@ impl Check<'_> {
         let width = encoding
             .coo_start()
             .map_or(1, |start| encoding.n_levels() - start);
+        let n_batch = encoding.n_batch_levels();
         for (n, value) in op.operands(levels).iter().enumerate() {
             let ty = self.module.ty(*value);
             let shape = ty.shape().unwrap_or_default();
             let is_right = match names[n].starts_with("tuples") {
-                true => shape.len() == 2 && shape[1].is_none_or(|extent| extent == width as u64),
-                false => shape.len() == 1,
+                true => {
+                    shape.len() == n_batch + 2
+                        && shape[n_batch + 1].is_none_or(|extent| extent == width as u64)
+                }
+                false => shape.len() == n_batch + 1,
             };
             if !is_right {
                 let message = format!("{} are no array of `{}`", names[n], self.text(ty));
@@ -313,9 +333,10 @@ impl Check<'_> {
                     )
                     .help(match names[n].starts_with("tuples") {
                         true => format!(
-                            "give an array of two modes, of which the second has extent {width}"
+                            "give an array of {}, of which the last has extent {width}",
+                            counted(n_batch + 2, "mode")
                         ),
-                        false => "give an array of one mode".to_owned(),
+                        false => format!("give an array of {}", counted(n_batch + 1, "mode")),
                     }));
             }
         }

@@ -11,8 +11,9 @@
 use sparsec_base::{Result, code};
 
 use crate::attribute::Attribute;
-use crate::module::{Operation, Region};
+use crate::module::{Operation, Origin, Region};
 use crate::parse::counted;
+use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Check;
@@ -92,8 +93,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// `absent` must not yield an argument of the body around it, which exists only for stored
-    /// entries.
+    /// `absent` yields a value that is the same for all places: not an argument of the body around
+    /// it, which exists only for stored entries. Releases take no computed value but a constant.
     fn absent(&self, op: Operation<'_>, region: Region) -> Result<()> {
         let Some(block) = self.module.region(region).block else {
             return Ok(());
@@ -106,21 +107,30 @@ impl Check<'_> {
             return Ok(());
         };
         let outer = op.data().block;
-        let is_argument_outside = match self.module.value(*given).origin {
-            crate::module::Origin::Argument(block, _) => Some(block) == outer,
-            crate::module::Origin::Result(..) => false,
-        };
-        match is_argument_outside {
-            true => Err(self
-                .fault(
-                    code::BAD_REGION,
-                    "`absent` gives an entry of an operand, which is not there",
-                    last.operand_spans[0],
-                    "an entry of an operand",
+        let (message, label, help) = match self.module.value(*given).origin {
+            Origin::Argument(block, _) if Some(block) == outer => (
+                "`absent` gives an entry of an operand, which is not there",
+                "an entry of an operand",
+                "give a constant or a value from outside",
+            ),
+            Origin::Result(by, _) => {
+                let by = self.module.op(by);
+                let is_inside = by.data().block == Some(block) || by.data().block == outer;
+                let is_constant = by.meaning() == "arith.constant";
+                if !is_inside || is_constant || self.module.dialect() == Dialect::Sparsec {
+                    return Ok(());
+                }
+                (
+                    "`absent` gives a value that the body computes",
+                    "computed in the body",
+                    "give a constant, compute it before the operation, or read the text as `--dialect sparsec`",
                 )
-                .help("give a constant or a value from outside")),
-            false => Ok(()),
-        }
+            }
+            Origin::Argument(..) => return Ok(()),
+        };
+        Err(self
+            .fault(code::BAD_REGION, message, last.operand_spans[0], label)
+            .help(help))
     }
 
     fn foreach(&self, op: Operation<'_>) -> Result<()> {

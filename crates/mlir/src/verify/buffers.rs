@@ -39,6 +39,14 @@ impl Check<'_> {
                     .help("sort coordinates of `index` or of integers"));
             }
         }
+        let types = op.operand_types(xs);
+        if let Some(other) = types.iter().find(|ty| ty.element() != types[0].element()) {
+            let (first, other) = (self.text(types[0].element()), self.text(other.element()));
+            let message = format!("coordinates of type `{first}` beside others of type `{other}`");
+            return Err(self
+                .of_op(op, code::BUFFER_TYPE, message)
+                .help("sort coordinates of one type"));
+        }
         // The buffer must hold all tuples that are to be sorted.
         let n = self.constant_of(op.operand("n"));
         let width = match op.attribute("perm_map") {

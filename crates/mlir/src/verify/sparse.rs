@@ -163,9 +163,7 @@ impl Check<'_> {
             source_encoding.level_shape(&source.shape),
             dest_encoding.level_shape(&dest.shape),
         );
-        let agree = |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
-        let same_extents = extents.0.iter().zip(&extents.1).all(agree);
-        match same_levels && same_extents && source.element == dest.element {
+        match same_levels && extents.0 == extents.1 && source.element == dest.element {
             true => Ok(()),
             false => Err(self
                 .of_op(
@@ -173,7 +171,7 @@ impl Check<'_> {
                     code::SHAPE_MISMATCH,
                     "another map of other levels, extents or entries",
                 )
-                .help("only the map changes: levels, their extents and entries stay as they are")),
+                .help("only the map changes: levels, their extents and entries stay as they are; `tensor.cast` forgets extents")),
         }
     }
 
@@ -209,6 +207,13 @@ impl Check<'_> {
         let mut sum = Some(0u64);
         for (n, input) in inputs.iter().enumerate() {
             let own = input.shape().unwrap_or_default();
+            let is_open = own.iter().any(Option::is_none);
+            if is_open && self.module.dialect() != Dialect::Sparsec {
+                return bad(
+                    format!("tensor {n} has extents that are computed"),
+                    "write its extents, or read the text as `--dialect sparsec`".to_owned(),
+                );
+            }
             if own.len() != shape.len() || input.element() != result.element() {
                 let message = format!(
                     "`{}` and a result of `{}`",
@@ -397,6 +402,12 @@ impl Check<'_> {
             return Err(self
                 .of_op(op, code::NOT_SPARSE, message)
                 .help("convert it to `(i : compressed(nonunique), j : singleton)` first"));
+        }
+        let map = |ty: &Type| ty.encoding().and_then(|it| it.map());
+        if self.is_since(20) && map(from) != map(to) {
+            return Err(self
+                .of_op(op, code::TYPES_DIFFER, "a list in another map")
+                .help("reorder within one map; `sparse_tensor.convert` changes it"));
         }
         match from.shape() == to.shape() && from.element() == to.element() {
             true => Ok(()),

@@ -12,7 +12,7 @@ sparse_tensor.new ..15 (source: any) -> (result: sparse)
   $source attr-dict `:` type($source) `to` type($result)
 sparse_tensor.init 14 (sizes: index*) -> (result: sparse)
   `[` $sizes `]` attr-dict `:` type($result)
-sparse_tensor.tensor 13 (memrefs: memref*) -> (result: sparse)
+sparse_tensor.tensor 13 (memrefs: buffer*) -> (result: sparse)
   $memrefs attr-dict `:` type($memrefs) `to` type($result)
 sparse_tensor.convert 14.. (source: tensor) -> (dest: tensor)
   $source attr-dict `:` type($source) `to` type($dest)
@@ -30,17 +30,17 @@ sparse_tensor.reorder_coo 18.. (input_coo: sparse) -> (result_coo: sparse) {algo
   $algorithm $input_coo attr-dict `:` type($input_coo) `to` type($result_coo)
 
 ; Tensors from buffers, and back.
-sparse_tensor.assemble 19.. (levels: any*, values: any) -> (result: sparse)
+sparse_tensor.assemble 19.. (levels: tensor*, values: tensor) -> (result: sparse)
   `(` $levels `)` `,` $values attr-dict `:` `(` type($levels) `)` `,` type($values) `to` type($result)
-sparse_tensor.assemble 18 (values: any, levels: any*) -> (result: sparse)
+sparse_tensor.assemble 18 (values: tensor, levels: tensor*) -> (result: sparse)
   $values `,` $levels attr-dict `:` type($values) `,` type($levels) `to` type($result)
-sparse_tensor.pack 17 (values: any, levels: any*) -> (result: sparse)
+sparse_tensor.pack 17 (values: tensor, levels: tensor*) -> (result: sparse)
   $values `,` $levels attr-dict `:` type($values) `,` type($levels) `to` type($result)
-sparse_tensor.disassemble 19.. (tensor: sparse, out_levels: any*, out_values: any) -> (ret_levels: any*, ret_values: any, lvl_lens: any*, val_len: any) +samesize
+sparse_tensor.disassemble 19.. (tensor: sparse, out_levels: tensor*, out_values: tensor) -> (ret_levels: tensor*, ret_values: tensor, lvl_lens: length*, val_len: length) +samesize
   $tensor attr-dict `:` type($tensor) `out_lvls` `(` $out_levels `:` type($out_levels) `)` `out_vals` `(` $out_values `:` type($out_values) `)` `->` `(` type($ret_levels) `)` `,` type($ret_values) `,` `(` type($lvl_lens) `)` `,` type($val_len)
-sparse_tensor.disassemble 18 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*) +samesize
+sparse_tensor.disassemble 18 (tensor: sparse, out_values: tensor, out_levels: tensor*) -> (ret_values: tensor, ret_levels: tensor*, val_len: length, lvl_lens: length*) +samesize
   $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
-sparse_tensor.unpack 17 (tensor: sparse, out_values: any, out_levels: any*) -> (ret_values: any, ret_levels: any*, val_len: any, lvl_lens: any*) +samesize
+sparse_tensor.unpack 17 (tensor: sparse, out_values: tensor, out_levels: tensor*) -> (ret_values: tensor, ret_levels: tensor*, val_len: length, lvl_lens: length*) +samesize
   $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
 
 ; The arrays of a tensor.
@@ -54,13 +54,13 @@ sparse_tensor.indices 16 (tensor: sparse) -> (result: buffer) {dimension: index}
   $tensor attr-dict `:` type($tensor) `to` type($result)
 sparse_tensor.indices_buffer 16 (tensor: sparse) -> (result: buffer)
   $tensor attr-dict `:` type($tensor) `to` type($result)
-sparse_tensor.positions 17.. (tensor: sparse) -> (result: buffer) {level: index}
+sparse_tensor.positions 17.. (tensor: sparse) -> (result: memref) {level: index}
   $tensor attr-dict `:` type($tensor) `to` type($result)
-sparse_tensor.coordinates 17.. (tensor: sparse) -> (result: buffer) {level: index}
+sparse_tensor.coordinates 17.. (tensor: sparse) -> (result: memref) {level: index}
   $tensor attr-dict `:` type($tensor) `to` type($result)
-sparse_tensor.coordinates_buffer 17.. (tensor: sparse) -> (result: buffer)
+sparse_tensor.coordinates_buffer 17.. (tensor: sparse) -> (result: memref)
   $tensor attr-dict `:` type($tensor) `to` type($result)
-sparse_tensor.values (tensor: sparse) -> (result: buffer)
+sparse_tensor.values (tensor: sparse) -> (result: memref)
   $tensor attr-dict `:` type($tensor) `to` type($result)
 sparse_tensor.number_of_entries 16.. (tensor: sparse) -> (result: index)
   $tensor attr-dict `:` type($tensor)

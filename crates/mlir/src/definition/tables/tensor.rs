@@ -84,7 +84,7 @@ memref.tensor_load 13 (memref: memref) -> (result: tensorof(memref))
 
 vector.transfer_read (source: tensor|memref, indices: index*, padding: any, mask: vector?) -> (vector: vector) {permutation_map: map?, in_bounds: array?}
   $source `[` $indices `]` `,` $padding ( `,` ^$mask )? attr-dict `:` type($source) `,` type($vector)
-vector.transfer_write (vector: vector, source: tensor|memref, indices: index*, mask: vector?) -> (result: tensor?) {permutation_map: map?, in_bounds: array?}
+vector.transfer_write (vector: vector, source: tensor|memref, indices: index*, mask: vector?) -> (result: same(source)?) {permutation_map: map?, in_bounds: array?}
   $vector `,` $source `[` $indices `]` ( `,` ^$mask )? attr-dict `:` type($vector) `,` type($source)
 vector.print (source: any) {punctuation: punctuation?}
   $source attr-dict `:` type($source) ( `punctuation` ^$punctuation )?
@@ -96,7 +96,7 @@ vector.broadcast (source: any) -> (vector: vector)
   $source attr-dict `:` type($source) `to` type($vector)
 vector.fma (lhs: vector, rhs: same(lhs), acc: same(lhs)) -> (result: same(lhs))
   $lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)
-vector.reduction (vector: vector, acc: element(vector)?) -> (dest: element(vector)) {kind: combining, fastmath: fastmath?}
+vector.reduction 15.. (vector: vector, acc: element(vector)?) -> (dest: element(vector)) {kind: combining, fastmath: fastmath?}
   $kind `,` $vector ( `,` ^$acc )? ( `fastmath` ^$fastmath )? attr-dict `:` type($vector) `into` type($dest)
 vector.contract (lhs: vector, rhs: vector, acc: any) -> (result: same(acc)) {indexing_maps: array, iterator_types: array, kind: combining?}
   attr-dict $lhs `,` $rhs `,` $acc `:` type($lhs) `,` type($rhs) `into` type($result)
