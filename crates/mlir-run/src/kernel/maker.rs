@@ -240,16 +240,17 @@ impl<'a> Maker<'a> {
         statements: Vec<StatementOf>,
         n_inputs: usize,
     ) -> Result<Option<Kernel>> {
-        // Operands that the body does not read have extents all the same.
-        let values = statements.iter().map(|it| &it.value);
-        let accesses = values.flat_map(|value| value.expr().accesses());
-        let mut told: Vec<IndexVar> = Vec::new();
-        for access in accesses {
-            told.extend((0..access.indices.len()).filter_map(|mode| access.var(mode)));
-        }
-        for (var, extent) in self.vars.iter().zip(self.extents) {
-            if let (false, Some(extent)) = (told.contains(var), extent) {
-                self.builder.set_extent(*var, *extent)?;
+        // Operands that a statement does not read have extents all the same.
+        for statement in &statements {
+            let accesses = statement.value.expr().accesses();
+            let mut told: Vec<IndexVar> = Vec::new();
+            for access in accesses {
+                told.extend((0..access.indices.len()).filter_map(|mode| access.var(mode)));
+            }
+            for (var, extent) in self.vars.iter().zip(self.extents) {
+                if let (false, Some(extent)) = (told.contains(var), extent) {
+                    self.builder.set_extent(*var, *extent)?;
+                }
             }
         }
         let mut results = Vec::new();

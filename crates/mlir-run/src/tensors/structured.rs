@@ -7,7 +7,7 @@ use sparsec_base::{Result, Scalar, Span, code};
 use sparsec_mlir::{Op, Operation, Value};
 use sparsec_tensor::{Entries, Tensor};
 
-use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
+use crate::datum::{Datum, TensorHandle, array_of, dense, pack, repacked};
 use crate::kernel::{self, Kernel, Known, Outcome, Source, format_of, loop_extents};
 use crate::machine::{Frame, Machine, set};
 use crate::memory::{advance, count};
@@ -110,7 +110,9 @@ impl<'a> Machine<'a> {
             }
             None => {
                 self.compute_all(&mut operands)?;
-                pointwise::evaluate(self, frame, &structured, &operands, &loops)?
+                let found = pointwise::evaluate(self, frame, &structured, &operands, &loops)?;
+                let found = found.into_iter().map(|tensor| without_zeros(op, tensor));
+                found.collect::<Result<_>>()?
             }
         };
         let outputs = &operands[structured.n_inputs()..];
@@ -305,7 +307,7 @@ impl<'a> Machine<'a> {
             ) else {
                 return Err(self.not_run(op));
             };
-            results.push(self.settled(op, value, kept, *outcome)?);
+            results.push(without_zeros(op, self.settled(op, value, kept, *outcome)?)?);
         }
         Ok(results)
     }
@@ -392,6 +394,21 @@ impl<'a> Machine<'a> {
         }
         Ok(())
     }
+}
+
+/// A sparse result of dense inputs stores no zeros.
+fn without_zeros(op: Operation<'_>, result: Tensor) -> Result<Tensor> {
+    let types = op.operand_types("inputs");
+    if types.iter().any(|ty| ty.encoding().is_some()) || !result.format().has_sparse() {
+        return Ok(result);
+    }
+    let zero = result.element().zero();
+    let vals = result.vals();
+    if (0..vals.len()).all(|n| vals.get(n) != zero) {
+        return Ok(result);
+    }
+    let nonzero = |value: Scalar| (value != zero).then_some(value);
+    repacked(&result, result.element(), result.format(), nonzero)
 }
 
 /// The inputs of a producer and of its reader that are the same tensor, each once.
