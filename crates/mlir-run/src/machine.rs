@@ -106,6 +106,16 @@ impl<'a> Machine<'a> {
 
     /// A diagnostic with the place of an operation, unless it has a place.
     pub(crate) fn placed(&self, op: Operation<'_>, fault: Diagnostic) -> Diagnostic {
+        // The library's ways out are in the words of formats.
+        let fault = match fault.code() {
+            code::INDEX_WIDTH_OVERFLOW => {
+                fault.help("widen `posWidth` or `crdWidth` of the encoding, or leave them out")
+            }
+            code::TENSOR_TOO_LARGE => fault.help(
+                "store it in levels that hold entries alone, such as `(i : compressed, j : compressed)`",
+            ),
+            _ => fault,
+        };
         fault
             .or_at(self.module.source(), op.data().span, "by this operation")
             .or_help("change the operands of this operation")

@@ -181,7 +181,12 @@ impl<'a> Machine<'a> {
     /// The tensor with values of another type.
     fn of_type(&self, op: Operation<'_>, tensor: &Tensor, element: ElementType) -> Result<Tensor> {
         let mut is_held = true;
-        let made = repacked(tensor, element, tensor.format(), |value| {
+        // The entries of one place are one value, which is rounded once.
+        let merged = match tensor.format().is_unique() {
+            true => tensor,
+            false => &repacked(tensor, tensor.element(), tensor.format(), Some)?,
+        };
+        let made = repacked(merged, element, tensor.format(), |value| {
             // `true` has a sign, as in `arith.sitofp`.
             let value = match value {
                 Scalar::Bool(true) if element != ElementType::Bool => Scalar::I64(-1),
