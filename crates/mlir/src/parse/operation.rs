@@ -399,7 +399,7 @@ impl Parser {
                 .form(definition, token.span)
                 .and_then(|pending| self.make(pending));
             // Behind a form that reads only a part of the text, no operation begins.
-            let goes_on = [",", ":", "->", "to", "jointly"].iter();
+            let goes_on = [",", ":", "->", "to", "jointly", "str"].iter();
             let made = made.and_then(
                 |op| match goes_on.clone().any(|word| self.cursor.at(word)) {
                     true => Err(self.cursor.unexpected("an operation")),

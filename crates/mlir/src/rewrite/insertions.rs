@@ -70,6 +70,7 @@ impl Rewrite {
         let inside: Vec<Op> = ops.flat_map(|op| self.module.walk_from(*op)).collect();
         for op in &inside {
             for tensor in self.all_changed_by(*op, effects) {
+                let tensor = self.carried_from(tensor, block);
                 let is_inside = match self.module.values[tensor].origin {
                     Origin::Result(origin, _) => inside.contains(&origin),
                     Origin::Argument(..) => false,
@@ -80,6 +81,23 @@ impl Rewrite {
             }
         }
         found
+    }
+
+    /// The tensor outside of a block that a loop in or around it carries as this value.
+    fn carried_from(&self, mut tensor: Value, block: Block) -> Value {
+        let around = self.module.regions[self.module.blocks[block].region].op;
+        while let Origin::Argument(of, place) = self.module.values[tensor].origin {
+            let Some(op) = self.module.regions[self.module.blocks[of].region].op else {
+                break;
+            };
+            let is_here = around.is_some_and(|around| self.module.walk_from(around).contains(&op));
+            let operation = self.module.op(op);
+            if !is_here || operation.name() != "scf.for" || place == 0 {
+                break;
+            }
+            tensor = operation.operands("initArgs")[place - 1];
+        }
+        tensor
     }
 
     fn block_of_insertions(
@@ -187,11 +205,13 @@ impl Rewrite {
             .iter()
             .map(|region| self.module.regions[*region].block);
         let blocks: Vec<Option<Block>> = blocks.collect();
+        let now = |tensor: &Value, newest: &Newest| newest.get(tensor).copied().unwrap_or(*tensor);
         let mut changed: Vec<Value> = Vec::new();
         for block in blocks.iter().flatten() {
             // The text names the tensors as they were before.
             for tensor in self.changed_in(*block, effects) {
-                if !changed.contains(&tensor) {
+                let newest_of = now(&tensor, newest);
+                if !changed.iter().any(|known| now(known, newest) == newest_of) {
                     changed.push(tensor);
                 }
             }
@@ -203,7 +223,7 @@ impl Rewrite {
             return Ok(());
         }
         let name = self.module.op(op).name();
-        // The tensor would be carried twice, once as it was before the insertions.
+        // `scf.while` carries tensors through two regions.
         let inside = self.module.walk_from(op).into_iter();
         let inner = inside.flat_map(|op| self.module.ops[op].regions.clone());
         let inner = inner.map(|region| self.module.regions[region].block);
@@ -213,7 +233,7 @@ impl Rewrite {
             Origin::Result(..) => false,
         };
         if changed.iter().any(|it| is_carried(&it)) {
-            let message = "insertions into a tensor that the loop carries".to_owned();
+            let message = "insertions into a tensor that `scf.while` carries".to_owned();
             return Err(self.refuse(op, message).help(
                 "insert into the tensor from outside of the loop, which need not be carried",
             ));
@@ -228,9 +248,23 @@ impl Rewrite {
                     .help("insert in `scf.for`, `scf.if` and `scf.while`"));
             }
         };
-        let now = |tensor: &Value, newest: &Newest| newest.get(tensor).copied().unwrap_or(*tensor);
+        // A loop may carry some of the tensors already.
+        let places: Vec<Option<usize>> = changed
+            .iter()
+            .map(|tensor| match name {
+                "scf.for" => {
+                    let carried = self.module.op(op).operands("initArgs");
+                    carried.iter().position(|it| *it == now(tensor, newest))
+                }
+                _ => None,
+            })
+            .collect();
         if is_loop {
-            let initial: Vec<Value> = changed.iter().map(|it| now(it, newest)).collect();
+            let added = changed
+                .iter()
+                .zip(&places)
+                .filter(|(_, place)| place.is_none());
+            let initial: Vec<Value> = added.map(|(it, _)| now(it, newest)).collect();
             let data = &mut self.module.ops[op];
             data.operand_spans.extend(initial.iter().map(|_| data.span));
             if let Some(last) = data.operand_groups.last_mut() {
@@ -245,7 +279,13 @@ impl Rewrite {
             };
             let mut inner = newest.clone();
             if is_loop {
-                for tensor in &changed {
+                for (tensor, carried) in changed.iter().zip(&places) {
+                    if let Some(carried) = carried {
+                        let argument = self.module.blocks[block].arguments[carried + 1];
+                        self.is_now(now(tensor, newest), argument, &mut inner);
+                        inner.insert(*tensor, argument);
+                        continue;
+                    }
                     let place = self.module.blocks[block].arguments.len();
                     let (ty, span) = (self.module.ty(*tensor).clone(), self.module.ops[op].span);
                     let origin = Origin::Argument(block, place);
@@ -255,14 +295,28 @@ impl Rewrite {
                 }
             }
             self.block_of_insertions(block, effects, &mut inner)?;
-            self.yields(
-                op,
-                block,
-                changed.iter().map(|it| now(it, &inner)).collect(),
-            )?;
+            let mut added = Vec::new();
+            for (tensor, carried) in changed.iter().zip(&places) {
+                let last = now(tensor, &inner);
+                match carried {
+                    None => added.push(last),
+                    Some(place) if self.yielded(block, *place) == Some(last) => {}
+                    Some(_) => {
+                        let message = "a loop that carries a tensor and yields another".to_owned();
+                        return Err(self
+                            .refuse(op, message)
+                            .help("yield the tensor that the loop inserts into"));
+                    }
+                }
+            }
+            self.yields(op, block, added)?;
         }
-        for tensor in changed {
-            let result = self.more_result(op, tensor);
+        for (tensor, place) in changed.into_iter().zip(places) {
+            let result = match place {
+                Some(place) => self.module.ops[op].results[place],
+                None => self.more_result(op, tensor),
+            };
+            self.is_now(now(&tensor, newest), result, newest);
             newest.insert(tensor, result);
         }
         Ok(())
@@ -281,6 +335,12 @@ impl Rewrite {
             None => data.result_groups.push(1),
         }
         result
+    }
+
+    /// An operand of the last operation of a block.
+    fn yielded(&self, block: Block, place: usize) -> Option<Value> {
+        let last = *self.module.blocks[block].ops.last()?;
+        self.module.ops[last].operands.get(place).copied()
     }
 
     /// Adds operands to the last operation of a block.

@@ -299,7 +299,7 @@ impl Check<'_> {
                 .of_op(
                     op,
                     code::BAD_COUNT,
-                    format!("{n} lengths for {wanted} arrays"),
+                    format!("{} for {}", counted(n, "length"), counted(wanted, "array")),
                 )
                 .help("give a length for each array")),
         }

@@ -347,11 +347,11 @@ impl Check<'_> {
                 )
                 .help("its encoding is to have `#sparse_tensor<slice(…)>` behind its modes"));
         }
-        let mode = op
-            .attribute("dim")
-            .and_then(Attribute::natural)
-            .unwrap_or(u64::MAX);
-        match mode < encoding.n_modes as u64 {
+        let mode = match op.attribute("dim") {
+            Some(Attribute::Integer(mode, _)) => *mode,
+            _ => i128::MAX,
+        };
+        match (0..encoding.n_modes as i128).contains(&mode) {
             true => Ok(()),
             false => Err(self
                 .of_op(
