@@ -8,6 +8,7 @@
 
 mod bits;
 mod functions;
+mod lanes;
 
 use sparsec_base::{ElementType, Kind, Result, Scalar};
 use sparsec_index::Operator;

@@ -144,6 +144,22 @@ pub(crate) fn evaluate<'a>(
     Ok(results)
 }
 
+/// The output among the arguments, if the other one is an implicit zero that adds nothing to it.
+fn unchanged(op: sparsec_mlir::Operation<'_>, args: &[At]) -> Option<At> {
+    let [left, right] = args else { return None };
+    let is_sum = match op.meaning() {
+        "arith.addf" | "arith.addi" | "arith.ori" | "arith.xori" | "complex.add" => true,
+        "arith.subf" | "arith.subi" | "arith.shli" | "arith.shrsi" | "arith.shrui"
+        | "complex.sub" => false,
+        _ => return None,
+    };
+    match (left.output, right.output) {
+        (Some(_), None) if right.is_implicit_zero() => Some(*left),
+        (None, Some(_)) if is_sum && left.is_implicit_zero() => Some(*right),
+        _ => None,
+    }
+}
+
 /// A body at one point.
 struct Evaluation<'m, 'a> {
     machine: &'m Machine<'a>,
@@ -295,6 +311,10 @@ impl Evaluation<'_, '_> {
         let args: Vec<At> = args.collect::<Result<_>>()?;
         if op.meaning() == "scf.if" {
             return self.branch(op, args[0]);
+        }
+        if let Some(output) = unchanged(op, &args) {
+            self.values.insert(result, output);
+            return Ok(());
         }
         let has = |at: &At| at.is_stored.unwrap_or(true);
         let block = |name: &str| op.region(name).block;

@@ -36,6 +36,10 @@ const FAULTS: &[(&str, &str)] = &[
         "the zeros that are not stored are left out of a maximum",
     ),
     (
+        "output-twice.txt",
+        "the sparsifier fails on an output that a reduction uses twice",
+    ),
+    (
         "converted-types.txt",
         "a conversion of types of entries is not lowered by the pipeline",
     ),

@@ -115,21 +115,21 @@ impl<'t> Batches<'t> {
     }
 
     fn rows(&self, level: usize, columns: &[Index<'_>]) -> Rows {
-        let whole = [0..columns[0].len()];
+        let whole = 0..columns[0].len();
         let ranges = self.ranges.get(level + 1);
-        let rows = ranges.map_or(&whole[..], |ranges| ranges).iter();
+        let rows = ranges.map_or(std::slice::from_ref(&whole), |ranges| ranges);
         let row = |at: &Range<usize>| {
             let tuples = at.clone().map(|n| columns.iter().map(move |it| it.get(n)));
             tuples.flatten().collect()
         };
-        rows.map(row).collect()
+        rows.iter().map(row).collect()
     }
 
     /// The places of the values of each batch.
     pub(crate) fn values(&self) -> Vec<Range<usize>> {
         match self.ranges.last() {
             Some(ranges) => ranges.clone(),
-            None => vec![0..self.tensor.vals().len()],
+            None => std::iter::once(0..self.tensor.vals().len()).collect(),
         }
     }
 
