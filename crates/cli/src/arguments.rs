@@ -438,9 +438,9 @@ pub(crate) struct BenchArguments {
     /// What to measure, each of these; all if not given: kernels (beside C written by
     /// hand), latency (from an expression to a first result), io (files and packing beside
     /// the SciPy of the Python that SPARSEC_PYTHON names), networks (products of three tensors
-    /// and more beside C), relations (products through
-    /// descriptors beside C, and operations on descriptors), convert (conversions between
-    /// formats, beside packing and SciPy), or kernels by name: spmv, spmv/band
+    /// and more beside C), relations (products through descriptors beside C, and operations on
+    /// descriptors), convert (conversions between formats, beside packing and SciPy), mlir
+    /// (programs beside the tools of MLIR), or kernels by name: spmv, spmv/band
     pub(crate) names: Vec<String>,
 
     /// Measure kernels on the matrix or tensor of a file in place of generated ones

@@ -379,6 +379,8 @@ impl Lines<'_> {
             )
             .help(if self.is_beyond(&place) {
                 "scale the values, or write `inf` for infinite ones"
+            } else if self.text.bytes()[place.clone()].contains(&b',') {
+                "separate coordinates and values by blanks, not by commas"
             } else {
                 "write a decimal number such as `-1.5e-3`"
             }),
