@@ -26,10 +26,7 @@ use crate::tensors::index;
 
 /// `( 1, 2, 3 )`
 fn list(numbers: Vec<String>) -> String {
-    match numbers.is_empty() {
-        true => "( )".to_owned(),
-        false => format!("( {} )", numbers.join(", ")),
-    }
+    format!("( {} )", numbers.join(", "))
 }
 
 /// Rows in the extents of `batch` levels, as `( ( 1, 2 )( 3, 0 ) )`. Short rows end in zeros.

@@ -399,7 +399,10 @@ impl Printer<'_> {
             }
             // Lists of numbers are `array<…>` since release 16.
             (_, Attribute::Numbers(_, numbers)) if self.spell.dialect.release() < 16 => {
+                // These releases mark open sizes by -1, and open offsets and strides as later ones.
+                let is_size = matches!(name, "static_sizes" | "static_low" | "static_high");
                 let number = |number: &Number| match number {
+                    Number::Integer(crate::parse::OPEN) if is_size => "-1".to_owned(),
                     Number::Integer(value) => value.to_string(),
                     _ => String::new(),
                 };
@@ -421,8 +424,7 @@ impl Printer<'_> {
             .and_then(Attribute::integers)
             .unwrap_or_default();
         let text = |number: &i128| match number {
-            // The mark of a dynamic number differs between releases.
-            -1 | &crate::parse::OPEN => values
+            &crate::parse::OPEN => values
                 .next()
                 .map_or_else(|| number.to_string(), |value| self.value(*value)),
             number => number.to_string(),

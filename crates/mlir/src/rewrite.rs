@@ -21,16 +21,17 @@ use std::collections::HashMap;
 use sparsec_base::{Diagnostic, Result, code};
 
 use crate::attribute::Attribute;
-use crate::definition::{AttributeKind, Definition};
+use crate::definition::Definition;
 use crate::module::{Module, Op, OpData, Origin, Value};
 use crate::release::{Dialect, Releases};
-use crate::types::{Layout, Type};
+use crate::types::Type;
 
 mod arrays;
 mod coordinates;
 mod escapes;
 mod insertions;
 mod interleave;
+mod limits;
 pub(crate) mod names;
 mod sizes;
 mod steps;
@@ -186,109 +187,23 @@ impl Rewrite {
             .help("choose another release"))
     }
 
-    /// Checks the types of an operation that the release knows.
-    fn types(&mut self, op: Op) -> Result<()> {
-        let release = self.dialect.release();
-        if release >= 19 {
-            self.infer_array(op)?;
-        }
-        if self.module.op(op).name() == "tensor.insert"
-            && self.module.op(op).operand_type("dest").encoding().is_some()
-            && release < 18
-        {
-            if release < 16 {
-                let message = format!(
-                    "release {} inserts by an effect, without a result",
-                    self.dialect
-                );
-                return Err(self
-                    .refuse(op, message)
-                    .help("choose release 16 or a later one"));
-            }
-            match release {
-                16 => coordinates::sixteen_of_modes(self, op, find("sparse_tensor.insert", 16))?,
-                _ => coordinates::levels_of_modes(self, op, find("sparse_tensor.insert", 17))?,
-            }
-        }
-        if self.module.op(op).name() == "scf.for"
-            && *self.module.op(op).operand_type("lowerBound") != Type::Index
-            && release < 17
-        {
-            let message = format!("release {} counts loops by `index` alone", self.dialect);
-            return Err(self
-                .refuse(op, message)
-                .help("count by `index`, and cast inside of the loop"));
-        }
-        if self.module.op(op).name() == "sparse_tensor.convert"
-            && self.module.op(op).operand_type("source").element()
-                != self.module.op(op).result_type("dest").element()
-            && release < 17
-        {
-            let message = format!("release {} converts no types of entries", self.dialect);
-            return Err(self
-                .refuse(op, message)
-                .help("choose release 17 or a later one"));
-        }
-        // The verifiers of these releases refuse allocations that calls take or functions give.
-        if self.module.op(op).name() == "bufferization.alloc_tensor"
-            && self
-                .module
-                .op(op)
-                .result_type("result")
-                .encoding()
-                .is_some()
-            && (15..19).contains(&release)
-        {
-            self.load_before_calls(op);
-        }
-        let n_yielded = match self.module.op(op).name() {
-            "sparse_tensor.yield" => self.module.ops[op].operands.len(),
-            _ => 0,
-        };
-        if n_yielded > 1 && release < 19 {
-            let message = format!("release {} yields one value, not {n_yielded}", self.dialect);
-            return Err(self
-                .refuse(op, message)
-                .help("choose release 19 or a later one"));
-        }
-        for value in &self.module.ops[op].results {
-            let is_new = match self.module.ty(*value) {
-                Type::Specifier(_) => release < 16,
-                Type::MemRef(memref) => {
-                    matches!(memref.layout, Some(Layout::Strided { .. })) && release < 16
-                }
-                Type::Space(_) | Type::Iterator(_) => release < 19,
-                _ => false,
-            };
-            if is_new {
-                let message = format!(
-                    "release {} has no type `{}`",
-                    self.dialect,
-                    self.module.spell().ty(self.module.ty(*value))
-                );
-                return Err(self.refuse(op, message).help("choose a later release"));
-            }
-        }
-        Ok(())
-    }
-
     /// Drops `fastmath`, `restrict` and other attributes that the release lacks. They only permit
     /// optimizations.
     fn attributes(&mut self) -> Result<()> {
         let release = self.dialect.release();
         for op in self.module.walk() {
             let definition = self.module.ops[op].definition;
-            let is_known = |name: &str| match definition.attribute(name).map(|spec| spec.kind) {
-                Some(AttributeKind::Dialect("arith.fastmath", _)) => release >= 16,
-                Some(AttributeKind::Dialect("arith.overflow", _)) => release >= 18,
-                Some(AttributeKind::Unit) if definition.name.starts_with("bufferization.to_") => {
-                    release >= 17
+            let is_known = |name: &str, value: &Attribute| match value {
+                Attribute::Dialect(dialect, _) if dialect == "arith.fastmath" => release >= 16,
+                Attribute::Dialect(dialect, _) if dialect == "arith.overflow" => release >= 18,
+                Attribute::Unit if definition.name.starts_with("bufferization.to_") => {
+                    release >= 17 || definition.attribute(name).is_none()
                 }
                 _ => true,
             };
             self.module.ops[op]
                 .attributes
-                .retain(|(name, _)| is_known(name));
+                .retain(|(name, value)| is_known(name, value));
             // Releases from 17 on bufferize such tensors alone, earlier ones all.
             let has_restrict = self.attribute(op, "restrict").is_some();
             if definition.name == "bufferization.to_tensor"

@@ -91,7 +91,12 @@ impl<'t> Batches<'t> {
             false => vec![pos.get(n)],
         };
         if self.ranges.is_empty() {
-            return Some(vec![(0..pos.len()).flat_map(pairs).collect()]);
+            let n = if is_loose {
+                view.end().len()
+            } else {
+                pos.len()
+            };
+            return Some(vec![(0..n).flat_map(pairs).collect()]);
         }
         let rows = self.ranges[level].iter().zip(&self.ranges[level + 1]);
         let rows = rows.map(|(above, own)| {

@@ -21,7 +21,7 @@ use crate::affine::{AffineExpr, AffineOp};
 use crate::attribute::{Attribute, Real};
 use crate::release::Dialect;
 
-use super::blocks::inverse;
+use super::blocks::{Found, inverse};
 use super::{Encoding, Level, LevelExpr};
 
 /// A rule that an encoding breaks.
@@ -82,9 +82,33 @@ pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> 
         };
     }
     if dialect.release() >= 18 {
+        if encoding.levels.is_empty() {
+            let message = "an encoding without levels";
+            let help = "give the tensor a mode, or leave the encoding out";
+            return Err(Fault::new(code::ENCODING_MAP, message, help));
+        }
         check_map(encoding)?;
     }
-    check_order(&encoding.levels)
+    check_order(&encoding.levels)?;
+    if dialect.release() == 18 {
+        return check_singletons(&encoding.levels);
+    }
+    Ok(())
+}
+
+/// Release 18 has singletons last.
+fn check_singletons(levels: &[Level]) -> Result<(), Fault> {
+    let is_singleton = |level: &Level| level.kind == LevelKind::Singleton;
+    let after = |at: &usize| is_singleton(&levels[at - 1]) && !is_singleton(&levels[*at]);
+    match (1..levels.len()).find(after) {
+        None => Ok(()),
+        Some(at) => Err(Fault::new(
+            code::ENCODING_LEVEL,
+            "another level below a singleton",
+            "write singletons last",
+        )
+        .at(at)),
+    }
 }
 
 fn check_properties(level: &Level) -> Result<(), Fault> {
@@ -117,7 +141,26 @@ fn check_map(encoding: &Encoding) -> Result<(), Fault> {
         let help = "give each mode a level";
         return Err(Fault::new(code::ENCODING_MAP, message, help));
     }
-    if inverse(encoding).is_some() || encoding.n_symbols > 0 {
+    let found = inverse(encoding);
+    let is_upside_down = |found: &Found| match found {
+        Found::Block {
+            quotient,
+            remainder,
+            ..
+        } => quotient > remainder,
+        Found::At(_) => false,
+    };
+    if found.iter().flatten().any(is_upside_down) {
+        return Err(Fault::new(
+            code::ENCODING_MAP,
+            format!(
+                "a level of places in blocks above that of the blocks: {}",
+                encoding.expressions()
+            ),
+            "write `d floordiv c` above `d mod c`; `--dialect sparsec` takes other maps",
+        ));
+    }
+    if found.is_some() || encoding.n_symbols > 0 {
         return Ok(());
     }
     let message = format!(

@@ -232,20 +232,9 @@ impl Parser {
                 "write a number",
             ),
             Type::Float(float) if literal.is_float => {
+                // As in MLIR, a number beyond the range is infinite.
                 let value: f64 = literal.text.parse().unwrap_or(f64::INFINITY);
-                if !value.is_finite() {
-                    return refuse(
-                        format!("no `f64` holds {}", literal.text),
-                        "write infinity as bits: 0x7FF0000000000000",
-                    );
-                }
                 let value = rounded(if literal.is_negative { -value } else { value }, *float);
-                if !value.0.is_finite() {
-                    return refuse(
-                        format!("no `{}` holds {}", float.name(), literal.text),
-                        "use a wider type",
-                    );
-                }
                 Ok(Number::Float(value))
             }
             // Hexadecimal digits are the bits of a float.

@@ -205,6 +205,7 @@ impl Parser {
             }
             AttributeKind::Symbol => Attribute::Symbol(self.symbol_path()?),
             AttributeKind::Dialect(name, _) => Attribute::Dialect(name.to_owned(), self.body()?),
+            AttributeKind::Encoding => Attribute::Encoding(self.encoding_attribute()?),
             AttributeKind::Numbers => {
                 self.cursor.expect("[")?;
                 let numbers = self.list("]", |parser| {

@@ -9,6 +9,7 @@ use crate::attribute::{Attribute, Dictionary};
 use crate::definition::{Definition, Trait};
 use crate::lex::Kind;
 use crate::module::{Op, Value};
+use crate::types::Type;
 
 use super::Parser;
 use super::pending::{Pending, Use};
@@ -155,6 +156,7 @@ impl Parser {
                 self.define(name, value, group.span)?;
                 // The first of several results is also known without its number.
                 if group.count > 1 && n == 0 {
+                    self.not_yet_defined(&group.name, group.span)?;
                     self.alias(&group.name, value);
                 }
             }
@@ -164,23 +166,28 @@ impl Parser {
 
     /// Binds a name to a value, up to the end of the region.
     pub(super) fn define(&mut self, name: String, value: Value, span: Span) -> Result<()> {
-        if let Some(known) = self.scopes.find(&name) {
-            let place = self.module.values[known].span;
-            return Err(self
-                .fault(
-                    code::DEFINED_TWICE,
-                    format!("`%{name}` is defined twice"),
-                    span,
-                    "defined again",
-                )
-                .also(self.source(), place, "defined here")
-                .help("give one of them another name"));
-        }
+        self.not_yet_defined(&name, span)?;
         let data = &mut self.module.values[value];
         data.name = name.clone();
         data.span = span;
         self.alias(&name, value);
         Ok(())
+    }
+
+    fn not_yet_defined(&self, name: &str, span: Span) -> Result<()> {
+        let Some(known) = self.scopes.find(name) else {
+            return Ok(());
+        };
+        let place = self.module.values[known].span;
+        Err(self
+            .fault(
+                code::DEFINED_TWICE,
+                format!("`%{name}` is defined twice"),
+                span,
+                "defined again",
+            )
+            .also(self.source(), place, "defined here")
+            .help("give one of them another name"))
     }
 
     fn alias(&mut self, name: &str, value: Value) {
@@ -311,17 +318,22 @@ impl Parser {
         });
         let mut first_error = None;
         for definition in &candidates {
-            match self.grouped(definition, &operands, &types, &attributes, inside) {
-                Ok(mut pending) => {
-                    // The name of a structured operation replaces its region.
-                    if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
-                        pending.regions = regions;
-                    }
-                    self.order_arguments(&pending)?;
-                    return self.make(pending);
+            let narrowed = self.narrowed.len();
+            let grouped = self.grouped(definition, &operands, &types, &attributes, inside);
+            let made = grouped.and_then(|mut pending| {
+                // The name of a structured operation replaces its region.
+                if !(definition.has(Trait::Structured) && definition.regions.is_empty()) {
+                    pending.regions = regions.clone();
                 }
+                self.values_fit(&pending)?;
+                self.order_arguments(&pending)?;
+                self.make(pending)
+            });
+            match made {
+                Ok(op) => return Ok(op),
                 Err(error) => first_error = first_error.or(Some(error)),
             }
+            self.narrowed.truncate(narrowed);
         }
         Err(first_error.expect("there is a candidate"))
     }
@@ -359,6 +371,46 @@ impl Parser {
             true => Err(self.other_release(all[0].releases, name, span)),
             false => Ok(first),
         }
+    }
+
+    /// Definitions of `assemble` and its kin differ in the order of their groups, which the values
+    /// tell: they have the type of the tensor's entries.
+    fn values_fit(&self, pending: &Pending) -> Result<()> {
+        let definition = pending.definition;
+        let words = ["assemble", "pack", "disassemble", "unpack"];
+        let word = definition.name.strip_prefix("sparse_tensor.");
+        if !word.is_some_and(|word| words.contains(&word)) {
+            return Ok(());
+        }
+        let groups = definition.operands.iter().zip(&pending.operand_types);
+        let given = groups.filter(|(group, _)| group.name.ends_with("values"));
+        let values = given
+            .filter_map(|(_, types)| types.as_ref()?.first())
+            .next();
+        let of_tensor = |types: &Vec<Option<Vec<Type>>>| {
+            let types = types.iter().flatten().flatten();
+            types
+                .into_iter()
+                .find(|ty| ty.encoding().is_some())
+                .cloned()
+        };
+        let tensor = of_tensor(&pending.operand_types).or(of_tensor(&pending.result_types));
+        let (Some(values), Some(tensor)) = (values, tensor) else {
+            return Ok(());
+        };
+        if values.element() == tensor.element() {
+            return Ok(());
+        }
+        let spell = self.module.spell();
+        let (found, wanted) = (spell.ty(values.element()), spell.ty(tensor.element()));
+        Err(self
+            .fault(
+                code::BUFFER_TYPE,
+                format!("values are `{wanted}`, not `{found}`"),
+                pending.span,
+                "of this operation",
+            )
+            .help(format!("give values of type `{wanted}`")))
     }
 
     fn unknown_operation(&self, name: &str, span: Span) -> Diagnostic {

@@ -15,6 +15,7 @@ use crate::release::Releases;
 use crate::types::{TensorType, Type};
 
 use super::Parser;
+use super::form::OPEN;
 use super::operation::counted;
 
 /// The use of a value by its name.
@@ -149,6 +150,26 @@ impl Pending {
     }
 }
 
+/// Marks numbers that operands give by [`OPEN`]. Releases up to 15 mark sizes by -1.
+fn mark_open_numbers(pending: &mut Pending) {
+    let groups = pending.definition.operands.iter().zip(&pending.operands);
+    for (group, operands) in groups {
+        let name = format!("static_{}", group.name);
+        for (known, value) in &mut pending.attributes {
+            let Some(numbers) = value.integers().filter(|_| *known == name) else {
+                continue;
+            };
+            let n_marked = |mark: i128| numbers.iter().filter(|n| **n == mark).count();
+            if n_marked(-1) == 0 || n_marked(-1) + n_marked(OPEN) != operands.len() {
+                continue;
+            }
+            let marked = |n: i128| Number::Integer(if n == -1 { OPEN } else { n });
+            let numbers = numbers.iter().copied().map(marked).collect();
+            *value = Attribute::Numbers(Type::integer(64), numbers);
+        }
+    }
+}
+
 /// The type of the components of a complex type; other types themselves.
 pub(crate) fn part_of(ty: &Type) -> Type {
     match ty {
@@ -234,6 +255,7 @@ impl Parser {
             self.check_count(group, n_results, "result", &pending)?;
             result_groups.push(n_results);
         }
+        mark_open_numbers(&mut pending);
         let attributes = self.normal_attributes(&mut pending)?;
         self.check_regions(&pending)?;
         let op = self.module.ops.push(OpData {
@@ -378,11 +400,15 @@ impl Parser {
             let value = match (spec.map(|spec| spec.kind), value) {
                 (Some(AttributeKind::Word(words)), value) => {
                     let word = match &value {
-                        Attribute::Integer(n, _) => usize::try_from(*n)
-                            .ok()
-                            .and_then(|n| words.words.get(n).copied()),
-                        Attribute::Dialect(_, body) => {
-                            words.word(body.rsplit(' ').next().unwrap_or_default())
+                        Attribute::Integer(n, ty) if *ty == Type::integer(64) => {
+                            usize::try_from(*n)
+                                .ok()
+                                .and_then(|n| words.words.get(n).copied())
+                        }
+                        Attribute::Dialect(dialect, body) => {
+                            let own = words.prefix.filter(|(name, _)| name == dialect);
+                            own.and_then(|(_, before)| body.strip_prefix(before))
+                                .and_then(|word| words.word(word))
                         }
                         Attribute::Word(word) => words.word(word),
                         Attribute::Text(text) => words.word(text),

@@ -235,6 +235,13 @@ impl Parser {
     /// Reads an attribute that has to be an encoding.
     pub(super) fn encoding_attribute(&mut self) -> Result<Arc<Encoding>> {
         let start = self.cursor.peek().span;
+        // MLIR leaves the name out inside of its own types, unless an alias stands there.
+        if self.cursor.at("<") {
+            return match self.encoding()? {
+                Attribute::Encoding(encoding) => Ok(encoding),
+                _ => Err(self.cursor.unexpected("an encoding")),
+            };
+        }
         match self.attribute()? {
             Attribute::Encoding(encoding) => Ok(encoding),
             _ => Err(self

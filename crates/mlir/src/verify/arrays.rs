@@ -14,6 +14,7 @@
 
 use sparsec_base::{Result, code};
 
+use crate::attribute::Attribute;
 use crate::encoding::arrays::of_width;
 use crate::encoding::{Encoding, Level};
 use crate::module::{Operation, Value};
@@ -118,10 +119,10 @@ impl Check<'_> {
             .any(|group| group.name == "dim");
         match has_operand {
             true => self.constant_of(op.operand("dim")),
-            false => {
-                let attribute = op.attribute("level").or(op.attribute("dimension"))?;
-                attribute.natural().map(i128::from)
-            }
+            false => match op.attribute("level").or(op.attribute("dimension"))? {
+                Attribute::Integer(level, _) => Some(*level),
+                _ => None,
+            },
         }
     }
 
@@ -178,7 +179,7 @@ impl Check<'_> {
         let Some((_, encoding)) = self.tensor(op.operand_type("tensor")) else {
             return Ok(());
         };
-        if encoding.coo_start().is_none() {
+        if encoding.tuples_start().is_none() {
             let message = "a tensor without a list of coordinates";
             return Err(self
                 .fault(
@@ -391,6 +392,12 @@ impl Check<'_> {
         }
         self.tuples_fit(op, encoding, levels)?;
         let ty = op.operand_type(values);
+        if ty.shape().is_none() {
+            let message = format!("values are no array of `{}`", self.text(ty));
+            return Err(self
+                .of_op(op, code::BAD_ASSEMBLY, message)
+                .help("give an array of known order"));
+        }
         match ty.element() == element {
             true => Ok(()),
             false => {

@@ -150,9 +150,9 @@ impl Check<'_> {
         arguments.push(ty.element().clone());
         arguments.extend(carried.iter().cloned());
         if let Some(Attribute::Map(order)) = op.attribute("order")
-            && order
-                .permutation()
-                .is_none_or(|order| order.len() != shape.len())
+            && order.permutation().is_none_or(|order| {
+                order.len() != ty.encoding().map_or(shape.len(), |it| it.n_levels())
+            })
         {
             return Err(self
                 .of_op(

@@ -15,7 +15,7 @@ pub(super) fn numbers(op: Operation<'_>, name: &str) -> Vec<Option<u64>> {
         return Vec::new();
     };
     let number = |number: &Number| match number {
-        Number::Integer(n) if *n != OPEN && *n != -1 => u64::try_from(*n).ok(),
+        Number::Integer(n) if *n != OPEN => u64::try_from(*n).ok(),
         _ => None,
     };
     list.iter().map(number).collect()

@@ -21,7 +21,17 @@ impl Check<'_> {
             "tensor.empty" => self.open_extents(op, op.operands("dynamicSizes").len(), "result"),
             "linalg.init_tensor" => {
                 let order = op.result_type("result").shape().unwrap_or_default().len();
-                self.list_fits(op, "sizes", "static_sizes", order)
+                self.list_fits(op, "sizes", "static_sizes", order)?;
+                let sizes = super::extents::numbers(op, "static_sizes");
+                match op.result_type("result").shape() {
+                    Some(shape) if shape != sizes => {
+                        let message = "a tensor of other extents than the sizes say";
+                        Err(self
+                            .of_op(op, code::SHAPE_MISMATCH, message)
+                            .help("write the same extents in the type, `?` for those of values"))
+                    }
+                    _ => Ok(()),
+                }
             }
             "tensor.splat" => self.open_extents(op, op.data().operands.len() - 1, "aggregate"),
             "tensor.generate" => self.generate(op),
@@ -346,8 +356,7 @@ impl Check<'_> {
         let Some(Attribute::Numbers(_, list)) = op.attribute(numbers) else {
             return Ok(());
         };
-        let is_open =
-            |number: &&Number| matches!(number, Number::Integer(n) if *n == OPEN || *n == -1);
+        let is_open = |number: &&Number| **number == Number::Integer(OPEN);
         let n_open = list.iter().filter(is_open).count();
         let n = op.operands(values).len();
         if list.len() == order && n_open == n {

@@ -66,6 +66,17 @@ impl Check<'_> {
         let ty = op.result_type("result");
         let order = ty.shape().unwrap_or_default().len();
         let n = op.operands("sizes").len();
+        let sizes = op.operands("sizes").iter();
+        let extents = sizes.zip(ty.shape().unwrap_or_default());
+        for (mode, (size, extent)) in extents.enumerate() {
+            let Some(extent) = extent else { continue };
+            if self.constant_of(*size) != Some(i128::from(extent)) {
+                let message = format!("mode {mode} has extent {extent} and a size that may differ");
+                return Err(self
+                    .of_op(op, code::SHAPE_MISMATCH, message)
+                    .help(format!("give it the constant {extent}, or write `?`")));
+            }
+        }
         match n == order {
             true => Ok(()),
             false => Err(self
@@ -98,6 +109,16 @@ impl Check<'_> {
             return Err(self
                 .of_op(op, code::TYPES_DIFFER, message)
                 .help("convert between real numbers, or between tensors of one type of entries"));
+        }
+        if is != becomes && self.is_before(17) {
+            let (is, becomes) = (self.text(is), self.text(becomes));
+            return Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    format!("a conversion of `{is}` to `{becomes}`"),
+                )
+                .help("releases up to 16 keep the type of the entries"));
         }
         if to.encoding().is_some_and(|it| it.is_slice()) {
             return Err(self

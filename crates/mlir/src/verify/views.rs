@@ -124,7 +124,7 @@ impl Check<'_> {
                 return Vec::new();
             };
             let number = |number: &Number| match number {
-                Number::Integer(n) if *n != OPEN && *n != -1 => i64::try_from(*n).ok(),
+                Number::Integer(n) if *n != OPEN => i64::try_from(*n).ok(),
                 _ => None,
             };
             list.iter().map(number).collect()

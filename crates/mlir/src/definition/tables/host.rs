@@ -5,7 +5,7 @@ builtin.module {sym_name: text?, sym_visibility: text?} [bodyRegion] +isolated +
   custom(Module)
 builtin.func ..14 {sym_name: text, type: function, sym_visibility: text?} [body] +isolated +dialect(std)
   custom(Function)
-builtin.unrealized_conversion_cast (inputs: any*) -> (outputs: any*)
+builtin.unrealized_conversion_cast 14.. (inputs: any*) -> (outputs: any*)
   ( ^$inputs `:` type($inputs) )? `to` type($outputs) attr-dict
 
 func.func 15.. {sym_name: text, function_type: function, sym_visibility: text?, arg_attrs: array?, res_attrs: array?} [body] +isolated +dialect(func)

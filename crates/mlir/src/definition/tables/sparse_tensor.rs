@@ -65,7 +65,7 @@ sparse_tensor.values (tensor: sparse) -> (result: memref)
 sparse_tensor.number_of_entries 16.. (tensor: sparse) -> (result: index)
   $tensor attr-dict `:` type($tensor)
 sparse_tensor.lvl 18.. (source: sparse, index: index) -> (result: index)
-  $source `,` $index attr-dict `:` type($source)
+  attr-dict $source `,` $index `:` type($source)
 sparse_tensor.slice.offset 17.. (slice: sparse) -> (offset: index) {dim: index}
   $slice `at` $dim attr-dict `:` type($slice)
 sparse_tensor.slice.stride 17.. (slice: sparse) -> (stride: index) {dim: index}
@@ -84,11 +84,11 @@ sparse_tensor.insert 17..18 (value: element(tensor), tensor: sparse, indices: in
   $value `into` $tensor `[` $indices `]` attr-dict `:` type($tensor)
 sparse_tensor.load 14.. (tensor: sparse) -> (result: same(tensor)) {hasInserts: unit?}
   $tensor ( `hasInserts` ^$hasInserts )? attr-dict `:` type($tensor)
-sparse_tensor.expand 14..15 (tensor: sparse) -> (values: buffer, filled: buffer, added: buffer, count: any)
+sparse_tensor.expand 14..15 (tensor: sparse) -> (values: buffer, filled: buffer, added: buffer, count: index)
   $tensor attr-dict `:` type($tensor) `to` type($values) `,` type($filled) `,` type($added) `,` type($count)
 sparse_tensor.expand 16.. (tensor: sparse) -> (values: buffer, filled: buffer, added: buffer, count: index)
   $tensor attr-dict `:` type($tensor) `to` type($values) `,` type($filled) `,` type($added)
-sparse_tensor.compress 14..15 (tensor: sparse, indices: buffer, values: buffer, filled: buffer, added: buffer, count: any)
+sparse_tensor.compress 14..15 (tensor: sparse, indices: buffer, values: buffer, filled: buffer, added: buffer, count: index)
   $tensor `,` $indices `,` $values `,` $filled `,` $added `,` $count attr-dict `:` type($tensor) `,` type($indices) `,` type($values) `,` type($filled) `,` type($added) `,` type($count)
 sparse_tensor.compress 16.. (values: buffer, filled: buffer, added: buffer, count: index, tensor: sparse, lvlCoords: index*) -> (result: same(tensor))
   $values `,` $filled `,` $added `,` $count `into` $tensor `[` $lvlCoords `]` attr-dict `:` type($values) `,` type($filled) `,` type($added) `,` type($tensor)

@@ -1,0 +1,178 @@
+//! Forms and types that a release lacks, although it knows the operation.
+
+use sparsec_base::Result;
+
+use crate::attribute::Attribute;
+use crate::module::Op;
+use crate::types::{Layout, Type};
+
+use super::{Rewrite, coordinates, find};
+
+impl Rewrite {
+    /// Checks the types of an operation that the release knows.
+    pub(super) fn types(&mut self, op: Op) -> Result<()> {
+        let release = self.dialect.release();
+        if release >= 19 {
+            self.infer_array(op)?;
+        }
+        self.drop_size_hint(op);
+        if let Some((what, help)) = self.form_lacks(op) {
+            let message = format!("release {} has no {what}", self.dialect);
+            return Err(self.refuse(op, message).help(help));
+        }
+        if self.module.op(op).name() == "tensor.insert"
+            && self.module.op(op).operand_type("dest").encoding().is_some()
+            && release < 18
+        {
+            if release < 16 {
+                let message = format!(
+                    "release {} inserts by an effect, without a result",
+                    self.dialect
+                );
+                return Err(self
+                    .refuse(op, message)
+                    .help("choose release 16 or a later one"));
+            }
+            match release {
+                16 => coordinates::sixteen_of_modes(self, op, find("sparse_tensor.insert", 16))?,
+                _ => coordinates::levels_of_modes(self, op, find("sparse_tensor.insert", 17))?,
+            }
+        }
+        if self.module.op(op).name() == "scf.for"
+            && *self.module.op(op).operand_type("lowerBound") != Type::Index
+            && release < 17
+        {
+            let message = format!("release {} counts loops by `index` alone", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("count by `index`, and cast inside of the loop"));
+        }
+        if self.module.op(op).name() == "sparse_tensor.convert"
+            && self.module.op(op).operand_type("source").element()
+                != self.module.op(op).result_type("dest").element()
+            && release < 17
+        {
+            let message = format!("release {} converts no types of entries", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("choose release 17 or a later one"));
+        }
+        // The verifiers of these releases refuse allocations that calls take or functions give.
+        if self.module.op(op).name() == "bufferization.alloc_tensor"
+            && self
+                .module
+                .op(op)
+                .result_type("result")
+                .encoding()
+                .is_some()
+            && (15..19).contains(&release)
+        {
+            self.load_before_calls(op);
+        }
+        let n_yielded = match self.module.op(op).name() {
+            "sparse_tensor.yield" => self.module.ops[op].operands.len(),
+            _ => 0,
+        };
+        if n_yielded > 1 && release < 19 {
+            let message = format!("release {} yields one value, not {n_yielded}", self.dialect);
+            return Err(self
+                .refuse(op, message)
+                .help("choose release 19 or a later one"));
+        }
+        let regions = self.module.ops[op].regions.iter();
+        let blocks = regions.filter_map(|region| self.module.regions[*region].block);
+        let arguments = blocks.flat_map(|block| &self.module.blocks[block].arguments);
+        for value in self.module.ops[op].results.iter().chain(arguments) {
+            let is_new = match self.module.ty(*value) {
+                Type::Specifier(_) => release < 16,
+                Type::MemRef(memref) => {
+                    matches!(memref.layout, Some(Layout::Strided { .. })) && release < 16
+                }
+                Type::Space(_) | Type::Iterator(_) => release < 19,
+                Type::Vector(vector) => vector.shape.is_empty() && release < 14,
+                _ => false,
+            };
+            if is_new {
+                let message = format!(
+                    "release {} has no type `{}`",
+                    self.dialect,
+                    self.module.spell().ty(self.module.ty(*value))
+                );
+                return Err(self.refuse(op, message).help("choose a later release"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Leaves out a hint of a size, which release 15 does not take.
+    fn drop_size_hint(&mut self, op: Op) {
+        let operation = self.module.op(op);
+        let is_old = self.dialect.release() < 16;
+        if !is_old || operation.name() != "bufferization.alloc_tensor" {
+            return;
+        }
+        if let [_] = operation.operands("size_hint") {
+            let data = &mut self.module.ops[op];
+            data.operands.pop();
+            data.operand_spans.pop();
+            data.operand_groups[2] = 0;
+        }
+    }
+
+    /// A form of an operation that the release lacks, with the way out.
+    fn form_lacks(&self, op: Op) -> Option<(&'static str, &'static str)> {
+        let release = self.dialect.release();
+        let op = self.module.op(op);
+        let order = |ty: &Type| ty.shape().map_or(0, |shape| shape.len());
+        match op.meaning() {
+            "sparse_tensor.foreach" if op.attribute("order").is_some() => {
+                let is_stored = op.operand_type("tensor").encoding().is_some();
+                let since = if is_stored { 18 } else { 17 };
+                let lacks = (
+                    "order of the modes of `foreach` here",
+                    "leave `order` out, and convert the tensor before",
+                );
+                (release < since).then_some(lacks)
+            }
+            "bufferization.alloc_tensor" if op.attribute("memory_space").is_some() => {
+                (release < 16).then_some(("memory space of tensors", "leave `memory_space` out"))
+            }
+            "sparse_tensor.storage_specifier.init" if !op.operands("source").is_empty() => {
+                (release < 17).then_some(("specifier made of another", "set the sizes one by one"))
+            }
+            "vector.print" if op.attribute("punctuation").is_some() => {
+                (release < 17).then_some(("punctuation of `vector.print`", "leave it out"))
+            }
+            "tensor.collapse_shape" if op.operand_type("src").encoding().is_some() => {
+                (release < 15).then_some((
+                    "reshape of sparse tensors",
+                    "convert the tensor to a dense one before",
+                ))
+            }
+            "tensor.expand_shape" if self.has_open_group(op) => (release < 19).then_some((
+                "two open extents of one mode",
+                "write one of the extents in the type",
+            )),
+            "tensor.from_elements" if order(op.result_type("result")) != 1 => (release < 14)
+                .then_some((
+                    "`from_elements` but of one mode",
+                    "make a tensor of one mode, and expand it",
+                )),
+            _ => None,
+        }
+    }
+
+    /// Whether two extents of the result that one mode becomes are open.
+    fn has_open_group(&self, op: crate::module::Operation<'_>) -> bool {
+        let shape = op.result_type("result").shape().unwrap_or_default();
+        let Some(Attribute::Array(groups)) = op.attribute("reassociation") else {
+            return false;
+        };
+        let open = |group: &Attribute| {
+            let modes = group.integers().unwrap_or_default().into_iter();
+            let is_open = |mode: &i128| shape.get(*mode as usize).is_some_and(Option::is_none);
+            modes.filter(is_open).count() > 1
+        };
+        groups.iter().any(open)
+    }
+}
