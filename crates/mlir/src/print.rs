@@ -347,6 +347,14 @@ impl Printer<'_> {
             (AttributeKind::Integer(_), Attribute::Integer(value, _)) => value.to_string(),
             (AttributeKind::Dialect(..), Attribute::Dialect(_, body)) => format!("<{body}>"),
             (AttributeKind::Symbol, Attribute::Symbol(path)) => symbol(path),
+            // Behind its name, MLIR would take a colon for the type of the attribute.
+            (AttributeKind::Encoding, value) => {
+                let text = self.spell.attribute(value);
+                match text.strip_prefix("#sparse_tensor.encoding") {
+                    Some(keys) => format!(" {keys}"),
+                    None => text,
+                }
+            }
             (AttributeKind::Numbers, value) => {
                 let numbers = value.integers().unwrap_or_default();
                 let texts: Vec<String> = numbers.iter().map(ToString::to_string).collect();

@@ -9,7 +9,6 @@ use crate::attribute::{Attribute, Dictionary};
 use crate::definition::{Definition, Trait};
 use crate::lex::Kind;
 use crate::module::{Op, Value};
-use crate::types::Type;
 
 use super::Parser;
 use super::pending::{Pending, Use};
@@ -371,46 +370,6 @@ impl Parser {
             true => Err(self.other_release(all[0].releases, name, span)),
             false => Ok(first),
         }
-    }
-
-    /// Definitions of `assemble` and its kin differ in the order of their groups, which the values
-    /// tell: they have the type of the tensor's entries.
-    fn values_fit(&self, pending: &Pending) -> Result<()> {
-        let definition = pending.definition;
-        let words = ["assemble", "pack", "disassemble", "unpack"];
-        let word = definition.name.strip_prefix("sparse_tensor.");
-        if !word.is_some_and(|word| words.contains(&word)) {
-            return Ok(());
-        }
-        let groups = definition.operands.iter().zip(&pending.operand_types);
-        let given = groups.filter(|(group, _)| group.name.ends_with("values"));
-        let values = given
-            .filter_map(|(_, types)| types.as_ref()?.first())
-            .next();
-        let of_tensor = |types: &Vec<Option<Vec<Type>>>| {
-            let types = types.iter().flatten().flatten();
-            types
-                .into_iter()
-                .find(|ty| ty.encoding().is_some())
-                .cloned()
-        };
-        let tensor = of_tensor(&pending.operand_types).or(of_tensor(&pending.result_types));
-        let (Some(values), Some(tensor)) = (values, tensor) else {
-            return Ok(());
-        };
-        if values.element() == tensor.element() {
-            return Ok(());
-        }
-        let spell = self.module.spell();
-        let (found, wanted) = (spell.ty(values.element()), spell.ty(tensor.element()));
-        Err(self
-            .fault(
-                code::BUFFER_TYPE,
-                format!("values are `{wanted}`, not `{found}`"),
-                pending.span,
-                "of this operation",
-            )
-            .help(format!("give values of type `{wanted}`")))
     }
 
     fn unknown_operation(&self, name: &str, span: Span) -> Diagnostic {

@@ -149,6 +149,15 @@ impl Check<'_> {
         let mut arguments = vec![Type::Index; shape.len()];
         arguments.push(ty.element().clone());
         arguments.extend(carried.iter().cloned());
+        if op.attribute("order").is_some() && self.is_before(17) {
+            return Err(self
+                .of_op(
+                    op,
+                    code::BAD_ATTRIBUTE,
+                    "a loop of release 16 with an order",
+                )
+                .help("leave `order` out: releases from 17 on have it"));
+        }
         if let Some(Attribute::Map(order)) = op.attribute("order")
             && order.permutation().is_none_or(|order| {
                 order.len() != ty.encoding().map_or(shape.len(), |it| it.n_levels())
