@@ -8,7 +8,7 @@
 //! 3. Regions have the right blocks, arguments and terminators (`regions.rs`).
 //! 4. Symbols name functions, and calls fit their types (`symbols.rs`).
 //! 5. Shapes, levels and arrays fit: for `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
-//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`shapes.rs`).
+//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`elements.rs`, `shapes.rs`).
 //!
 //! An operation of all releases follows the rules of release 19.
 
@@ -21,6 +21,7 @@ use crate::types::Type;
 mod arrays;
 mod bodies;
 mod buffers;
+mod elements;
 mod extents;
 mod linalg;
 mod operands;
@@ -60,7 +61,10 @@ impl Module {
                 "sparse_tensor" => check.sparse(op, word)?,
                 // Two operations have other names today, and one makes a tensor.
                 "linalg" if !word.contains("tensor") => check.linalg(op, word)?,
-                _ => check.shapes(op)?,
+                _ => {
+                    check.same_types(op)?;
+                    check.shapes(op)?;
+                }
             }
         }
         Ok(())

@@ -15,16 +15,17 @@ use super::Check;
 impl Check<'_> {
     /// Rule 5 for `linalg`.
     pub(super) fn linalg(&self, op: Operation<'_>, word: &str) -> Result<()> {
-        if word == "init_tensor" {
-            return self.shapes(op);
-        }
         if word == "index" {
             return self.dimension(op);
         }
         if !op.data().definition.has(Trait::Structured) {
             return Ok(());
         }
+        self.one_memory(op)?;
         self.outputs(op)?;
+        if word == "broadcast" {
+            return self.broadcast(op);
+        }
         if word == "transpose" {
             self.permutation(op)?;
         }
@@ -61,6 +62,50 @@ impl Check<'_> {
         Err(self
             .of_op(op, code::TYPES_DIFFER, message)
             .help("give a result of the type of each output that is a tensor"))
+    }
+
+    /// Checks that operands are tensors or memrefs, not both.
+    fn one_memory(&self, op: Operation<'_>) -> Result<()> {
+        let types = || op.data().operands.iter().map(|it| self.module.ty(*it));
+        let has_tensors = types().any(|ty| matches!(ty, Type::Tensor(_)));
+        let has_memrefs = types().any(|ty| matches!(ty, Type::MemRef(_)));
+        match has_tensors && has_memrefs {
+            false => Ok(()),
+            true => Err(self
+                .of_op(op, code::OPERAND_TYPE, "tensors beside memrefs")
+                .help("make tensors of the memrefs: `bufferization.to_tensor`")),
+        }
+    }
+
+    /// Checks that the input has the modes of the output that `dimensions` leaves.
+    fn broadcast(&self, op: Operation<'_>) -> Result<()> {
+        let (inputs, outputs) = (op.operand_types("inputs"), op.operand_types("outputs"));
+        let shapes = inputs.first().zip(outputs.first());
+        let shapes = shapes.and_then(|(from, to)| from.shape().zip(to.shape()));
+        let added = op.attribute("dimensions").and_then(Attribute::integers);
+        let (Some((from, to)), Some(added)) = (shapes, added) else {
+            return Ok(());
+        };
+        let bad = |message: String, help: &str| {
+            Err(self
+                .of_op(op, code::SHAPE_MISMATCH, message)
+                .help(help.to_owned()))
+        };
+        let is_mode = |mode: &i128| (0..to.len() as i128).contains(mode);
+        if let Some(mode) = added.iter().find(|mode| !is_mode(mode)) {
+            let message = format!("mode {mode} of an output of order {}", to.len());
+            return bad(message, "modes are counted from 0");
+        }
+        let kept = (0..to.len()).filter(|mode| !added.contains(&(*mode as i128)));
+        let kept: Vec<Option<u64>> = kept.map(|mode| to[mode]).collect();
+        match kept == from {
+            true => Ok(()),
+            false => bad(
+                "an input of other extents than the modes of the output that are not added"
+                    .to_owned(),
+                "give `dimensions` the modes of the output that the input lacks",
+            ),
+        }
     }
 
     fn generic(&self, op: Operation<'_>) -> Result<()> {

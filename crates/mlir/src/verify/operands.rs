@@ -100,7 +100,7 @@ impl Check<'_> {
     }
 
     /// The type of the first value of a group.
-    fn type_of_group(&self, op: Operation<'_>, name: &str) -> Option<Type> {
+    pub(super) fn type_of_group(&self, op: Operation<'_>, name: &str) -> Option<Type> {
         let definition = op.data().definition;
         let values = match definition.operands.iter().any(|group| group.name == name) {
             true => op.operands(name),
