@@ -113,14 +113,14 @@ class Program:
         return {name: _shards.without_rule(tensor) for name, tensor in self.tensors.items()}
 
     @cached_property
-    def estimated(self) -> tuple[float, Sequence[int], str]:
-        """How many entries the result is estimated to have, its shape, and its format."""
-        return _sparsec.estimated(*self.call)
+    def estimated(self) -> tuple[float, Sequence[int], str, Any]:
+        """How many entries the result is estimated to have, its shape, format and fill."""
+        return _sparsec.estimated(*self.call, {})
 
     @property
     def part_format(self) -> str:
         """The format of the results of shards: that of the whole, but for its rules."""
-        _, shape, format = self.estimated
+        _, shape, format, _ = self.estimated
         return _default(len(shape)) if _shards.has_rule(format) else format
 
     def settled(self, made: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ class Sharding:
         Raises
         ------
         InputError
-            For a variable that cannot be cut (``E0311``), and for bounds that do not cover its
+            For a variable that cannot be cut (``E1101``), and for bounds that do not cover its
             extent (``E0413``).
         """
         if not cuts:
@@ -259,7 +259,7 @@ class Plan:
         Raises
         ------
         InputError
-            For a line that is no command (``E0361``).
+            For a line that is no command (``E1102``).
 
         Examples
         --------
@@ -275,7 +275,7 @@ class Plan:
             found = re.fullmatch(r"shard\(\s*(\w+)\s*((?:,\s*\d+\s*)+)\)", line)
             if not found:
                 message = f"line {number} of a plan of shards is no command: {line!r}"
-                raise failure("E0361", message, "write `shard(VARIABLE, 0, BOUND, ..., EXTENT)`")
+                raise failure("E1102", message, "write `shard(VARIABLE, 0, BOUND, ..., EXTENT)`")
             if found[1] in (name for name, _ in cuts):
                 message = f"two commands shard `{found[1]}`"
                 raise failure("E0003", message, "give all bounds in one command")
@@ -288,7 +288,7 @@ class _Estimate:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        entries, shape, format = program.estimated
+        entries, shape, format, _ = program.estimated
         dtype = _sparsec.typed(program.text, list(program.operands), list(program.extents))
         # NumPy does not know this one.
         itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize

@@ -192,7 +192,7 @@ def _plan(program: _blocks.Program, memory: int | str | None, shards: str | None
             raise failure("E0003", message, "give one of them")
         return _blocks.Plan.parse(shards)
     if memory is None:
-        raise failure("E0314", "a plan of shards needs the bytes of a shard", 'give `memory="2GB"`')
+        raise failure("E1103", "a plan of shards needs the bytes of a shard", 'give `memory="2GB"`')
     return _blocks.planned(program, _blocks.bytes_of(memory))
 
 

@@ -1,7 +1,7 @@
 """The compiled part: stored tensors and kernels. Arguments were checked by the Python part."""
 
 import os
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -83,8 +83,12 @@ def sharded(
     text: str, operands: _Operands, formats: _Formats, extents: _Extents, vars: Sequence[str]
 ) -> tuple[str, list[tuple[str, str, list[int | None]]], list[int | None], str | None]: ...
 def estimated(
-    text: str, operands: _Operands, formats: _Formats, extents: _Extents
-) -> tuple[float, list[int], str]: ...
+    text: str,
+    operands: _Operands,
+    formats: _Formats,
+    extents: _Extents,
+    described: Mapping[str, tuple[Sequence[int], int]],
+) -> tuple[float, list[int], str, bool | int | float | complex]: ...
 def typed(text: str, operands: _Operands, extents: _Extents) -> str: ...
 def einsum_text(text: str, orders: Sequence[int]) -> str: ...
 def read(path: str, format: str | None, dtype: str | None) -> Stored: ...

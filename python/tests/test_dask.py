@@ -19,6 +19,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 import sparsec.dask  # noqa: E402
+from sparsec.dask import _programs  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -136,9 +137,9 @@ def test_chunks_pickle_out_of_band():
 def test_mismatched_chunks_are_named():
     A = matrix((4, 4))
     parts = {
-        "E0403 float32": A.astype(np.float32),
-        "E0403 csc": A.convert("csc"),
-        "E0203 (4, 3)": matrix((4, 3)),
+        "E1104 float32": A.astype(np.float32),
+        "E1104 csc": A.convert("csc"),
+        "E1104 (4, 3)": matrix((4, 3)),
     }
     for words, other in parts.items():
         code, word = words.split(maxsplit=1)
@@ -167,7 +168,7 @@ def test_programs_have_the_bits_of_one_process(client, text, plan):
     alone = sparsec.evaluate(text, operands, shards=plan)
     same(sparsec.dask.evaluate(text, operands, shards=plan, client=client), alone)
     with dask.config.set(scheduler="threads"):
-        tasks = sparsec.dask._Tasks(
+        tasks = _programs.Tasks(
             sparsec._blocks.Program(text, *sparsec._compute._call(operands, None, None, {})),
             sparsec._blocks.Plan.parse(plan),
         )
@@ -201,7 +202,7 @@ def test_tasks_differ_by_extents(client):
         for n in (2, 5)
     ]
     keys = [
-        sparsec.dask._Tasks(it, sparsec._blocks.Plan(())).pieces[0].key for it in program
+        _programs.Tasks(it, sparsec._blocks.Plan(())).pieces[0].key for it in program
     ]
     assert keys[0] != keys[1]
 
@@ -273,10 +274,10 @@ def test_other_versions_are_refused(client, monkeypatch):
         def version():
             return "0.0.1"
 
-    monkeypatch.setattr(sparsec.dask, "_sparsec", Other())
+    monkeypatch.setattr(_programs, "_sparsec", Other())
     with pytest.raises(sparsec.InputError) as error:
         sparsec.dask.evaluate("s = A(i,j)", A=matrix((4, 4)), client=client)
-    assert error.value.code == "E0021"
+    assert error.value.code == "E1106"
     assert "client has sparsec 0.0.1" in str(error.value) and f"has sparsec {own}" in str(error.value)
 
 

@@ -14,6 +14,7 @@
 //! | `E08..` | computations and their transformations        | `computations` |
 //! | `E09..` | contraction networks, their trees and plans | `networks`  |
 //! | `E10..` | MLIR text and the encodings in it             | `mlir`      |
+//! | `E11..` | shards, and the clusters that compute them    | `shards`    |
 //!
 //! A code never changes its meaning and is never used again.
 
@@ -29,6 +30,7 @@ mod mlir;
 mod networks;
 mod notation;
 mod relations;
+mod shards;
 mod syntax;
 
 pub use call::*;
@@ -41,6 +43,7 @@ pub use mlir::*;
 pub use networks::*;
 pub use notation::*;
 pub use relations::*;
+pub use shards::*;
 pub use syntax::*;
 
 /// The code of a diagnostic, such as `E0203`.
@@ -96,6 +99,7 @@ pub fn all() -> impl Iterator<Item = &'static Explanation> {
         computations::LIST,
         networks::LIST,
         mlir::LIST,
+        shards::LIST,
     ]
     .into_iter()
     .flatten()

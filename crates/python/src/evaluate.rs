@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use pyo3::prelude::*;
 use sparsec::internals::Notation;
 use sparsec::internals::notation::Einsum;
-use sparsec::{Binding, Diagnostic, Kernel, Program, Session, Source, Stage, code};
+use sparsec::{Binding, Described, Diagnostic, Kernel, Program, Session, Source, Stage, code};
 
 use crate::element;
 use crate::error::OrRaise;
@@ -210,23 +210,38 @@ pub(crate) fn sharded(
     Ok((made.program, operands, made.modes, made.combination))
 }
 
-/// How many entries the last result is estimated to have, its shape, and how it is stored.
+/// How many entries the last result is estimated to have, its shape, how it is stored, and its
+/// fill.
+///
+/// Operands that are `described`, by their extents and entries, are elsewhere: of these `operands`
+/// has tensors of the same format, type and fill, whose entries and extents do not matter.
 #[pyfunction]
-pub(crate) fn estimated(
-    py: Python<'_>,
+pub(crate) fn estimated<'py>(
+    py: Python<'py>,
     text: String,
-    operands: Vec<(String, Bound<'_, Stored>)>,
+    operands: Vec<(String, Bound<'py, Stored>)>,
     formats: Vec<(String, String)>,
     extents: Vec<(String, u64)>,
-) -> PyResult<(f64, Vec<u64>, String)> {
+    described: BTreeMap<String, (Vec<u64>, u64)>,
+) -> PyResult<(f64, Vec<u64>, String, Bound<'py, PyAny>)> {
     let call = Call {
         text,
         operands,
         formats,
         extents,
     };
-    let result = call.run(py, |binding| binding.estimated())?;
-    Ok((result.entries, result.extents, result.format.to_string()))
+    let kernel = call.kernel(&State::get()).or_raise(py)?;
+    let known = call.operands.iter().map(|(name, stored)| {
+        Ok(match described.get(name) {
+            Some((extents, n_stored)) => (name.as_str(), Described::counts(extents, *n_stored)),
+            None => (name.as_str(), Described::Tensor(stored.get().tensor(py)?)),
+        })
+    });
+    let known: Vec<_> = known.collect::<PyResult<_>>()?;
+    let result = kernel.estimated(&known).or_raise(py)?;
+    let fill = element::to_python(py, result.fill)?;
+    let format = result.format.to_string();
+    Ok((result.entries, result.extents, format, fill))
 }
 
 /// A stage between the program and its kernel, as text.

@@ -247,14 +247,6 @@ impl<'a> Binding<'a> {
         Ok((prepared, results))
     }
 
-    /// Checks the operands against the kernel, once.
-    ///
-    /// # Errors
-    /// As [`Binding::evaluate`].
-    pub(crate) fn check(&self) -> Result<()> {
-        self.on_threads(|| self.prepare()).map(drop)
-    }
-
     fn prepare(&self) -> Result<&Prepared<'a>> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);

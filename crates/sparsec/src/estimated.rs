@@ -3,11 +3,15 @@
 //! Plans of shards ask for it: whether a result fits into memory, and how many bytes a part of it
 //! takes.
 
-use sparsec_base::Result;
+use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, Widths};
+use sparsec_index::TensorRole;
+use sparsec_tensor::Tensor;
 
-use crate::binding::Binding;
 use crate::compile::compile_for;
+use crate::kernel::Kernel;
+use crate::ready::missing;
+use crate::request::Operands;
 
 /// The estimated entries and bytes of a result.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,26 +23,66 @@ pub struct Estimated {
     pub extents: Vec<u64>,
     /// How they are stored.
     pub format: Format,
+    /// The value of entries that are not stored.
+    pub fill: Scalar,
 }
 
-impl Binding<'_> {
-    /// Estimates the result of the last statement from the entries of the bound operands. No kernel
+/// What is known of an operand of an estimate.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Described<'a> {
+    /// The tensor.
+    Tensor(&'a Tensor),
+    /// A tensor that is elsewhere, of the format, type and fill that the kernel is planned for.
+    Counts {
+        /// How far each mode runs.
+        extents: Vec<u64>,
+        /// How many entries it stores.
+        n_stored: u64,
+    },
+}
+
+impl Kernel {
+    /// Estimates the result of the last statement from the entries of the operands. No kernel
     /// runs.
     ///
     /// ```
-    /// use sparsec::{Program, Tensor};
+    /// use sparsec::{Described, Program, Tensor};
     /// let a = Tensor::builder("csr", &[2, 3])?.push([0, 0], 1.0).push([1, 2], 2.0).build()?;
-    /// let double = Program::parse("B(i,j) = 2 * A(i,j)")?.plan()?;
-    /// let result = double.bind("A", &a)?.estimated()?;
+    /// let double = Program::parse("B(i,j) = 2 * A(i,j)")?.format("A", "csr")?.plan()?;
+    /// let result = double.estimated(&[("A", Described::Tensor(&a))])?;
     /// assert_eq!((result.entries, result.extents), (2.0, vec![2, 3]));
+    ///
+    /// let elsewhere = Described::counts(&[2000, 3000], 50);
+    /// let result = double.estimated(&[("A", elsewhere)])?;
+    /// assert_eq!((result.entries, result.extents), (50.0, vec![2000, 3000]));
     /// # Ok::<(), sparsec::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Binding::evaluate`].
-    pub fn estimated(&self) -> Result<Estimated> {
-        self.check()?;
-        let compiled = compile_for(self.kernel.planned().request(), &self.named(), None)?;
+    /// As [`Binding::evaluate`](crate::Binding::evaluate), for what is wrong before a kernel runs.
+    pub fn estimated(&self, operands: &[(&str, Described<'_>)]) -> Result<Estimated> {
+        for (_, data) in self.resolved().tensors.iter() {
+            let is_given = operands.iter().any(|(name, _)| *name == data.source_name());
+            if data.role == TensorRole::Input && !is_given {
+                return Err(missing(self.resolved(), data));
+            }
+        }
+        let mut request = self.planned().request().clone();
+        let mut bound = Operands::new();
+        for (name, described) in operands {
+            match described {
+                Described::Tensor(tensor) => {
+                    bound.insert(*name, *tensor);
+                }
+                Described::Counts { extents, n_stored } => {
+                    let spec = request.tensor(name);
+                    spec.extents = Some(extents.clone());
+                    spec.n_stored = Some(*n_stored);
+                }
+            }
+        }
+        let compiled = compile_for(&request, &bound, None)?;
         let (statements, program) = (compiled.statements(), compiled.program());
         let (Some(planned), Some(last)) = (statements.last(), program.statements.last()) else {
             unreachable!("a program that was planned has a statement");
@@ -53,6 +97,17 @@ impl Binding<'_> {
             entries: planned.plan.account.entries,
             extents: named.map(Option::unwrap_or_default).collect(),
             format: format.clone().with_widths(Widths::default()),
+            fill: program.tensors[last.lhs.tensor].fill,
         })
+    }
+}
+
+impl Described<'_> {
+    /// A tensor that is elsewhere, of these extents and so many stored entries.
+    pub fn counts(extents: &[u64], n_stored: u64) -> Self {
+        Self::Counts {
+            extents: extents.to_vec(),
+            n_stored,
+        }
     }
 }

@@ -425,7 +425,7 @@ impl Kernel {
         &self.planned
     }
 
-    fn resolved(&self) -> &Resolved {
+    pub(crate) fn resolved(&self) -> &Resolved {
         self.planned.base.resolved()
     }
 }

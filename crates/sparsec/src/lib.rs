@@ -205,7 +205,7 @@ pub use binding::{Assembled, Binding};
 #[doc(hidden)]
 pub use einsum::__check_einsum;
 pub use einsum::einsum;
-pub use estimated::Estimated;
+pub use estimated::{Described, Estimated};
 pub use evaluate::evaluate;
 pub use kernel::Kernel;
 pub use options::{Backend, Options};

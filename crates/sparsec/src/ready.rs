@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, Result, code};
-use sparsec_index::TensorRole;
+use sparsec_index::{Program, TensorData, TensorRole};
 use sparsec_tensor::Tensor;
 
 use crate::compiled::Compiled;
@@ -47,6 +47,15 @@ pub(crate) fn check(
     Ok(bytes)
 }
 
+/// The fault of an operand that nobody gave.
+pub(crate) fn missing(program: &Program, data: &TensorData) -> Diagnostic {
+    let name = data.source_name();
+    let message = format!("there is no tensor for `{name}`");
+    Diagnostic::new(code::MISSING_INPUT, message)
+        .at(&program.source, data.span, "read here")
+        .help(format!("give `{name}` its data"))
+}
+
 impl<'a> Ready<'a> {
     /// Puts every operand into the format that kernels read, for a run that takes so many `bytes`
     /// at least.
@@ -66,12 +75,7 @@ impl<'a> Ready<'a> {
             }
             let name = data.source_name();
             let Some(&tensor) = given.get(name) else {
-                return Err(Diagnostic::new(
-                    code::MISSING_INPUT,
-                    format!("there is no tensor for `{name}`"),
-                )
-                .at(&compiled.program.source, data.span, "read here")
-                .help(format!("give `{name}` its data")));
+                return Err(missing(&compiled.program, data));
             };
             let format = compiled.formats.of(id);
             let tensor = if widths::is_stored_as(tensor, format) {

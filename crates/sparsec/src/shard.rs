@@ -76,7 +76,7 @@ impl Program {
     /// ```
     ///
     /// # Errors
-    /// `E0311` for a variable that cannot be cut, with the reason and its place; for none.
+    /// `E1101` for a variable that cannot be cut, with the reason and its place; for none.
     pub fn sharded(&self, vars: &[&str]) -> Result<Sharding> {
         Cutting::of(&self.resolved()?, vars)
     }
@@ -152,13 +152,13 @@ impl<'a> Cutting<'a> {
         };
         let Some(last) = program.statements.last() else {
             return Err(
-                Diagnostic::new(code::ILLEGAL_COMMAND, "a program of no statements")
+                Diagnostic::new(code::NOT_SHARDABLE, "a program of no statements")
                     .help("write one"),
             );
         };
         if names.is_empty() {
             return Err(
-                Diagnostic::new(code::ILLEGAL_COMMAND, "shards by no index variable")
+                Diagnostic::new(code::NOT_SHARDABLE, "shards by no index variable")
                     .help("name one or more, or run the program as it is"),
             );
         }
@@ -223,7 +223,7 @@ impl<'a> Cutting<'a> {
             "shards by `{}`: the program changes a part of `{name}`",
             self.names.join("`, `")
         );
-        Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
+        Err(Diagnostic::new(code::NOT_SHARDABLE, message)
             .at(
                 &self.program.source,
                 statement.span,
@@ -310,7 +310,7 @@ impl<'a> Cutting<'a> {
             Some(access) => {
                 let name = self.program.tensors[access.tensor].source_name();
                 let message = format!("`{name}` is read whole and cut, or cut in two ways");
-                Err(Diagnostic::new(code::ILLEGAL_COMMAND, message)
+                Err(Diagnostic::new(code::NOT_SHARDABLE, message)
                     .at(
                         &self.program.source,
                         access.span,
@@ -365,16 +365,13 @@ impl<'a> Cutting<'a> {
 
     fn fault(&self, statement: &Statement, number: usize, why: &str) -> Diagnostic {
         let name = self.names.get(number).copied().unwrap_or("?");
-        Diagnostic::new(
-            code::ILLEGAL_COMMAND,
-            format!("shards by `{name}`: it {why}"),
-        )
-        .at(
-            &self.program.source,
-            statement.span,
-            "this statement is not cut so",
-        )
-        .help("cut by another index variable, or let the plan choose one")
+        Diagnostic::new(code::NOT_SHARDABLE, format!("shards by `{name}`: it {why}"))
+            .at(
+                &self.program.source,
+                statement.span,
+                "this statement is not cut so",
+            )
+            .help("cut by another index variable, or let the plan choose one")
     }
 }
 

@@ -1,0 +1,54 @@
+//! `E11..`: shards of tensors and programs, and the clusters that compute them.
+
+use super::codes;
+
+codes! {
+    NOT_SHARDABLE = "E1101", "an index variable by which a program is not cut into shards",
+    "A shard computes the last statement for a range of an index variable. The variable is on the left, or
+of a sum (or `max`, …) around all of the right side, and each access has it as a plain index. A variable
+that is a number, or part of an index such as `i + 1`, would need entries of other shards.
+
+    y(i) = b(i) + A(i,j) * x(j)        by `i`, and not by `j`: each shard would add `b(i)`
+    y(i) = x(i + 1) * i                by none
+
+Cut by another variable, let the plan choose one, or compute a part by a call of its own.";
+    SHARD_PLAN = "E1102", "a plan of shards that cannot be read",
+    "A plan of shards has one command for each variable that is cut, with all bounds from 0 to the extent.
+`#` begins a comment.
+
+    shard(i, 0, 120, 433, 1000)        three shards of rows
+    shard(i, 120, 433)                 does not say where the first one begins
+
+Take the plan as `explain` printed it.";
+    SHARD_MEMORY = "E1103", "a plan of shards without the bytes of a shard",
+    "How many shards there are follows from the bytes that one may take, and from nothing else.
+
+    sparsec.explain(\"y(i) = A(i,j) * x(j)\", stage=\"shards\", memory=\"2GB\", A=A, x=x)
+
+Give `memory`.";
+    PARTS_MISMATCH = "E1104", "parts of a tensor that do not fit together",
+    "Chunks of an array and files of a folder that are parts of one tensor have one order, one type and
+one format, and equal extents in all modes but the one along which they lie side by side.
+
+    part-0.mtx   1000 x 50
+    part-1.mtx   1000 x 60       rows below those of part 0 have 50 columns, too
+
+The message names the part. Convert it, or leave it out.";
+    FILE_CHANGED = "E1105", "a file that changed while a computation read it",
+    "An array of files is made of their headers, and tasks read the files later: once, or again if a
+worker ends. A file of another size or time of writing than at first may hold another tensor, so the
+result would mix two states.
+
+    x = sparsec.dask.read(\"parts/*.mtx\")
+    ...                                          parts/1.mtx is written again
+    x.sum().compute()
+
+Call `read` again when files are complete.";
+    VERSIONS_DIFFER = "E1106", "different versions of sparsec on a client and a worker",
+    "Plans are made by the client and followed by workers. Another version might choose another order of
+sums, so that results would have other bits.
+
+    pip install sparsec==VERSION       on the client and on each worker
+
+Install one version everywhere.";
+}

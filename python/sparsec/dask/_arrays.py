@@ -1,0 +1,212 @@
+"""Dask arrays whose chunks are tensors."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.array import dispatch
+from dask.base import normalize_token
+from dask.sizeof import sizeof
+
+from .. import _shards
+from .._array_api.entries import is_dense
+from .._array_api.linear import tensordot
+from .._array_api.manipulation import concat
+from .._asarray import asarray
+from .._compute import einsum
+from .._errors import failure
+from .._tensor import Tensor
+
+#: Bytes of a shard by default, as of Dask's chunks.
+SHARD = 128 * 2**20
+
+
+def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Tensor:
+    """Chunks as one. Names what does not fit."""
+    tensors = [asarray(x) for x in arrays]
+    order = tensors[0].ndim
+    for number, x in enumerate(tensors[1:], 1):
+        if x.ndim != order:
+            message = f"chunk {number} has shape {x.shape}, and chunk 0 has shape {tensors[0].shape}"
+            raise failure("E1104", message, "give chunks of one order")
+        if x.dtype != tensors[0].dtype:
+            message = f"chunk {number} stores {x.dtype}, and chunk 0 stores {tensors[0].dtype}"
+            raise failure("E1104", message, "convert the chunks to one type: `array.astype(...)`")
+    formats = list(dict.fromkeys(x.format for x in tensors if not _is_empty(x)))
+    if len(formats) > 1:
+        message = f"chunks are stored as {' and '.join(formats)}"
+        help = 'convert them to one format: `sparsec.dask.from_dask(array, format="csr")`'
+        raise failure("E1104", message, help)
+    mode = axis % order
+    shape, offsets, end = list(tensors[0].shape), [], 0
+    for number, x in enumerate(tensors):
+        others = [extent for at, extent in enumerate(x.shape) if at != mode]
+        if others != [extent for at, extent in enumerate(shape) if at != mode]:
+            message = f"chunk {number} has shape {x.shape}, and chunk 0 has shape {tensors[0].shape}"
+            raise failure("E1104", message, f"give chunks that differ along axis {mode} only")
+        offsets.append([end if at == mode else 0 for at in range(order)])
+        end += x.shape[mode]
+    shape[mode] = end
+    if all(map(is_dense, tensors)):
+        return concat(tensors, axis=mode)
+    return _shards.join(tensors, offsets, shape, formats[0] if formats else None)
+
+
+def _is_empty(x: Tensor) -> bool:
+    return 0 in x.shape
+
+
+def _einsum(equation: str, *operands: Any, dtype: Any = None, **options: Any) -> Tensor:
+    made = einsum(equation, *operands)
+    return made if dtype is None else made.astype(dtype)
+
+
+def _numel(x: Tensor, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    """How many entries a chunk has along axes: a dense array."""
+    modes = range(x.ndim) if axis is None else np.atleast_1d(axis) % x.ndim
+    n = int(np.prod([x.shape[mode] for mode in modes], dtype=object))
+    kept = [1 if mode in modes else extent for mode, extent in enumerate(x.shape)]
+    if not keepdims:
+        kept = [extent for mode, extent in enumerate(x.shape) if mode not in modes]
+    return np.full(kept, n, dtype=options.get("dtype") or np.float64)
+
+
+def _register() -> None:
+    dispatch.concatenate_lookup.register(Tensor, _concatenate)
+    dispatch.tensordot_lookup.register(Tensor, lambda a, b, axes: tensordot(a, b, axes=axes))
+    dispatch.einsum_lookup.register(Tensor, _einsum)
+    dispatch.numel_lookup.register(Tensor, _numel)
+    dispatch.take_lookup.register(Tensor, _take)
+    dispatch.divide_lookup.register(Tensor, _divided)
+    # So that operators of Dask's arrays take tensors beside them.
+    da.register_chunk_type(Tensor)
+
+    @sizeof.register(Tensor)
+    def size(x: Tensor) -> int:
+        return x.nbytes
+
+    @normalize_token.register(Tensor)
+    def token(x: Tensor) -> Any:
+        arrays = [normalize_token(array) for array in x.buffers.values()]
+        return "sparsec.Tensor", x.format, x.shape, str(x.dtype), str(x.fill_value), arrays
+
+
+def _take(x: Tensor, indices: Any, axis: int = 0) -> Any:
+    key: list[Any] = [slice(None)] * x.ndim
+    key[axis] = np.asarray(indices)
+    return x[tuple(key)]
+
+
+def _divided(a: Any, b: Any, dtype: Any = None) -> Tensor:
+    made = asarray(a) / asarray(b)
+    return made if dtype is None else made.astype(dtype)
+
+
+_register()
+
+
+def chunk_of(x: Any, format: str | None, dtype: Any) -> Tensor:
+    return asarray(x, format, dtype=dtype)
+
+
+def meta_of(order: int, dtype: Any, format: str | None) -> Tensor:
+    """A tensor of no entries, by which Dask knows what chunks are."""
+    nothing = np.zeros((0,) * order, dtype=dtype)
+    return asarray(nothing) if format is None else asarray(nothing, format)
+
+
+def from_dask(array: Any, format: str | None = None) -> Any:
+    """A Dask array whose chunks are tensors, of one with chunks of NumPy, SciPy or PyData.
+
+    Parameters
+    ----------
+    array : dask.array.Array
+    format : str, optional
+        How chunks are stored; by default as `asarray` stores them.
+
+    Returns
+    -------
+    dask.array.Array
+
+    Examples
+    --------
+    >>> import dask.array as da, numpy as np, sparsec.dask
+    >>> x = sparsec.dask.from_dask(da.from_array(np.eye(4), chunks=2), format="csr")
+    >>> (x @ x).compute().format
+    'csr'
+    """
+    meta = meta_of(array.ndim, array.dtype, format)
+    return array.map_blocks(chunk_of, format, array.dtype, dtype=array.dtype, meta=meta)
+
+
+def from_delayed(value: Any, shape: Sequence[int], dtype: Any, format: str | None = None) -> Any:
+    """A Dask array of one chunk, a tensor that a delayed value gives.
+
+    Parameters
+    ----------
+    value : dask.delayed.Delayed
+        What `asarray` takes.
+    shape : sequence of int
+    dtype : dtype
+    format : str, optional
+        How the chunk is stored.
+
+    Returns
+    -------
+    dask.array.Array
+
+    Examples
+    --------
+    >>> import dask, numpy as np, sparsec.dask
+    >>> x = sparsec.dask.from_delayed(dask.delayed(np.eye)(3), (3, 3), float, format="csr")
+    >>> x.compute().nnz
+    3
+    """
+    dtype = np.dtype(dtype)
+    chunk = dask.delayed(chunk_of)(value, format, dtype)
+    return da.from_delayed(chunk, tuple(shape), meta=meta_of(len(shape), dtype, format))
+
+
+def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
+    """A Dask array of a tensor, in shards balanced by stored entries.
+
+    Parameters
+    ----------
+    tensor : Tensor or anything that `asarray` takes
+    by : int or str, or sequence of these
+        The mode that is cut, by number or letter; several for blocks.
+    n : int, or sequence of int, optional
+        How many shards there are at most along each. By default as many as 128 MiB each ask for.
+
+    Returns
+    -------
+    dask.array.Array
+        Its chunks have the format of the tensor, and unequal extents.
+
+    Examples
+    --------
+    >>> import sparsec, sparsec.dask
+    >>> A = sparsec.from_coo([[0, 0, 0, 5, 6], [0, 1, 2, 0, 0]], 1.0, shape=(100, 3))
+    >>> sparsec.dask.shard(A, by="i", n=2).chunks
+    ((1, 99), (3,))
+    """
+    made = _shards.without_rule(asarray(tensor))
+    modes = list(by) if isinstance(by, (tuple, list)) else [by]
+    if n is None:
+        n = -(-made.nbytes // SHARD) or 1
+    counts = list(n) if isinstance(n, (tuple, list)) else [n] * len(modes)
+    if len(counts) != len(modes):
+        raise failure("E0402", f"{len(counts)} numbers for {len(modes)} modes", "give one for each")
+    bounds = [(0, extent) for extent in made.shape]
+    for one, count in zip(modes, counts):
+        bounds[_shards.mode_of(made, one)] = _shards.bounds(made, one, count)
+    chunks = tuple(tuple(int(size) for size in np.diff(at)) for at in bounds)
+    name = f"sparsec-shard-{dask.base.tokenize(made, bounds)}"
+    graph = {}
+    for place in np.ndindex(*(len(sizes) for sizes in chunks)):
+        ranges = [(at[number], at[number + 1]) for at, number in zip(bounds, place)]
+        graph[(name, *place)] = _shards.take(made, ranges)
+    return da.Array(graph, name, chunks, meta=meta_of(made.ndim, made.dtype, made.format))
