@@ -49,6 +49,9 @@ _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 #: The most shards along one variable, and in all: each costs a launch and a place in a graph.
 _MOST_RANGES = 2**16
+#: How many processes get an operand that all shards read, as plans count. The real number is no
+#: matter of a plan, which has the same shards on any cluster.
+_PLACES = 16
 
 Cut = tuple[str, tuple[int, ...]]
 Stored = Sequence[tuple[str, _sparsec.Stored]]
@@ -87,6 +90,25 @@ def text_of_bytes(n: float) -> str:
     raise AssertionError("the last unit takes any number")
 
 
+class Local:
+    """An operand in this process, as plans of shards see it."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.shape = tensor.shape
+        self.nbytes = tensor.nbytes
+        #: The mode of the outermost level: a range of it is a run of memory.
+        self.outermost = _outermost(tensor)
+        self._tensor = tensor
+
+    def weigh(self, weights: _shards.Weights, mode: int) -> None:
+        """Adds how its bytes lie along a mode."""
+        weights.add(self._tensor, mode)
+
+    def bounds(self, mode: int) -> tuple[int, ...] | None:
+        """Where it is cut already."""
+        return None
+
+
 @dataclass(frozen=True)
 class Program:
     """A call of `evaluate`, as the compiled part takes it."""
@@ -95,6 +117,9 @@ class Program:
     operands: Stored
     formats: Sequence[tuple[str, str]] = ()
     extents: Sequence[tuple[str, int]] = ()
+    #: Operands whose parts are in other processes: as `Local`, with `n_stored`. Of these,
+    #: `operands` has tensors of the same format, type and fill, without entries.
+    elsewhere: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def call(self) -> tuple[str, Stored, Sequence[tuple[str, str]], Sequence[tuple[str, int]]]:
@@ -106,6 +131,17 @@ class Program:
         """The operands by name."""
         return {name: Tensor._of(stored) for name, stored in self.operands}
 
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of operands by name."""
+        here = {name: it.shape for name, it in self.tensors.items()}
+        return {**here, **{name: it.shape for name, it in self.elsewhere.items()}}
+
+    @cached_property
+    def sources(self) -> dict[str, Any]:
+        """What parts are taken of, by name."""
+        here = {name: Local(it) for name, it in self.sliceable.items() if name not in self.elsewhere}
+        return {**here, **self.elsewhere}
 
     @cached_property
     def sliceable(self) -> dict[str, Tensor]:
@@ -115,7 +151,8 @@ class Program:
     @cached_property
     def estimated(self) -> tuple[float, Sequence[int], str, Any]:
         """How many entries the result is estimated to have, its shape, format and fill."""
-        return _sparsec.estimated(*self.call, {})
+        described = {name: (list(it.shape), it.n_stored) for name, it in self.elsewhere.items()}
+        return _sparsec.estimated(*self.call, described)
 
     @property
     def part_format(self) -> str:
@@ -170,7 +207,8 @@ class Sharding:
         """
         if not cuts:
             # Not a program written anew: one that cannot be cut can still be run.
-            whole = [Operand(name, name, (None,) * it.ndim) for name, it in program.tensors.items()]
+            shapes = program.shapes.items()
+            whole = [Operand(name, name, (None,) * len(shape)) for name, shape in shapes]
             return Sharding((), program.text, tuple(whole), (), None)
         names = [name for name, _ in cuts]
         text, operands, modes, combination = _sparsec.sharded(*program.call, names)
@@ -181,21 +219,12 @@ class Sharding:
             tuple(modes),
             combination,
         )
-        tensors = program.tensors
+        shapes = program.shapes
         for operand in made.operands:
-            for number, extent in zip(operand.cut, tensors[operand.of].shape):
+            for number, extent in zip(operand.cut, shapes[operand.of]):
                 if number is not None:
                     _check_bounds(*cuts[number], extent, operand.of)
         return made
-
-    def extents(self, tensors: Mapping[str, Tensor]) -> list[int]:
-        """How far each cut variable runs."""
-        found = [0] * len(self.cuts)
-        for operand in self.operands:
-            for number, extent in zip(operand.cut, tensors[operand.of].shape):
-                if number is not None:
-                    found[number] = extent
-        return found
 
     def shards(self) -> list[tuple[tuple[int, int], ...]]:
         """The ranges of the cut variables of every shard, those of the last variable first."""
@@ -294,12 +323,9 @@ class _Estimate:
         itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
         #: The bytes of the whole result.
         self.result = _bytes_of_result(entries, shape, format, itemsize)
+        self.sources = program.sources
         self._weights: dict[tuple[tuple[str, int], ...], _shards.Weights] = {}
-
-    @property
-    def tensors(self) -> dict[str, Tensor]:
-        """What slices are taken of."""
-        return self.program.sliceable
+        self._shardings: dict[tuple[str, ...], Sharding] = {}
 
     def weights(self, sharding: Sharding, number: int) -> _shards.Weights:
         """How the operands that a variable cuts are spread along it."""
@@ -313,23 +339,49 @@ class _Estimate:
         )
         key = tuple(modes)
         if key not in self._weights:
-            extents = {self.tensors[name].shape[mode] for name, mode in modes}
+            extents = {self.sources[name].shape[mode] for name, mode in modes}
             weights = _shards.Weights(min(extents))
             for name, mode in modes:
-                weights.add(self.tensors[name], mode)
+                self.sources[name].weigh(weights, mode)
             self._weights[key] = weights
         return self._weights[key]
 
-    def cut(self, names: Sequence[str], n: int) -> tuple[tuple[Cut, ...], float, float]:
-        """Bounds of about ``n`` shards by these variables, the bytes of the largest shard, and
-        the bytes that all shards move."""
-        whole = tuple((name, (0, 0)) for name in names)
-        text, operands, modes, combination = _sparsec.sharded(*self.program.call, list(names))
-        made = [Operand(name, of, tuple(cut)) for name, of, cut in operands]
-        sharding = Sharding(whole, text, tuple(made), tuple(modes), combination)
+    def sharding(self, names: Sequence[str]) -> Sharding:
+        """How operands are cut by these variables, wherever the bounds are."""
+        if tuple(names) not in self._shardings:
+            whole = tuple((name, (0, 0)) for name in names)
+            text, operands, modes, combination = _sparsec.sharded(*self.program.call, list(names))
+            made = tuple(Operand(name, of, tuple(cut)) for name, of, cut in operands)
+            self._shardings[tuple(names)] = Sharding(whole, text, made, tuple(modes), combination)
+        return self._shardings[tuple(names)]
+
+    def bounds(self, names: Sequence[str], n: int) -> tuple[Cut, ...]:
+        """Bounds of about ``n`` shards by these variables."""
+        sharding = self.sharding(names)
         each = ceil(n ** (1 / len(names)))
         weights = [self.weights(sharding, number) for number in range(len(names))]
-        bounds = [one.bounds(each) for one in weights]
+        return tuple((name, one.bounds(each)) for name, one in zip(names, weights))
+
+    def kept(self, names: Sequence[str]) -> tuple[Cut, ...] | None:
+        """The bounds that operands are cut at already, those of the largest ones, if they are cut
+        by each of these variables."""
+        found: dict[int, tuple[float, tuple[int, ...]]] = {}
+        for operand in self.sharding(names).operands:
+            source = self.sources[operand.of]
+            for mode, number in enumerate(operand.cut):
+                at = None if number is None else source.bounds(mode)
+                if number is not None and at is not None and len(at) > 2:
+                    found[number] = max(found.get(number, (-1.0, ())), (source.nbytes, at))
+        if len(found) < len(names):
+            return None
+        return tuple((name, found[number][1]) for number, name in enumerate(names))
+
+    def cost(self, cuts: Sequence[Cut], sent: bool) -> tuple[float, float]:
+        """The bytes of the largest shard, and the bytes that all shards move: in this process, or
+        between processes if operands are `sent`."""
+        names, bounds = [name for name, _ in cuts], [at for _, at in cuts]
+        sharding = self.sharding(names)
+        weights = [self.weights(sharding, number) for number in range(len(names))]
         # The largest share of a range of each variable, and how many ranges there are.
         shares = [
             float(np.max(one.within(at))) / one.total if one.total else 1 / (len(at) - 1)
@@ -338,24 +390,38 @@ class _Estimate:
         counts = [len(at) - 1 for at in bounds]
         n_shards = int(np.prod(counts, dtype=object))
         slices = moved = 0.0
-        for operand in made:
-            tensor = self.tensors[operand.of]
+        for operand in sharding.operands:
+            source = self.sources[operand.of]
             numbers = {number for number in operand.cut if number is not None}
-            if not numbers:
-                continue
-            slices += tensor.nbytes * float(np.prod([shares[number] for number in numbers]))
             n_own = int(np.prod([counts[number] for number in numbers], dtype=object))
-            is_run = len(numbers) == 1 and operand.cut[_outermost(tensor)] is not None
-            moved += tensor.nbytes * (n_shards / n_own if is_run else n_shards)
+            if numbers:
+                slices += source.nbytes * float(np.prod([shares[number] for number in numbers]))
+            if sent:
+                moved += source.nbytes * _places(source, operand, bounds, n_shards // n_own)
+            elif numbers:
+                is_run = len(numbers) == 1 and operand.cut[source.outermost] is not None
+                moved += source.nbytes * (n_shards / n_own if is_run else n_shards)
         piece, n_reduced = self.result, 1
-        for mode, share, count in zip(modes, shares, counts):
+        for mode, share, count in zip(sharding.modes, shares, counts):
             if mode is None:
                 n_reduced *= count
             else:
                 piece *= share
         held = 1 if n_reduced == 1 else 2 + ceil(log2(n_reduced))
-        moved += self.result * (1 + 3 * (n_reduced - 1))
-        return tuple(zip(names, bounds)), slices + held * piece, moved
+        # A process that combines two results gets one of them; in memory, both are read, too.
+        moved += self.result * (n_reduced if sent else 1 + 3 * (n_reduced - 1))
+        return slices + held * piece, moved
+
+
+def _places(
+    source: Any, operand: Operand, bounds: Sequence[tuple[int, ...]], n_readers: int
+) -> int:
+    """How often an operand is sent, if each part has so many shards that read it. Parts that lie
+    somewhere as they are wanted are not sent there."""
+    modes = enumerate(zip(operand.cut, source.shape))
+    wanted = [(mode, (0, end) if at is None else bounds[at]) for mode, (at, end) in modes]
+    is_kept = all(source.bounds(mode) == at for mode, at in wanted)
+    return min(n_readers, _PLACES) - is_kept
 
 
 def _bytes_of_result(entries: float, shape: Sequence[int], format: str, itemsize: int) -> float:
@@ -408,19 +474,28 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
     estimate = _Estimate(program)
     taken = estimate.result
     if sent:
-        taken += sum(tensor.nbytes for tensor in program.tensors.values())
-    if taken <= memory:
-        what = "operands and the result" if sent else "the result"
-        note = f"{text_of_bytes(taken)} for {what}, of {text_of_bytes(memory)}: whole"
+        taken += sum(source.nbytes for source in estimate.sources.values())
+    what = "operands and the result" if sent else "the result"
+    note = f"{text_of_bytes(taken)} for {what}, of {text_of_bytes(memory)}: whole"
+    if taken <= memory and not program.elsewhere:
         return Plan((), (note,))
     names = _sparsec.shardable(*program.call)
     found: list[tuple[float, int, int, tuple[Cut, ...], float]] = []
     smallest: tuple[float, str] | None = None
     candidates = [(name,) for name in names] + list(combinations(names, 2))
     for place, candidate in enumerate(candidates):
+        kept = estimate.kept(candidate)
+        if kept is not None:
+            peak, moved = estimate.cost(kept, sent)
+            if peak <= memory:
+                n_shards = int(np.prod([len(at) - 1 for _, at in kept], dtype=object))
+                found.append((moved, n_shards, place, kept, peak))
+        if taken <= memory:
+            continue
         n, before, last = 1 + sent, 0, float("inf")
         while n <= _MOST_RANGES:
-            cuts, peak, moved = estimate.cut(candidate, n)
+            cuts = estimate.bounds(candidate, n)
+            peak, moved = estimate.cost(cuts, sent)
             n_shards = int(np.prod([len(at) - 1 for _, at in cuts], dtype=object))
             if smallest is None or peak < smallest[0]:
                 smallest = (peak, ", ".join(f"`{name}`" for name in candidate))
@@ -432,6 +507,8 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
                 break
             # Twice as many ranges of each variable.
             before, last, n = n_shards, peak, n * 2 ** len(candidate)
+    if taken <= memory and not found:
+        return Plan((), (note,))
     if not found:
         raise _refused(memory, smallest)
     moved, n_shards, _, cuts, peak = min(found, key=lambda it: it[:3])
@@ -470,7 +547,7 @@ def _notes(
         f"{text_of_bytes(moved)} moved"
     )
     for operand in sharding.operands:
-        size = text_of_bytes(estimate.tensors[operand.of].nbytes)
+        size = text_of_bytes(estimate.sources[operand.of].nbytes)
         by = [cuts[number][0] for number in operand.cut if number is not None]
         how = f"cut by {', '.join(dict.fromkeys(by))}" if by else "whole"
         yield f"{operand.name}: {size}, {how}"

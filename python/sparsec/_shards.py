@@ -49,10 +49,27 @@ class Weights:
     def add(self, tensor: Tensor, mode: int) -> None:
         """Adds the bytes of a tensor whose mode this is. Takes O(nnz)."""
         if is_dense(tensor) or tensor.nnz == 0:
-            self._each += tensor.nbytes / max(self.extent, 1)
+            self.even(tensor.nbytes)
             return
         coords, counts = _counts(tensor, mode)
-        bytes_ = counts * (tensor.nbytes / counts.sum()) if len(counts) else counts
+        self._insert(coords, counts * (tensor.nbytes / counts.sum()) if len(counts) else counts)
+
+    def even(self, size: float) -> None:
+        """Adds so many bytes, as many at each coordinate."""
+        self._each += size / max(self.extent, 1)
+
+    def spread(self, bounds: Sequence[int], sizes: Sequence[float]) -> None:
+        """Adds ranges of so many bytes, which lie evenly in each range: at 64 coordinates of it, or
+        at all if it has fewer."""
+        coords, bytes_ = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+        for start, end, size in zip(bounds, bounds[1:], sizes):
+            n = min(64, end - start)
+            if n > 0:
+                coords.append(start + np.arange(n) * ((end - start) // n))
+                bytes_.append(np.full(n, size / n))
+        self._insert(np.concatenate(coords), np.concatenate(bytes_))
+
+    def _insert(self, coords: np.ndarray, bytes_: np.ndarray) -> None:
         known = np.diff(self._sums)
         coords = np.concatenate([self._coords, coords])
         order = np.argsort(coords, kind="stable")

@@ -15,7 +15,7 @@ from .. import _shards
 from .._array_api.entries import is_dense
 from .._array_api.linear import tensordot
 from .._array_api.manipulation import concat
-from .._asarray import asarray
+from .._asarray import asarray, from_coo
 from .._compute import einsum
 from .._errors import failure
 from .._tensor import Tensor
@@ -112,10 +112,13 @@ def chunk_of(x: Any, format: str | None, dtype: Any) -> Tensor:
     return asarray(x, format, dtype=dtype)
 
 
-def meta_of(order: int, dtype: Any, format: str | None) -> Tensor:
+def meta_of(order: int, dtype: Any, format: str | None, fill: Any = None) -> Tensor:
     """A tensor of no entries, by which Dask knows what chunks are."""
-    nothing = np.zeros((0,) * order, dtype=dtype)
-    return asarray(nothing) if format is None else asarray(nothing, format)
+    if format in (None, "dense") and fill is None:
+        return asarray(np.zeros((0,) * order, dtype=dtype))
+    nothing = np.zeros(0 if order else 1, dtype=dtype)
+    lists = [[]] * order
+    return from_coo(lists, nothing, (0,) * order, format=format, fill_value=fill)
 
 
 def from_dask(array: Any, format: str | None = None) -> Any:
@@ -209,4 +212,4 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
     for place in np.ndindex(*(len(sizes) for sizes in chunks)):
         ranges = [(at[number], at[number + 1]) for at, number in zip(bounds, place)]
         graph[(name, *place)] = _shards.take(made, ranges)
-    return da.Array(graph, name, chunks, meta=meta_of(made.ndim, made.dtype, made.format))
+    return da.Array(graph, name, chunks, meta=meta_of(made.ndim, made.dtype, made.format, made.fill_value))

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from typing import Any, Mapping, Sequence
 
 import dask
+import dask.array as da
+import numpy as np
+from dask.highlevelgraph import HighLevelGraph
 
 from .. import _blocks, _shards, _sparsec
 from .._compute import _call
 from .._compute import _plan as _plan_of_call
 from .._errors import failure
 from .._tensor import Tensor
-from ._arrays import SHARD
+from ._arrays import SHARD, meta_of
+from ._cluster import computed, where
+from ._operands import Chunked, fitted
 
 
-def _checked(version: str, where: str) -> None:
+def _checked(version: str) -> None:
     """Refuses to compute for a client of another version."""
     own = _sparsec.version()
     if own != version:
         raise failure(
             "E1106",
-            f"the client has sparsec {version}, and {where} has sparsec {own}",
+            f"the client has sparsec {version}, and {where()} has sparsec {own}",
             "install one version on the client and on all workers",
         )
-
-
-def _where() -> str:
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return "this process"
-    try:
-        return f"worker {distributed.get_worker().address}"
-    except ValueError:
-        return "this process"
 
 
 def _shard_task(
@@ -42,11 +35,15 @@ def _shard_task(
     sharding: _blocks.Sharding,
     formats: Sequence[tuple[str, str]],
     extents: Sequence[tuple[str, int]],
-    parts: Sequence[Tensor],
+    metas: Sequence[Tensor | None],
+    parts: Sequence[Any],
 ) -> Tensor:
     """The result of a shard, on a worker. The session keeps the kernel for the next one."""
-    _checked(version, _where())
-    given = [(it.name, part._stored) for it, part in zip(sharding.operands, parts)]
+    _checked(version)
+    given = []
+    for operand, meta, part in zip(sharding.operands, metas, parts):
+        made = part if meta is None else fitted(operand.of, part, meta)
+        given.append((operand.name, made._stored))
     return _blocks.run(sharding, given, formats, extents)
 
 
@@ -61,54 +58,103 @@ class Tasks:
         self.sharding = _blocks.Sharding.of(program, plan.cuts)
         # A program that is not cut chooses formats as anywhere.
         formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
-        tensors = program.sliceable if plan.cuts else program.tensors
         self.program, self.is_cut = program, bool(plan.cuts)
-        token = dask.base.tokenize(
+        self._tensors = program.sliceable if plan.cuts else program.tensors
+        elsewhere = program.elsewhere
+        self._token = dask.base.tokenize(
             _sparsec.version(),
             program.text,
             plan.cuts,
             formats,
             list(program.extents),
-            sorted(tensors.items(), key=lambda it: it[0]),
+            sorted(self._tensors.items(), key=lambda it: it[0]),
+            sorted((name, it.array.name) for name, it in elsewhere.items()),
         )
         #: The bytes of the slices and whole operands in tasks.
         self.sent = 0
-        parts: dict[Any, Any] = {}
+        self._parts: dict[Any, Any] = {}
+        metas = [elsewhere[it.of].meta if it.of in elsewhere else None for it in self.sharding.operands]
+        # What all tasks share is small.
+        shared = (_sparsec.version(), self.sharding, formats, tuple(program.extents), metas)
         run = dask.delayed(_shard_task, pure=True)
         combine = dask.delayed(_shards.combined, pure=True)
         text = self.sharding.combination
-        # Extents and formats are the same in all tasks, and small.
-        version, extents = _sparsec.version(), tuple(program.extents)
-
-        def part_of(operand: _blocks.Operand, shard: Sequence[tuple[int, int]]) -> Any:
-            whole = tensors[operand.of]
-            ranges = tuple(operand.ranges(shard, whole.shape))
-            if (operand.of, ranges) not in parts:
-                part = _shards.take(whole, ranges)
-                self.sent += part.nbytes
-                name = f"sparsec-part-{token}-{len(parts)}"
-                held = dask.delayed(_held, pure=True)(part, dask_key_name=name)
-                parts[operand.of, ranges] = held
-            return parts[operand.of, ranges]
-
         self.pieces, self.starts, n = [], [], 0
         for shards in self.sharding.pieces():
             results = []
             for shard in shards:
-                given = [part_of(operand, shard) for operand in self.sharding.operands]
-                name = f"sparsec-shard-{token}-{n}"
+                given = [self._part(operand, shard) for operand in self.sharding.operands]
+                name = f"sparsec-shard-{self._token}-{n}"
                 n += 1
-                results.append(
-                    run(version, self.sharding, formats, extents, given, dask_key_name=name)
-                )
+                results.append(run(*shared, given, dask_key_name=name))
             self.pieces.append(_shards.tree(results, lambda a, b: combine(text, a, b)))
             self.starts.append(shards[0])
+
+    def _part(self, operand: _blocks.Operand, shard: Sequence[tuple[int, int]]) -> Any:
+        """The delayed part of an operand that a shard reads."""
+        shape = self.program.shapes[operand.of]
+        chunked = self.program.elsewhere.get(operand.of)
+        if chunked is not None:
+            key: Any = (operand.of, operand.cut)
+            cuts = self.sharding.cuts
+            if key not in self._parts:
+                modes = zip(operand.cut, shape)
+                bounds = [(0, extent) if it is None else cuts[it][1] for it, extent in modes]
+                self._parts[key] = chunked.parts(bounds), bounds
+            parts, bounds = self._parts[key]
+            starts = [0 if it is None else shard[it][0] for it in operand.cut]
+            return parts[tuple(at.index(start) for at, start in zip(bounds, starts))]
+        ranges = tuple(operand.ranges(shard, shape))
+        key = operand.of, ranges
+        if key not in self._parts:
+            part = _shards.take(self._tensors[operand.of], ranges)
+            self.sent += part.nbytes
+            name = f"sparsec-part-{self._token}-{len(self._parts)}"
+            self._parts[key] = dask.delayed(_held, pure=True)(part, dask_key_name=name)
+        return self._parts[key]
 
     def joined(self, pieces: Sequence[Tensor]) -> Tensor:
         """The result of the pieces."""
         offsets = [self.sharding.offset(start, pieces[0].ndim) for start in self.starts]
         made = _shards.join(pieces, offsets, self.sharding.shape(pieces[0].shape))
         return self.program.settled(made) if self.is_cut else made
+
+    def array(self) -> da.Array:
+        """A Dask array whose chunks are the pieces."""
+        _, shape, _, fill = self.program.estimated
+        program = self.program
+        element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
+        bounds: list[Sequence[int]] = [(0, extent) for extent in shape]
+        for mode, (_, at) in zip(self.sharding.modes, self.sharding.cuts):
+            if mode is not None:
+                bounds[mode] = at
+        chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in bounds)
+        name = f"sparsec-result-{self._token}"
+        layer = {}
+        for start, piece in zip(self.starts, self.pieces):
+            offset = self.sharding.offset(start, len(shape))
+            place = [list(at).index(first) for at, first in zip(bounds, offset)]
+            layer[(name, *place)] = piece.key
+        graph = HighLevelGraph.from_collections(name, layer, dependencies=self.pieces)
+        meta = meta_of(len(shape), np.dtype(element), program.part_format, fill)
+        return da.Array(graph, name, chunks, meta=meta)
+
+
+def _program(
+    expression: str,
+    operands: Mapping[str, Any] | None,
+    out_format: str | Mapping[str, str] | None,
+    extents: Mapping[str, int] | None,
+    named: Mapping[str, Any],
+) -> _blocks.Program:
+    """The call, with Dask arrays as operands that are elsewhere."""
+    given = {**(operands or {}), **named}
+    elsewhere = {name: Chunked(name, x) for name, x in given.items() if isinstance(x, da.Array)}
+    metas = {name: it.meta for name, it in elsewhere.items()}
+    if operands is not None:
+        operands = {name: metas.get(name, x) for name, x in operands.items()}
+    named = {name: metas.get(name, x) for name, x in named.items()}
+    return _blocks.Program(expression, *_call(operands, out_format, extents, named), elsewhere)
 
 
 def evaluate(
@@ -119,19 +165,25 @@ def evaluate(
     client: Any = None,
     memory: int | str | None = None,
     shards: str | None = None,
+    gather: bool = True,
     out_format: str | Mapping[str, str] | None = None,
     extents: Mapping[str, int] | None = None,
     **named: Any,
-) -> Tensor:
+) -> Any:
     """Computes the last statement of a program on a cluster, one task a shard.
 
     As `sparsec.evaluate`. The plan is made once, here; kernels reach workers as programs, are
-    compiled there once, and need no compiler. The result is gathered and joined here.
+    compiled there once, and need no compiler.
+
+    Operands may be Dask arrays, whose chunks stay where they are: `shard(A, by="i").persist()`
+    sends a tensor once for any number of calls. The plan keeps their chunks if shards of these fit,
+    of several the way that moves the fewest bytes; otherwise workers rechunk them. Chunks that are not dense
+    are computed and counted when the plan is made.
 
     Parameters
     ----------
     expression, operands, out_format, extents, **named
-        As for `sparsec.evaluate`.
+        As for `sparsec.evaluate`; and Dask arrays.
     client : distributed.Client, optional
         The cluster. By default the current client; without one, Dask's threads in this process.
     memory : int or str, optional
@@ -142,10 +194,15 @@ def evaluate(
         copies. Not beside `shards`.
     shards : str, optional
         A plan that `explain` printed. It is followed on any cluster, with the same bits.
+    gather : bool
+        Whether the result is gathered and joined here. If not, it is a Dask array of the results
+        of shards, which is computed when Dask is asked to, and stays on workers by ``persist()``.
+        Its chunks have no triangles or mirrored halves: `out_format` with such a rule does not
+        hold for them.
 
     Returns
     -------
-    Tensor
+    Tensor, or dask.array.Array
 
     Raises
     ------
@@ -162,11 +219,15 @@ def evaluate(
     >>> text = "C(i,k) = A(i,j) * A(j,k)"
     >>> sparsec.dask.evaluate(text, A=A, shards="shard(i, 0, 3, 6)").nnz
     6
+    >>> x = sparsec.dask.shard(A, by="i", n=3).persist()
+    >>> for _ in range(3):
+    ...     x = sparsec.dask.evaluate("y(i,j) = 2 * x(i,j)", x=x, gather=False).persist()
+    >>> x.chunks, x.sum().compute().item()
+    (((2, 2, 2), (6,)), 48.0)
     """
-    call = _call(operands, out_format, extents, named)
-    program = _blocks.Program(expression, *call)
-    tasks = Tasks(program, _plan(program, memory, shards))
-    return tasks.joined(_gathered(tasks.pieces, client))
+    program = _program(expression, operands, out_format, extents, named)
+    tasks = Tasks(program, _plan(program, memory, shards, client))
+    return tasks.joined(computed(tasks.pieces, client)) if gather else tasks.array()
 
 
 def explain(
@@ -198,20 +259,19 @@ def explain(
     >>> text = "C(i,k) = A(i,j) * A(j,k)"
     >>> print(sparsec.dask.explain(text, A=A, memory=5000, run=True))
     # C(i,k) = sum{j}(A_i(i,j) * A(j,k))
-    # 2 shards of 4.8 kB at most, of 5 kB; 9.61 kB moved
+    # 2 shards of 4.8 kB at most, of 5 kB; 19.2 kB moved
     # A_i: 4.8 kB, cut by i
     # A: 4.8 kB, whole
     # result: 4.8 kB estimated, joined by i
     # actual: 9.61 kB of operands in 5 tasks, 4.81 kB of results
     shard(i, 0, 150, 300)
     """
-    call = _call(operands, out_format, extents, named)
-    program = _blocks.Program(expression, *call)
-    plan = _plan(program, memory, shards)
+    program = _program(expression, operands, out_format, extents, named)
+    plan = _plan(program, memory, shards, client)
     if not run:
         return str(plan)
     tasks = Tasks(program, plan)
-    pieces = _gathered(tasks.pieces, client)
+    pieces = computed(tasks.pieces, client)
     sent, made = tasks.sent, sum(piece.nbytes for piece in pieces)
     n = len({key for piece in tasks.pieces for key in piece.__dask_graph__()})
     note = (
@@ -222,26 +282,11 @@ def explain(
 
 
 def _plan(
-    program: _blocks.Program, memory: int | str | None, shards: str | None
+    program: _blocks.Program, memory: int | str | None, shards: str | None, client: Any
 ) -> _blocks.Plan:
     if shards is not None:
         return _plan_of_call(program, memory, shards)
     taken = SHARD if memory is None else _blocks.bytes_of(memory)
+    for it in program.elsewhere.values():
+        it.count(client)
     return _blocks.planned(program, taken, sent=True)
-
-
-def _gathered(pieces: Sequence[Any], client: Any) -> list[Tensor]:
-    """The values of delayed tensors, computed on a cluster or by threads of this process."""
-    if client is None:
-        distributed = sys.modules.get("distributed")
-        try:
-            client = None if distributed is None else distributed.get_client()
-        except ValueError:
-            client = None
-    with warnings.catch_warnings():
-        # Slices are part of the graph on purpose: a worker that ends takes no operand with it.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        warnings.filterwarnings("ignore", message="Large object of size")
-        if client is None:
-            return list(dask.compute(*pieces, scheduler="threads"))
-        return list(client.gather(client.compute(list(pieces))))
