@@ -44,18 +44,19 @@ from ._asarray import asarray, from_buffers, from_coo
 from ._compute import einsum, evaluate, evaluate_all, explain, gradient
 from ._config import configuration, configure
 from ._decompose import cp_als, tucker_hooi
-from ._errors import DtypeError, Error, FileError, InputError, OutOfMemoryError
+from ._errors import ClusterError, DtypeError, Error, FileError, InputError, OutOfMemoryError
 from ._files import read, write
 from ._jit import function, jit
 from ._lazy import Lazy, compute, lazy
 from ._tensor import Tensor
 
-for _class in (DtypeError, Error, FileError, InputError, OutOfMemoryError, Tensor):
+for _class in (ClusterError, DtypeError, Error, FileError, InputError, OutOfMemoryError, Tensor):
     _class.__module__ = "sparsec"
 del _class
 
 __all__ = [
-    *["DtypeError", "Error", "FileError", "InputError", "Lazy", "OutOfMemoryError", "Tensor"],
+    *["ClusterError", "DtypeError", "Error", "FileError", "InputError", "Lazy"],
+    *["OutOfMemoryError", "Tensor"],
     *["asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate"],
     *["evaluate_all", "explain", "from_buffers", "from_coo", "function", "gradient", "jit"],
     *["lazy", "read", "tucker_hooi", "write"],

@@ -22,9 +22,7 @@ summed (or ``max`` …)  the same                               are combined in 
 Operands without a cut variable stay whole. Which variables can be cut is asked of the compiled
 part (``shard.rs``), which also writes the program of a shard.
 
-Of the plans that fit, the one that moves the fewest bytes is chosen: slices of operands that are
-made (a slice along another level than the outermost walks over the whole operand), and results
-that are combined.
+`_planner.py` chooses the commands.
 """
 
 from __future__ import annotations
@@ -32,8 +30,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, product
-from math import ceil, log2
+from itertools import product
 from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -46,12 +43,6 @@ from ._tensor import Tensor
 #: Bytes by the names of units.
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _BINARY = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-
-#: The most shards along one variable, and in all: each costs a launch and a place in a graph.
-_MOST_RANGES = 2**16
-#: How many processes get an operand that all shards read, as plans count. The real number is no
-#: matter of a plan, which has the same shards on any cluster.
-_PLACES = 16
 
 Cut = tuple[str, tuple[int, ...]]
 Stored = Sequence[tuple[str, _sparsec.Stored]]
@@ -88,6 +79,13 @@ def text_of_bytes(n: float) -> str:
             return f"{n:.0f} {unit}" if unit == "B" or n >= 99.95 else f"{n:.3g} {unit}"
         n /= 1000
     raise AssertionError("the last unit takes any number")
+
+
+def _outermost(tensor: Tensor) -> int:
+    """The mode of the outermost level."""
+    names = _shards.mode_names(tensor)
+    first = tensor.levels[0].split(" : ")[0] if tensor.levels else ""
+    return names.index(first) if first in names else 0
 
 
 class Local:
@@ -276,6 +274,8 @@ class Plan:
     cuts: tuple[Cut, ...]
     #: What is printed beside the commands.
     notes: tuple[str, ...] = field(default=(), compare=False)
+    #: What is sent between processes, if the plan is for some.
+    volumes: Any = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         commands = [f"shard({name}, {', '.join(map(str, at))})" for name, at in self.cuts]
@@ -310,254 +310,6 @@ class Plan:
                 raise failure("E0003", message, "give all bounds in one command")
             cuts.append((found[1], tuple(map(int, re.findall(r"\d+", found[2])))))
         return Plan(tuple(cuts))
-
-
-class _Estimate:
-    """What shards of a program take. Bytes of operands are counted, those of results estimated."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        entries, shape, format, _ = program.estimated
-        dtype = _sparsec.typed(program.text, list(program.operands), list(program.extents))
-        # NumPy does not know this one.
-        itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
-        #: The bytes of the whole result.
-        self.result = _bytes_of_result(entries, shape, format, itemsize)
-        self.sources = program.sources
-        self._weights: dict[tuple[tuple[str, int], ...], _shards.Weights] = {}
-        self._shardings: dict[tuple[str, ...], Sharding] = {}
-
-    def weights(self, sharding: Sharding, number: int) -> _shards.Weights:
-        """How the operands that a variable cuts are spread along it."""
-        modes = sorted(
-            {
-                (operand.of, mode)
-                for operand in sharding.operands
-                for mode, at in enumerate(operand.cut)
-                if at == number
-            }
-        )
-        key = tuple(modes)
-        if key not in self._weights:
-            extents = {self.sources[name].shape[mode] for name, mode in modes}
-            weights = _shards.Weights(min(extents))
-            for name, mode in modes:
-                self.sources[name].weigh(weights, mode)
-            self._weights[key] = weights
-        return self._weights[key]
-
-    def sharding(self, names: Sequence[str]) -> Sharding:
-        """How operands are cut by these variables, wherever the bounds are."""
-        if tuple(names) not in self._shardings:
-            whole = tuple((name, (0, 0)) for name in names)
-            text, operands, modes, combination = _sparsec.sharded(*self.program.call, list(names))
-            made = tuple(Operand(name, of, tuple(cut)) for name, of, cut in operands)
-            self._shardings[tuple(names)] = Sharding(whole, text, made, tuple(modes), combination)
-        return self._shardings[tuple(names)]
-
-    def bounds(self, names: Sequence[str], n: int) -> tuple[Cut, ...]:
-        """Bounds of about ``n`` shards by these variables."""
-        sharding = self.sharding(names)
-        each = ceil(n ** (1 / len(names)))
-        weights = [self.weights(sharding, number) for number in range(len(names))]
-        return tuple((name, one.bounds(each)) for name, one in zip(names, weights))
-
-    def kept(self, names: Sequence[str]) -> tuple[Cut, ...] | None:
-        """The bounds that operands are cut at already, those of the largest ones, if they are cut
-        by each of these variables."""
-        found: dict[int, tuple[float, tuple[int, ...]]] = {}
-        for operand in self.sharding(names).operands:
-            source = self.sources[operand.of]
-            for mode, number in enumerate(operand.cut):
-                at = None if number is None else source.bounds(mode)
-                if number is not None and at is not None and len(at) > 2:
-                    found[number] = max(found.get(number, (-1.0, ())), (source.nbytes, at))
-        if len(found) < len(names):
-            return None
-        return tuple((name, found[number][1]) for number, name in enumerate(names))
-
-    def cost(self, cuts: Sequence[Cut], sent: bool) -> tuple[float, float]:
-        """The bytes of the largest shard, and the bytes that all shards move: in this process, or
-        between processes if operands are `sent`."""
-        names, bounds = [name for name, _ in cuts], [at for _, at in cuts]
-        sharding = self.sharding(names)
-        weights = [self.weights(sharding, number) for number in range(len(names))]
-        # The largest share of a range of each variable, and how many ranges there are.
-        shares = [
-            float(np.max(one.within(at))) / one.total if one.total else 1 / (len(at) - 1)
-            for one, at in zip(weights, bounds)
-        ]
-        counts = [len(at) - 1 for at in bounds]
-        n_shards = int(np.prod(counts, dtype=object))
-        slices = moved = 0.0
-        for operand in sharding.operands:
-            source = self.sources[operand.of]
-            numbers = {number for number in operand.cut if number is not None}
-            n_own = int(np.prod([counts[number] for number in numbers], dtype=object))
-            if numbers:
-                slices += source.nbytes * float(np.prod([shares[number] for number in numbers]))
-            if sent:
-                moved += source.nbytes * _places(source, operand, bounds, n_shards // n_own)
-            elif numbers:
-                is_run = len(numbers) == 1 and operand.cut[source.outermost] is not None
-                moved += source.nbytes * (n_shards / n_own if is_run else n_shards)
-        piece, n_reduced = self.result, 1
-        for mode, share, count in zip(sharding.modes, shares, counts):
-            if mode is None:
-                n_reduced *= count
-            else:
-                piece *= share
-        held = 1 if n_reduced == 1 else 2 + ceil(log2(n_reduced))
-        # A process that combines two results gets one of them; in memory, both are read, too.
-        moved += self.result * (n_reduced if sent else 1 + 3 * (n_reduced - 1))
-        return slices + held * piece, moved
-
-
-def _places(
-    source: Any, operand: Operand, bounds: Sequence[tuple[int, ...]], n_readers: int
-) -> int:
-    """How often an operand is sent, if each part has so many shards that read it. Parts that lie
-    somewhere as they are wanted are not sent there."""
-    modes = enumerate(zip(operand.cut, source.shape))
-    wanted = [(mode, (0, end) if at is None else bounds[at]) for mode, (at, end) in modes]
-    is_kept = all(source.bounds(mode) == at for mode, at in wanted)
-    return min(n_readers, _PLACES) - is_kept
-
-
-def _bytes_of_result(entries: float, shape: Sequence[int], format: str, itemsize: int) -> float:
-    """The bytes of a result: values, coordinates, and positions below outer dense levels."""
-    declared, _, text = format.partition("->")
-    names = declared.strip(" ()").split(", ")
-    extents = dict(zip(names, shape))
-    n_dense, positions, n_sparse = 1.0, 0.0, 0
-    for level in text.strip(" ()").split(", "):
-        name, _, kind = level.partition(" : ")
-        if kind != "dense":
-            n_sparse += 1
-        elif n_sparse == 0:
-            n_dense *= extents.get(name, 1)
-            positions = n_dense + 1
-    if n_sparse == 0:
-        return n_dense * itemsize
-    return entries * (itemsize + 4 * n_sparse) + 4 * positions
-
-
-def _outermost(tensor: Tensor) -> int:
-    """The mode of the outermost level."""
-    names = _shards.mode_names(tensor)
-    first = tensor.levels[0].split(" : ")[0] if tensor.levels else ""
-    return names.index(first) if first in names else 0
-
-
-def planned(program: Program, memory: int, sent: bool = False) -> Plan:
-    """The plan of a program whose shards take at most so many bytes.
-
-    Takes O(nnz) for each mode that may be cut, and no kernel of the program is run.
-
-    Parameters
-    ----------
-    program : Program
-    memory : int
-        The bytes that a shard may take: slices of operands, and by estimate its results. Whole
-        operands, intermediate tensors of several statements, workspaces and converted copies are
-        not counted.
-    sent : bool
-        Whether operands go to another process, so that a program that is not cut takes them, too.
-
-    Raises
-    ------
-    OutOfMemoryError
-        If no shard is small enough (``E0407``).
-    InputError
-        What is wrong with the program.
-    """
-    estimate = _Estimate(program)
-    taken = estimate.result
-    if sent:
-        taken += sum(source.nbytes for source in estimate.sources.values())
-    what = "operands and the result" if sent else "the result"
-    note = f"{text_of_bytes(taken)} for {what}, of {text_of_bytes(memory)}: whole"
-    if taken <= memory and not program.elsewhere:
-        return Plan((), (note,))
-    names = _sparsec.shardable(*program.call)
-    found: list[tuple[float, int, int, tuple[Cut, ...], float]] = []
-    smallest: tuple[float, str] | None = None
-    candidates = [(name,) for name in names] + list(combinations(names, 2))
-    for place, candidate in enumerate(candidates):
-        kept = estimate.kept(candidate)
-        if kept is not None:
-            peak, moved = estimate.cost(kept, sent)
-            if peak <= memory:
-                n_shards = int(np.prod([len(at) - 1 for _, at in kept], dtype=object))
-                found.append((moved, n_shards, place, kept, peak))
-        if taken <= memory:
-            continue
-        n, before, last = 1 + sent, 0, float("inf")
-        while n <= _MOST_RANGES:
-            cuts = estimate.bounds(candidate, n)
-            peak, moved = estimate.cost(cuts, sent)
-            n_shards = int(np.prod([len(at) - 1 for _, at in cuts], dtype=object))
-            if smallest is None or peak < smallest[0]:
-                smallest = (peak, ", ".join(f"`{name}`" for name in candidate))
-            if peak <= memory:
-                found.append((moved, n_shards, place, cuts, peak))
-                break
-            # A single coordinate, or results that do not shrink, take most of it.
-            if n_shards <= before or peak > 0.95 * last:
-                break
-            # Twice as many ranges of each variable.
-            before, last, n = n_shards, peak, n * 2 ** len(candidate)
-    if taken <= memory and not found:
-        return Plan((), (note,))
-    if not found:
-        raise _refused(memory, smallest)
-    moved, n_shards, _, cuts, peak = min(found, key=lambda it: it[:3])
-    return Plan(cuts, tuple(_notes(estimate, cuts, n_shards, peak, moved, memory)))
-
-
-def _refused(memory: int, smallest: tuple[float, str] | None) -> Exception:
-    if smallest is None:
-        return failure(
-            "E0407",
-            f"the program takes more than {text_of_bytes(memory)}, and no index variable cuts it",
-            "allow more memory, or write a sum as a statement of its own",
-        )
-    peak, names = smallest
-    return failure(
-        "E0407",
-        f"no shard fits into {text_of_bytes(memory)}: the smallest, by {names}, takes "
-        f"{text_of_bytes(peak)}",
-        f"allow `memory={ceil(peak)}` or more",
-    )
-
-
-def _notes(
-    estimate: _Estimate,
-    cuts: Sequence[Cut],
-    n_shards: int,
-    peak: float,
-    moved: float,
-    memory: int,
-) -> Iterator[str]:
-    sharding = Sharding.of(estimate.program, cuts)
-    for line in sharding.program.splitlines():
-        yield line
-    yield (
-        f"{n_shards} shards of {text_of_bytes(peak)} at most, of {text_of_bytes(memory)}; "
-        f"{text_of_bytes(moved)} moved"
-    )
-    for operand in sharding.operands:
-        size = text_of_bytes(estimate.sources[operand.of].nbytes)
-        by = [cuts[number][0] for number in operand.cut if number is not None]
-        how = f"cut by {', '.join(dict.fromkeys(by))}" if by else "whole"
-        yield f"{operand.name}: {size}, {how}"
-    result = text_of_bytes(estimate.result)
-    free = [name for (name, _), mode in zip(cuts, sharding.modes) if mode is not None]
-    reduced = [name for (name, _), mode in zip(cuts, sharding.modes) if mode is None]
-    joined = f"joined by {', '.join(free)}" if free else "whole"
-    yield f"result: {result} estimated, {joined}" + (
-        f", combined over {', '.join(reduced)}" if reduced else ""
-    )
 
 
 def evaluate(program: Program, plan: Plan) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from . import _blocks, _lazy, _sparsec
+from . import _blocks, _lazy, _planner, _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
 from ._errors import failure
@@ -193,7 +193,7 @@ def _plan(program: _blocks.Program, memory: int | str | None, shards: str | None
         return _blocks.Plan.parse(shards)
     if memory is None:
         raise failure("E1103", "a plan of shards needs the bytes of a shard", 'give `memory="2GB"`')
-    return _blocks.planned(program, _blocks.bytes_of(memory))
+    return _planner.planned(program, _blocks.bytes_of(memory))
 
 
 def gradient(

@@ -7,10 +7,13 @@ class               is also a         for
 `DtypeError`        `TypeError`       types that do not mix, or that no tensor stores
 `OutOfMemoryError`  `MemoryError`     results that take more memory than there is
 `FileError`         `OSError`         files that cannot be opened or written
+`ClusterError`      `RuntimeError`    workers and schedulers that end
 ==================  ================  ==============================================
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class Error(Exception):
@@ -40,6 +43,10 @@ class Error(Exception):
     code: str = ""
     message: str = ""
 
+    def __reduce__(self) -> Any:
+        # What other processes make of the attributes alone is no `MemoryError`.
+        return of_diagnostic, (self.code, self.message, str(self))
+
 
 class InputError(Error, ValueError):
     """Shapes, indices, formats, expressions or contents of files that are wrong."""
@@ -57,6 +64,10 @@ class FileError(Error, OSError):
     """A file that cannot be opened or written."""
 
 
+class ClusterError(Error, RuntimeError):
+    """A cluster that ended, or workers that ended again and again."""
+
+
 #: Codes whose exception is no `InputError`.
 _CLASSES: dict[str, type[Error]] = {
     "E0208": DtypeError,
@@ -68,6 +79,8 @@ _CLASSES: dict[str, type[Error]] = {
     "E0514": OutOfMemoryError,
     "E0420": FileError,
     "E0427": FileError,
+    "E1107": ClusterError,
+    "E1108": ClusterError,
 }
 
 

@@ -124,7 +124,11 @@ def mode_names(tensor: Tensor) -> list[str]:
     declared, arrow, _ = tensor._stored.format.partition("->")
     if arrow and declared.startswith("("):
         return [name for name in declared.strip(" ()").split(", ") if name]
-    return [f"i{mode}" if tensor.ndim > 17 else "ijklmnopqrstuvwxy"[mode] for mode in range(tensor.ndim)]
+    return _letters(tensor.ndim)
+
+
+def _letters(order: int) -> list[str]:
+    return [f"i{mode}" if order > 17 else "ijklmnopqrstuvwxy"[mode] for mode in range(order)]
 
 
 def _counts(tensor: Tensor, mode: int) -> tuple[np.ndarray, np.ndarray]:
@@ -151,13 +155,15 @@ def mode_of(tensor: Tensor, by: Any) -> int:
         For a mode that the tensor does not have (``E0413``).
     """
     if isinstance(by, str):
-        if by in mode_names(tensor):
-            return mode_names(tensor).index(by)
+        # Formats of results name modes in their own way: letters hold for these, too.
+        for names in (mode_names(tensor), _letters(tensor.ndim)):
+            if by in names:
+                return names.index(by)
     elif isinstance(by, (int, np.integer)) and -tensor.ndim <= by < tensor.ndim:
         return int(by) % tensor.ndim
-    names = ", ".join(mode_names(tensor)) or "none"
+    shown = ", ".join(mode_names(tensor)) or "none"
     raise failure(
-        "E0413", f"there is no mode {by!r} to cut along", f"the modes are {names}, or numbers from 0"
+        "E0413", f"there is no mode {by!r} to cut along", f"the modes are {shown}, or numbers from 0"
     )
 
 

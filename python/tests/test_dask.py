@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -227,11 +230,63 @@ def test_plans_do_not_depend_on_workers(client):
         assert len(alone.scheduler_info()["workers"]) == 1
         assert len(client.scheduler_info()["workers"]) == 2
         by_one = sparsec.dask.explain(text, A=A, memory="100kB", run=True, client=alone)
-        assert by_one == told
+        actual = [line for line in (told + by_one).splitlines() if line.startswith("# actual: ")]
+        assert "2 workers" in actual[0] and "1 workers" in actual[1]
+        assert by_one.replace(actual[1], actual[0]) == told
         same(sparsec.dask.evaluate(text, A=A, memory="100kB", client=alone), made)
     with pytest.raises(sparsec.InputError) as error:
         sparsec.dask.evaluate(text, A=A, memory="100kB", shards=plan)
     assert error.value.code == "E0003"
+
+
+def figures(plan, line):
+    """The bytes that a line of an explained plan has, in order."""
+    units = {"B": 1, "kB": 1e3, "MB": 1e6}
+    (text,) = [it for it in plan.splitlines() if it.startswith(line)]
+    found = re.findall(r"([\d.]+) (B|kB|MB)\b", text)
+    return [float(number) * units[unit] for number, unit in found]
+
+
+def test_volumes_are_those_of_the_plan(client):
+    """What workers count is what the plan says, and chunks do not move."""
+    A, B = matrix((2000, 2000), density=0.02), np.random.default_rng(1).random((2000, 16))
+    text = "C(i,k) = A(i,j) * B(j,k)"
+    x = sparsec.dask.shard(A, by="i", n=6).persist()
+    y = sparsec.dask.shard(B).persist()
+    result = 8 * B.size
+    cases = [
+        # Each slice once, and the whole operand to both.
+        ({"A": A, "B": B}, "shard(i, 0, 500, 1000, 1500, 2000)", A.nbytes + 2 * B.nbytes),
+        # The chunks stay; the whole operand goes to both, or from one to the other.
+        ({"A": x, "B": B}, None, 2 * B.nbytes),
+        ({"A": x, "B": y}, None, B.nbytes),
+    ]
+    for operands, shards, sent in cases:
+        told = sparsec.dask.explain(text, operands, shards=shards, run=True, client=client)
+        actual, planned, held, share, made, estimated = figures(told, "# actual: ")
+        assert planned == pytest.approx(sent + result, rel=0.01)
+        assert 0.5 * planned < actual <= 1.1 * planned
+        assert held == pytest.approx(share, rel=0.1) and made == estimated
+    # Partial results: one of two moves at most, for each combination.
+    told = sparsec.dask.explain(
+        text, A=A, B=B, shards="shard(j, 0, 500, 1000, 1500, 2000)", run=True, client=client
+    )
+    actual, planned, *_ = figures(told, "# actual: ")
+    assert planned == pytest.approx(A.nbytes + B.nbytes + 4 * result, rel=0.01)
+    # Neighbours are on one worker, so only the last combination moves a result.
+    assert actual <= 1.1 * (A.nbytes + B.nbytes + 2 * result)
+    assert f"{sparsec._blocks.text_of_bytes(3 * result)} to combine" in told
+
+
+def test_shards_are_spread_over_workers(client):
+    A = matrix((400, 400))
+    plan = f"shard(i, {', '.join(map(str, range(0, 401, 50)))})"
+    y = sparsec.dask.evaluate("C(i,k) = A(i,j) * A(j,k)", A=A, shards=plan, gather=False)
+    distributed.wait(y)
+    held = client.who_has(distributed.futures_of(y))
+    places = [held[key] for key in sorted(held)]
+    assert len(places) == 8 and len(set(places[:4])) == 1 and len(set(places[4:])) == 1
+    assert places[0] != places[4]
 
 
 def test_a_worker_that_ends(client):
@@ -261,6 +316,113 @@ def test_a_worker_that_ends(client):
     assert was_running and made
     same(made[0], expected)
     client.wait_for_workers(2, timeout=60)
+
+
+def test_a_shard_for_which_a_worker_has_no_memory():
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as alone,
+    ):
+        x, text = np.ones(3000), "C(i,j) = x(i) * y(j)"
+        alone.run(lambda: sparsec.configure(memory=20_000_000))
+        with pytest.raises(sparsec.OutOfMemoryError) as error:
+            sparsec.dask.evaluate(text, x=x, y=x, shards="shard(i, 0, 9, 3000)", client=alone)
+        assert error.value.code == "E0407"
+        told = str(error.value)
+        assert "the shard i = 9:3000 with 47.9 kB of operands, on worker tcp://" in told
+        # Smaller shards fit.
+        made = sparsec.dask.evaluate("s = x(i) * y(i)", x=x, y=x, client=alone)
+        assert made.item() == 3000
+
+
+def test_a_shard_whose_workers_end():
+    """The nanny of a worker ends it if it takes more than its limit."""
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=True,
+            memory_limit="300MB",
+            dashboard_address=None,
+            scheduler_kwargs={"allowed_failures": 0},
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as alone,
+    ):
+        x, text = np.ones(12_000), "C(i,j) = x(i) * y(j)"
+        plan = "shard(i, 0, 12000)"
+        with pytest.raises(sparsec.ClusterError) as error:
+            sparsec.dask.evaluate(text, x=x, y=x, shards=plan, client=alone)
+        assert error.value.code == "E1107" and isinstance(error.value, RuntimeError)
+        assert "the shard i = 0:12000: 1 worker ended" in str(error.value)
+        with pytest.raises(sparsec.ClusterError) as error:
+            sparsec.dask.evaluate(text, x=x, y=x, memory="5GB", client=alone)
+        assert "is one shard, (estimated 1.15 GB): 1 worker ended" in str(error.value)
+        # The next worker computes what fits.
+        assert sparsec.dask.evaluate("s = x(i)", x=x, client=alone).item() == 12_000
+
+
+SCHEDULER = """
+import distributed, time
+if __name__ == "__main__":
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        time.sleep(600)
+"""
+
+
+def test_a_scheduler_that_goes_away(tmp_path):
+    script = tmp_path / "cluster.py"
+    script.write_text(SCHEDULER)
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    try:
+        address = process.stdout.readline().strip()
+        with distributed.Client(address, set_as_default=False, timeout=30) as other:
+            A = matrix((2000, 2000), density=0.01)
+            plan = f"shard(i, {', '.join(map(str, range(0, 2001, 10)))})"
+            errors = []
+
+            def call():
+                try:
+                    sparsec.dask.evaluate("C(i,k) = A(i,j) * A(j,k)", A=A, shards=plan, client=other)
+                except sparsec.ClusterError as error:
+                    errors.append(error)
+
+            thread = threading.Thread(target=call)
+            thread.start()
+            end = time.monotonic() + 60
+            while sum(map(len, other.has_what().values())) < 5 and time.monotonic() < end:
+                time.sleep(0.01)
+            was_running = thread.is_alive()
+            process.kill()
+            thread.join(timeout=60)
+            assert was_running and len(errors) == 1
+            assert errors[0].code == "E1108"
+            assert f"the scheduler at {address} went away" in str(errors[0])
+            # A call that comes later is told the same.
+            with pytest.raises(sparsec.ClusterError, match=address):
+                sparsec.dask.evaluate("s = A(i,j)", A=A, client=other)
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("code", sorted(sparsec._errors._CLASSES) + ["E0203"])
+def test_errors_pass_between_processes(client, code):
+    given = sparsec._errors.failure(code, "what", "how")
+    for made in (pickle.loads(pickle.dumps(given)), client.submit(lambda: given).result()):
+        assert type(made) is type(given) and str(made) == str(given)
+        assert (made.code, made.message) == (code, "what")
+
+    def fails():
+        raise given
+
+    with pytest.raises(type(given)) as error:
+        client.submit(fails, pure=False).result()
+    assert error.value.code == code
 
 
 def test_other_versions_are_refused(client, monkeypatch):
@@ -331,6 +493,7 @@ def test_chunks_stay_where_they_are(client, text, cut, command):
     program = _programs._program(text, own, None, None, {})
     tasks = _programs.Tasks(program, sparsec._blocks.Plan.parse(plan))
     keys = {str(key) for piece in tasks.pieces for key in piece.__dask_graph__()}
+    keys -= {str(key) for x in own.values() if isinstance(x, da.Array) for key in x.dask}
     assert not any("rechunk" in key or "getitem" in key for key in keys)
 
 
@@ -341,7 +504,6 @@ def test_results_stay_on_the_cluster(client):
     y = sparsec.dask.evaluate(text, A=x, B=A, gather=False)
     assert isinstance(y, da.Array) and y.chunks == (x.chunks[0], (60,)) and y.dtype == A.dtype
     assert y._meta.format == "csr"
-    y = y.persist()
     plan = f"shard(i, {', '.join(map(str, np.concatenate([[0], np.cumsum(x.chunks[0])])))})"
     expected = sparsec.evaluate(text, A=A, B=A, shards=plan)
     same(y.compute(), expected)
@@ -357,6 +519,15 @@ def test_results_stay_on_the_cluster(client):
     )
     assert blocks.chunks == ((7, 53), (30, 20, 10))
     np.testing.assert_allclose(blocks.compute().to_numpy(), expected.to_numpy(), rtol=1e-12)
+
+
+def test_results_hold_what_they_are_computed_of(client):
+    for n in range(8):
+        far = sparsec.dask.shard(matrix((12, 12), seed=n), by="i", n=3)
+        made = sparsec.dask.evaluate("y(i) = A(i,j)", A=far, gather=False)
+        assert len(distributed.futures_of(made)) == 3
+        del far
+        assert made.compute().shape == (12,)
 
 
 def test_fills_and_types_of_results_are_known():

@@ -117,6 +117,9 @@ def test_entries_of_a_whole(tmp_path):
     x = sparsec.dask.read(tmp_path, shape=(50, 20))
     assert x.numblocks == (4, 1)
     np.testing.assert_allclose(x.compute().to_numpy(), expected, rtol=1e-14)
+    # Each file is read once, however many chunks there are.
+    loads = [key for key in x.__dask_graph__() if "-part-" in str(key)]
+    assert len(loads) == 4
     y = sparsec.dask.read(tmp_path, shape=(50, 20), chunks=((1, 49), (5, 15)), format="csc")
     assert y.chunks == ((1, 49), (5, 15)) and y.compute().format == "csc"
     np.testing.assert_allclose(y.compute().to_numpy(), expected, rtol=1e-14)

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import sparsec
-from sparsec import _blocks, _shards
+from sparsec import _blocks, _planner, _shards
 
 FORMATS = ["dense", "csr", "csc", "coo", "dcsr", "bsr(2, 2)", "ell", "dia", "hash"]
 
@@ -115,6 +115,11 @@ def test_dense_tensors_keep_their_fill(rng):
     other = sparsec.asarray(array)
     with pytest.raises(sparsec.InputError, match="with fill 0.0, and part 0 float64 with fill 2.5"):
         _shards.join([A, other], [(0, 0), (6, 0)], (12, 5))
+
+
+def test_letters_of_results():
+    A = sparsec.from_coo([[0, 1], [1, 0]], [1.0, 2.0], (2, 2)) * 2
+    assert [part.nnz for part in _shards.cut(A, "j", 2)] == [1, 1]
 
 
 def test_wrong_shards():
@@ -283,7 +288,7 @@ def test_a_plan_by_two_variables(rng):
     same(sparsec.evaluate(text, A=A, B=B, memory=800), sparsec.evaluate(text, A=A, B=B))
     # The shards of a cluster count what is sent.
     program = _blocks.Program(text, [("A", A._stored), ("B", B._stored)])
-    cuts = _blocks.planned(program, 800, sent=True).cuts
+    cuts = _planner.planned(program, 800, sent=True).cuts
     assert [name for name, _ in cuts] == ["i", "k"] and all(len(at) > 3 for _, at in cuts)
 
 
@@ -292,7 +297,7 @@ def test_estimates_bound_what_shards_take(rng):
     program = _blocks.Program(
         "C(i,k) = A(i,j) * B(j,k)", [("A", A._stored), ("B", B._stored)], [], []
     )
-    plan = _blocks.planned(program, 100_000)
+    plan = _planner.planned(program, 100_000)
     sharding = _blocks.Sharding.of(program, plan.cuts)
     formats = _blocks.formats_of(program)
     for shard in sharding.shards():

@@ -92,7 +92,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/io/tests/binsparse/containers.rs": NO_BINSPARSE, BAD_HDF5),
     provoked!("crates/io/tests/binsparse/refused.rs": BAD_DESCRIPTOR, UNSUPPORTED_BINSPARSE, BINSPARSE_ARRAY, NOT_EXPRESSIBLE_IN_BINSPARSE),
     provoked!("crates/io/tests/binsparse/round_trips.rs": LOSSY_TYPE),
-    provoked!("python/tests/test_dask.py": PARTS_MISMATCH, VERSIONS_DIFFER),
+    provoked!("python/tests/test_dask.py": PARTS_MISMATCH, VERSIONS_DIFFER, SHARD_LOST, CLUSTER_LOST),
     provoked!("python/tests/test_dask_files.py": FILE_CHANGED),
     provoked!("python/tests/test_shards.py": NOT_SHARDABLE, SHARD_PLAN, SHARD_MEMORY),
     provoked!("crates/runtime/tests/cache.rs": NO_COMPILER, COMPILE_FAILED, LOAD_FAILED, CACHE_NOT_PRIVATE, CACHE_SIZE, CACHE_UNUSABLE, NO_LIBRARY, COMPILER_HANGS),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import warnings
-from contextlib import contextmanager
-from typing import Any, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, Callable, Iterator, Sequence
 
 import dask
+
+from .._errors import Error, failure
 
 
 def client_of(client: Any) -> Any:
@@ -41,13 +43,67 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def computed(values: Sequence[Any], client: Any) -> list[Any]:
-    """The values of delayed objects."""
+#: Says which part of a computation a key stands for.
+_Named = Callable[[Any], str]
+
+
+def computed(values: Sequence[Any], client: Any, named: _Named | None = None) -> list[Any]:
+    """The values of delayed objects.
+
+    Raises
+    ------
+    ClusterError
+        If workers that computed one of them ended again and again (``E1107``), which is told by
+        what `named` says of its key; and if the scheduler is gone (``E1108``).
+    """
     client = client_of(client)
-    with _quiet():
-        if client is None:
+    if client is None:
+        with _quiet():
             return list(dask.compute(*values, scheduler="threads"))
-        return list(client.gather(client.compute(list(values))))
+    with _faults(client, named):
+        return list(client.gather(started(values, client)))
+
+
+def started(values: Sequence[Any], client: Any) -> list[Any]:
+    """Futures of delayed objects."""
+    with _quiet(), _faults(client, None):
+        return list(client.compute(list(values)))
+
+
+@contextmanager
+def _faults(client: Any, named: _Named | None) -> Iterator[None]:
+    """Faults of a cluster as errors with codes. Those of tasks pass."""
+    distributed = sys.modules["distributed"]
+    address = getattr(client.scheduler, "address", None) or "the scheduler"
+    try:
+        yield
+    except distributed.KilledWorker as error:
+        what = named(error.task) if named else f"task {error.task!r}"
+        n = error.allowed_failures + 1
+        message = (
+            f"{what}: {n} {'worker' if n == 1 else 'workers'} ended that had to compute it, the "
+            f"last one at {error.last_worker.address}"
+        )
+        help = "mostly it takes more memory than there is: give a smaller `memory`, or larger workers"
+        raise failure("E1107", message, help) from error
+    except (OSError, TimeoutError, distributed.CancelledError) as error:
+        # Tasks raise such errors, too; then the scheduler is there to tell.
+        if isinstance(error, Error) or _is_there(client):
+            raise
+        message = f"the scheduler at {address} went away: {error or type(error).__name__}"
+        help = "start it again, connect a new client, and repeat the call; nothing was written"
+        raise failure("E1108", message, help) from error
+
+
+def _is_there(client: Any) -> bool:
+    """Whether the scheduler answers."""
+    if client.status != "running":
+        return False
+    try:
+        client.sync(client.scheduler.identity, callback_timeout=5)
+    except Exception:  # noqa: BLE001, whatever it is: there was no answer
+        return False
+    return True
 
 
 def persisted(array: Any, client: Any) -> Any:
@@ -56,4 +112,52 @@ def persisted(array: Any, client: Any) -> Any:
     with _quiet():
         if client is None:
             return array.persist(scheduler="threads")
-        return client.persist(array)
+        with _faults(client, None):
+            return client.persist(array)
+
+
+def n_workers_of(client: Any) -> int | None:
+    """How many workers a cluster has; None without one."""
+    client = client_of(client)
+    return None if client is None else len(client.scheduler_info(n_workers=-1)["workers"])
+
+
+def _outgoing(dask_worker: Any) -> int:
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
+def sent_by_workers(client: Any) -> int:
+    """The bytes that workers have sent to each other and to clients since they began."""
+    client = client_of(client)
+    return 0 if client is None else sum(client.run(_outgoing).values())
+
+
+def places_of(array: Any, client: Any) -> dict[Any, list[str]]:
+    """The workers that hold the chunks of an array, by the keys of these."""
+    client, distributed = client_of(client), sys.modules.get("distributed")
+    if client is None or distributed is None:
+        return {}
+    futures = distributed.futures_of(array)
+    found = client.who_has(futures) if futures else {}
+    return {key: list(workers) for key, workers in found.items() if workers}
+
+
+def threads_of(client: Any) -> list[str]:
+    """The workers of a cluster, each as often as it has threads, in the order of addresses."""
+    client = client_of(client)
+    if client is None:
+        return []
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return [it for it in sorted(workers) for _ in range(workers[it]["nthreads"])]
+
+
+def meant_for(workers: Sequence[str]) -> Any:
+    """Tasks that are made in this context are for these workers, if they are there still.
+
+    The scheduler hands a task to a worker that holds an operand of it, so one that all tasks read
+    would keep them on one worker. And it takes tasks of unknown duration for long ones, which pay
+    for moving a chunk.
+    """
+    if not workers:
+        return nullcontext()
+    return dask.annotate(workers=list(workers), allow_other_workers=True)

@@ -170,7 +170,7 @@ def _gathered(
         ]
         extents = tuple(end - start for start, end in ranges)
         key = f"{name}-chunk-{'-'.join(map(str, place))}"
-        made = add(pieces, extents, meta.format, meta.dtype, dask_key_name=key)
+        made = add(extents, meta.format, meta.dtype, *pieces, dask_key_name=key)
         blocks[place] = da.from_delayed(made, extents, meta=meta)
     return da.block(blocks.tolist())
 
@@ -327,7 +327,7 @@ def _cut(part: Tensor, ranges: Sequence[tuple[int, int]]) -> Tensor:
     return from_coo(lists, values[is_inside], shape, format="coo", fill_value=part.fill_value)
 
 
-def _added(parts: Sequence[Tensor], shape: Sequence[int], format: str, dtype: Any) -> Tensor:
+def _added(shape: Sequence[int], format: str, dtype: Any, *parts: Tensor) -> Tensor:
     """The tensor of all entries of the parts. Those at one place are added in order."""
     lists = [it.to_coo() for it in parts]
     coords = [

@@ -87,9 +87,10 @@ class Chunked:
 
     @property
     def nbytes(self) -> int:
+        """The bytes of its chunks; 0 if nobody counted them, since the plan is stated."""
         if self.is_dense:
             return int(np.prod(self.shape, dtype=object)) * self.meta.dtype.itemsize
-        return int(self._known[..., 0].sum())
+        return int(self._known[..., 0].sum()) if self.array.name in _COUNTED else 0
 
     @property
     def n_stored(self) -> int:

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Sequence
+import time
+from dataclasses import dataclass
+from functools import cached_property
+from uuid import uuid4
+from typing import Any, Callable, Mapping, Sequence
 
 import dask
 import dask.array as da
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
-from .. import _blocks, _shards, _sparsec
+from .. import _blocks, _planner, _shards, _sparsec
 from .._compute import _call
 from .._compute import _plan as _plan_of_call
-from .._errors import failure
+from .._errors import OutOfMemoryError, failure
 from .._tensor import Tensor
 from ._arrays import SHARD, meta_of
-from ._cluster import computed, where
+from ._cluster import (
+    client_of,
+    computed,
+    meant_for,
+    n_workers_of,
+    persisted,
+    places_of,
+    sent_by_workers,
+    started,
+    threads_of,
+    where,
+)
 from ._operands import Chunked, fitted
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a shard took."""
+
+    seconds: float
+    #: The bytes of its operands, whole ones too.
+    operands: int
+    #: The bytes of slices and of its result.
+    held: int
+    #: The bytes of its result.
+    result: int
 
 
 def _checked(version: str) -> None:
@@ -36,15 +64,47 @@ def _shard_task(
     formats: Sequence[tuple[str, str]],
     extents: Sequence[tuple[str, int]],
     metas: Sequence[Tensor | None],
-    parts: Sequence[Any],
+    run: str | None,
+    shard: str,
+    *parts: Any,
 ) -> Tensor:
     """The result of a shard, on a worker. The session keeps the kernel for the next one."""
     _checked(version)
+    start = time.perf_counter()
     given = []
     for operand, meta, part in zip(sharding.operands, metas, parts):
-        made = part if meta is None else fitted(operand.of, part, meta)
-        given.append((operand.name, made._stored))
-    return _blocks.run(sharding, given, formats, extents)
+        given.append(part if meta is None else fitted(operand.of, part, meta))
+    named = [(operand.name, it._stored) for operand, it in zip(sharding.operands, given)]
+    try:
+        made = _blocks.run(sharding, named, formats, extents)
+    except OutOfMemoryError as error:
+        size = _blocks.text_of_bytes(sum(it.nbytes for it in given))
+        message = f"{shard} with {size} of operands, on {where()}: {error.message}"
+        help = "give a smaller `memory`, or workers with more"
+        raise failure("E0407", message, help) from error
+    if run is not None:
+        seconds, sizes = time.perf_counter() - start, [it.nbytes for it in given]
+        is_cut = [any(at is not None for at in it.cut) for it in sharding.operands]
+        slices = sum(size for size, cut in zip(sizes, is_cut) if cut or not sharding.cuts)
+        measure = Measure(seconds, sum(sizes), slices + made.nbytes, made.nbytes)
+        _MEASURES.setdefault(run, []).append(measure)
+    return made
+
+
+#: What shards took in this process, by the run that asked for it.
+_MEASURES: dict[str, list[Measure]] = {}
+
+
+def _measures(run: str) -> list[Measure]:
+    return _MEASURES.pop(run, [])
+
+
+def measures(run: str, client: Any) -> list[Measure]:
+    """What the shards of a run took, wherever they were computed."""
+    client = client_of(client)
+    if client is None:
+        return _measures(run)
+    return [it for found in client.run(_measures, run).values() for it in found]
 
 
 def _held(part: Tensor) -> Tensor:
@@ -52,9 +112,16 @@ def _held(part: Tensor) -> Tensor:
 
 
 class Tasks:
-    """The tasks of a plan: their results, with the place of each in the whole."""
+    """The tasks of a plan: their results, with the place of each in the whole. Those of a named
+    `run` keep what they took, for `measures`."""
 
-    def __init__(self, program: _blocks.Program, plan: _blocks.Plan) -> None:
+    def __init__(
+        self,
+        program: _blocks.Program,
+        plan: _blocks.Plan,
+        client: Any = None,
+        run: str | None = None,
+    ) -> None:
         self.sharding = _blocks.Sharding.of(program, plan.cuts)
         # A program that is not cut chooses formats as anywhere.
         formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
@@ -69,25 +136,51 @@ class Tasks:
             list(program.extents),
             sorted(self._tensors.items(), key=lambda it: it[0]),
             sorted((name, it.array.name) for name, it in elsewhere.items()),
+            run,
         )
         #: The bytes of the slices and whole operands in tasks.
         self.sent = 0
         self._parts: dict[Any, Any] = {}
         metas = [elsewhere[it.of].meta if it.of in elsewhere else None for it in self.sharding.operands]
         # What all tasks share is small.
-        shared = (_sparsec.version(), self.sharding, formats, tuple(program.extents), metas)
-        run = dask.delayed(_shard_task, pure=True)
+        shared = (_sparsec.version(), self.sharding, formats, tuple(program.extents), metas, run)
+        compute = dask.delayed(_shard_task, pure=True)
+        # Shards are computed where the chunks of the largest array are. Without one, neighbours
+        # are computed together, so that most results are combined where they are.
+        chunked = [it for it in self.sharding.operands if it.of in elsewhere]
+        leader = max(chunked, key=lambda it: elsewhere[it.of].nbytes, default=None)
+        places = {} if leader is None else places_of(elsewhere[leader.of].array, client)
+        threads = threads_of(client) if leader is None else []
+        n_shards = len(self.sharding.shards())
         combine = dask.delayed(_shards.combined, pure=True)
         text = self.sharding.combination
+        #: The name of the array of the pieces; these have the keys of its chunks.
+        self.name = f"sparsec-result-{self._token}"
+        self._labels: dict[Any, str] = {}
         self.pieces, self.starts, n = [], [], 0
         for shards in self.sharding.pieces():
-            results = []
+            results: list[Any] = []
+            key = (self.name, *self._place(shards[0]))
+            n_left = len(shards) - 1
+
+            def combined(left: Any, right: Any) -> Any:
+                nonlocal n_left
+                n_left -= 1
+                named = {} if n_left else {"dask_key_name": key}
+                return combine(text, left, right, **named)
+
             for shard in shards:
                 given = [self._part(operand, shard) for operand in self.sharding.operands]
-                name = f"sparsec-shard-{self._token}-{n}"
+                name = f"sparsec-shard-{self._token}-{n}" if n_left else key
+                chunk = None if leader is None else self._part(leader, shard).key
+                workers = places.get(chunk, []) or threads[n * len(threads) // n_shards :][:1]
                 n += 1
-                results.append(run(*shared, given, dask_key_name=name))
-            self.pieces.append(_shards.tree(results, lambda a, b: combine(text, a, b)))
+                label = self._label(shard)
+                self._labels[name] = label
+                with meant_for(workers):
+                    # Not a list of operands: Dask would forget the futures in it.
+                    results.append(compute(*shared, label, *given, dask_key_name=name))
+            self.pieces.append(_shards.tree(results, combined))
             self.starts.append(shards[0])
 
     def _part(self, operand: _blocks.Operand, shard: Sequence[tuple[int, int]]) -> Any:
@@ -109,9 +202,26 @@ class Tasks:
         if key not in self._parts:
             part = _shards.take(self._tensors[operand.of], ranges)
             self.sent += part.nbytes
+            if len({*operand.cut} - {None}) == len(self.sharding.cuts):
+                # One shard reads it: it is a part of that task, and goes where the task goes.
+                return part
             name = f"sparsec-part-{self._token}-{len(self._parts)}"
             self._parts[key] = dask.delayed(_held, pure=True)(part, dask_key_name=name)
         return self._parts[key]
+
+    def _label(self, shard: Sequence[tuple[int, int]]) -> str:
+        """A shard in words."""
+        if not self.sharding.cuts:
+            return "the program, which is one shard,"
+        ranges = zip(self.sharding.cuts, shard)
+        return f"the shard {', '.join(f'{name} = {a}:{b}' for (name, _), (a, b) in ranges)}"
+
+    def named(self, volumes: Any) -> Callable[[Any], str]:
+        """What says which shard a key stands for, and how large it was estimated to be."""
+        size = ""
+        if volumes is not None:
+            size = f" (estimated {_blocks.text_of_bytes(volumes.shard + volumes.whole)})"
+        return lambda key: self._labels.get(key, "results that are combined") + size
 
     def joined(self, pieces: Sequence[Tensor]) -> Tensor:
         """The result of the pieces."""
@@ -119,25 +229,35 @@ class Tasks:
         made = _shards.join(pieces, offsets, self.sharding.shape(pieces[0].shape))
         return self.program.settled(made) if self.is_cut else made
 
-    def array(self) -> da.Array:
-        """A Dask array whose chunks are the pieces."""
-        _, shape, _, fill = self.program.estimated
-        program = self.program
-        element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
-        bounds: list[Sequence[int]] = [(0, extent) for extent in shape]
+    @cached_property
+    def _bounds(self) -> list[tuple[int, ...]]:
+        """Where the result is cut, in each mode."""
+        found: list[tuple[int, ...]] = [(0, extent) for extent in self.program.estimated[1]]
         for mode, (_, at) in zip(self.sharding.modes, self.sharding.cuts):
             if mode is not None:
-                bounds[mode] = at
-        chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in bounds)
-        name = f"sparsec-result-{self._token}"
-        layer = {}
-        for start, piece in zip(self.starts, self.pieces):
-            offset = self.sharding.offset(start, len(shape))
-            place = [list(at).index(first) for at, first in zip(bounds, offset)]
-            layer[(name, *place)] = piece.key
-        graph = HighLevelGraph.from_collections(name, layer, dependencies=self.pieces)
+                found[mode] = at
+        return found
+
+    def _place(self, shard: Sequence[tuple[int, int]]) -> list[int]:
+        """The number of the result's chunk that a shard is of, in each mode."""
+        offset = self.sharding.offset(shard, len(self._bounds))
+        return [at.index(first) for at, first in zip(self._bounds, offset)]
+
+    def array(self, client: Any) -> da.Array:
+        """A Dask array whose chunks are the pieces, which a cluster begins to compute."""
+        program, client = self.program, client_of(client)
+        _, shape, _, fill = program.estimated
+        element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
         meta = meta_of(len(shape), np.dtype(element), program.part_format, fill)
-        return da.Array(graph, name, chunks, meta=meta)
+        chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in self._bounds)
+        if client is None:
+            layer: Any = HighLevelGraph.merge(*(it.dask for it in self.pieces)).to_dict()
+        else:
+            # Not when the array is asked for: Dask forgets then for which workers tasks are.
+            futures = started(self.pieces, client)
+            layer = {it.key: future for it, future in zip(self.pieces, futures)}
+        graph = HighLevelGraph.from_collections(self.name, layer, dependencies=())
+        return da.Array(graph, self.name, chunks, meta=meta)
 
 
 def _program(
@@ -196,7 +316,9 @@ def evaluate(
         A plan that `explain` printed. It is followed on any cluster, with the same bits.
     gather : bool
         Whether the result is gathered and joined here. If not, it is a Dask array of the results
-        of shards, which is computed when Dask is asked to, and stays on workers by ``persist()``.
+        of shards. A cluster begins to compute them, and they stay on its workers as long as the
+        array is referred to; this call does not wait. Without a cluster, they are computed when
+        Dask is asked to.
         Its chunks have no triangles or mirrored halves: `out_format` with such a rule does not
         hold for them.
 
@@ -210,7 +332,11 @@ def evaluate(
         As `sparsec.evaluate`; for workers of another version of sparsec (``E1106``), and for
         `memory` beside `shards` (``E0003``).
     OutOfMemoryError
-        If no shard fits into `memory` (``E0407``).
+        If no shard fits into `memory`, and for a shard that takes more memory than a worker has,
+        with its ranges and bytes (``E0407``).
+    ClusterError
+        For a shard whose workers ended again and again (``E1107``), and for a scheduler that went
+        away (``E1108``).
 
     Examples
     --------
@@ -221,13 +347,16 @@ def evaluate(
     6
     >>> x = sparsec.dask.shard(A, by="i", n=3).persist()
     >>> for _ in range(3):
-    ...     x = sparsec.dask.evaluate("y(i,j) = 2 * x(i,j)", x=x, gather=False).persist()
+    ...     x = sparsec.dask.evaluate("y(i,j) = 2 * x(i,j)", x=x, gather=False)
     >>> x.chunks, x.sum().compute().item()
     (((2, 2, 2), (6,)), 48.0)
     """
     program = _program(expression, operands, out_format, extents, named)
-    tasks = Tasks(program, _plan(program, memory, shards, client))
-    return tasks.joined(computed(tasks.pieces, client)) if gather else tasks.array()
+    plan = _plan(program, memory, shards, client)
+    tasks = Tasks(program, plan, client)
+    if not gather:
+        return tasks.array(client)
+    return tasks.joined(computed(tasks.pieces, client, tasks.named(plan.volumes)))
 
 
 def explain(
@@ -245,10 +374,15 @@ def explain(
 ) -> str:
     """The plan of shards that `evaluate` follows, with estimated volumes.
 
+    Printed are the bytes of operands and how they are sent, the memory of a worker, the bytes over
+    the network at most, and the commands. The network's depend on the workers that there are; the
+    commands do not.
+
     Parameters
     ----------
     run : bool
-        Whether the program is run, and what it took is printed beside the estimates.
+        Whether the program is run, and what it took is printed beside the estimates. Bytes that are
+        sent are slices and operands in tasks, and what workers counted.
 
     The other parameters and errors are those of `evaluate`.
 
@@ -259,26 +393,53 @@ def explain(
     >>> text = "C(i,k) = A(i,j) * A(j,k)"
     >>> print(sparsec.dask.explain(text, A=A, memory=5000, run=True))
     # C(i,k) = sum{j}(A_i(i,j) * A(j,k))
-    # 2 shards of 4.8 kB at most, of 5 kB; 19.2 kB moved
-    # A_i: 4.8 kB, cut by i
-    # A: 4.8 kB, whole
+    # 2 shards of 4.8 kB at most, of 5 kB
+    # A_i: 4.8 kB, cut by i, sent once
+    # A: 4.8 kB, whole, sent to each worker
     # result: 4.8 kB estimated, joined by i
-    # actual: 9.61 kB of operands in 5 tasks, 4.81 kB of results
+    # memory of a worker: 4.8 kB, and 4.8 kB a thread
+    # network: 19.2 kB between 2 workers, 19.2 kB between 16
+    # actual: in this process; the largest shard 4.81 kB of 4.8 kB, the result 4.81 kB of 4.8 kB
     shard(i, 0, 150, 300)
     """
     program = _program(expression, operands, out_format, extents, named)
     plan = _plan(program, memory, shards, client)
+    if shards is not None:
+        for it in program.elsewhere.values():
+            it.count(client)
+        plan = _planner.described(program, plan)
     if not run:
         return str(plan)
-    tasks = Tasks(program, plan)
-    pieces = computed(tasks.pieces, client)
-    sent, made = tasks.sent, sum(piece.nbytes for piece in pieces)
-    n = len({key for piece in tasks.pieces for key in piece.__dask_graph__()})
-    note = (
-        f"actual: {_blocks.text_of_bytes(sent)} of operands in {n} tasks, "
-        f"{_blocks.text_of_bytes(made)} of results"
-    )
+    for it in program.elsewhere.values():
+        it.array = persisted(it.array, client)
+    before = sent_by_workers(client)
+    name = uuid4().hex
+    tasks = Tasks(program, plan, client, name)
+    pieces = computed(tasks.pieces, client, tasks.named(plan.volumes))
+    sent = tasks.sent + sent_by_workers(client) - before
+    note = _actual(plan, pieces, measures(name, client), sent, client)
     return str(_blocks.Plan(plan.cuts, (*plan.notes, note)))
+
+
+def _actual(
+    plan: _blocks.Plan,
+    pieces: Sequence[Tensor],
+    taken: Sequence[Measure],
+    sent: int,
+    client: Any,
+) -> str:
+    """What a run took, beside what the plan says."""
+    volumes, n_workers = plan.volumes, n_workers_of(client)
+    show = _blocks.text_of_bytes
+    shard, result = max((it.held for it in taken), default=0), sum(it.nbytes for it in pieces)
+    first = "in this process"
+    if n_workers is not None:
+        planned = show(volumes.sent(n_workers))
+        first = f"{n_workers} workers, {show(sent)} sent of {planned} planned"
+    return (
+        f"actual: {first}; the largest shard {show(shard)} of {show(volumes.shard)}, "
+        f"the result {show(result)} of {show(volumes.result)}"
+    )
 
 
 def _plan(
@@ -289,4 +450,4 @@ def _plan(
     taken = SHARD if memory is None else _blocks.bytes_of(memory)
     for it in program.elsewhere.values():
         it.count(client)
-    return _blocks.planned(program, taken, sent=True)
+    return _planner.planned(program, taken, sent=True)

@@ -51,4 +51,20 @@ sums, so that results would have other bits.
     pip install sparsec==VERSION       on the client and on each worker
 
 Install one version everywhere.";
+    SHARD_LOST = "E1107", "a shard whose workers ended",
+    "Workers that computed this shard ended one after the other, and Dask gave up. Mostly the shard takes
+more memory than a worker has: slices of operands and the result are estimated, but workspaces,
+intermediate tensors and operands that are whole are not.
+
+    sparsec.dask.evaluate(text, memory=\"500MB\", …)        smaller shards
+    LocalCluster(n_workers=4, memory_limit=\"4GB\")         more memory for each worker
+
+The message names the shard and what it was estimated to take.";
+    CLUSTER_LOST = "E1108", "a cluster that went away",
+    "The connection to the scheduler of Dask closed before the result was there, so what workers hold
+is lost. Nothing was written: a result file appears when it is complete.
+
+    client = distributed.Client(\"tcp://scheduler:8786\")
+
+Start the scheduler again, connect a new client, and repeat the call.";
 }
