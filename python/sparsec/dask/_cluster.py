@@ -74,7 +74,7 @@ def started(values: Sequence[Any], client: Any) -> list[Any]:
 def _faults(client: Any, named: _Named | None) -> Iterator[None]:
     """Faults of a cluster as errors with codes. Those of tasks pass."""
     distributed = sys.modules["distributed"]
-    address = getattr(client.scheduler, "address", None) or "the scheduler"
+    address = _address(client)
     try:
         yield
     except distributed.KilledWorker as error:
@@ -90,9 +90,29 @@ def _faults(client: Any, named: _Named | None) -> Iterator[None]:
         # Tasks raise such errors, too; then the scheduler is there to tell.
         if isinstance(error, Error) or _is_there(client):
             raise
-        message = f"the scheduler at {address} went away: {error or type(error).__name__}"
-        help = "start it again, connect a new client, and repeat the call; nothing was written"
-        raise failure("E1108", message, help) from error
+        raise _gone(address, str(error) or type(error).__name__) from error
+
+
+def _gone(address: str, why: str) -> Error:
+    message = f"the scheduler at {address} went away: {why}"
+    help = "start it again, connect a new client, and repeat the call; nothing was written"
+    return failure("E1108", message, help)
+
+
+def _address(client: Any) -> str:
+    """Where the scheduler is, or was."""
+    known = getattr(client.scheduler, "address", None) or getattr(client, "_start_arg", None)
+    return known if isinstance(known, str) else "its address"
+
+
+def _workers(client: Any) -> dict[str, Any]:
+    """What the scheduler says of workers."""
+    with _faults(client, None):
+        found: dict[str, Any] = client.scheduler_info(n_workers=-1)
+    if "workers" not in found:
+        raise _gone(_address(client), "it tells of no workers")
+    workers: dict[str, Any] = found["workers"]
+    return workers
 
 
 def _is_there(client: Any) -> bool:
@@ -119,7 +139,7 @@ def persisted(array: Any, client: Any) -> Any:
 def n_workers_of(client: Any) -> int | None:
     """How many workers a cluster has; None without one."""
     client = client_of(client)
-    return None if client is None else len(client.scheduler_info(n_workers=-1)["workers"])
+    return None if client is None else len(_workers(client))
 
 
 def _outgoing(dask_worker: Any) -> int:
@@ -129,7 +149,10 @@ def _outgoing(dask_worker: Any) -> int:
 def sent_by_workers(client: Any) -> int:
     """The bytes that workers have sent to each other and to clients since they began."""
     client = client_of(client)
-    return 0 if client is None else sum(client.run(_outgoing).values())
+    if client is None:
+        return 0
+    with _faults(client, None):
+        return sum(client.run(_outgoing).values())
 
 
 def places_of(array: Any, client: Any) -> dict[Any, list[str]]:
@@ -138,7 +161,8 @@ def places_of(array: Any, client: Any) -> dict[Any, list[str]]:
     if client is None or distributed is None:
         return {}
     futures = distributed.futures_of(array)
-    found = client.who_has(futures) if futures else {}
+    with _faults(client, None):
+        found = client.who_has(futures) if futures else {}
     return {key: list(workers) for key, workers in found.items() if workers}
 
 
@@ -147,7 +171,7 @@ def threads_of(client: Any) -> list[str]:
     client = client_of(client)
     if client is None:
         return []
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = _workers(client)
     return [it for it in sorted(workers) for _ in range(workers[it]["nthreads"])]
 
 
