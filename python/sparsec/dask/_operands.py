@@ -132,7 +132,9 @@ def fitted(name: str, part: Any, meta: Tensor) -> Tensor:
         For a chunk of another type or fill than the array's (``E1104``).
     """
     made = asarray(part)
-    if made.dtype != meta.dtype or made.fill_value.tobytes() != meta.fill_value.tobytes():
+    # Dense tensors store all entries: their fill stands for none.
+    is_filled = is_dense(meta) or made.fill_value.tobytes() == meta.fill_value.tobytes()
+    if made.dtype != meta.dtype or not is_filled:
         message = (
             f"a chunk of `{name}` stores {made.dtype} with fill {made.fill_value}, and the array "
             f"{meta.dtype} with fill {meta.fill_value}"

@@ -248,7 +248,8 @@ class Tasks:
         program, client = self.program, client_of(client)
         _, shape, _, fill = program.estimated
         element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
-        meta = meta_of(len(shape), np.dtype(element), program.part_format, fill)
+        format = program.part_format
+        meta = meta_of(len(shape), np.dtype(element), format, None if format == "dense" else fill)
         chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in self._bounds)
         if client is None:
             layer: Any = HighLevelGraph.merge(*(it.dask for it in self.pieces)).to_dict()
