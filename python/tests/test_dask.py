@@ -82,6 +82,21 @@ def test_arrays_of_tensors():
     assert isinstance(x._meta, sparsec.Tensor)
 
 
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_means_of_what_is_a_number(axis, keepdims):
+    a = matrix((12, 9), density=0.3).to_numpy()
+    a[[1, 4, 4, 7], [2, 0, 8, 3]] = np.nan
+    for given in (a, a.astype(np.float32), np.nan_to_num(a * 9).astype(np.int64)):
+        x = sparsec.dask.shard(sparsec.asarray(given, format="csr"), by=("i", "j"), n=(3, 2))
+        for name in ("nansum", "nanmean"):
+            made = getattr(da, name)(x, axis=axis, keepdims=keepdims).compute(scheduler="sync")
+            expected = getattr(np, name)(given, axis=axis, keepdims=keepdims)
+            made = made.to_numpy() if isinstance(made, sparsec.Tensor) else np.asarray(made)
+            assert made.shape == expected.shape
+            np.testing.assert_allclose(made, expected, rtol=1e-5)
+
+
 def test_tensors_beside_arrays():
     A, B = matrix((20, 20)), matrix((20, 20), seed=2)
     a, b = A.to_numpy(), B.to_numpy()

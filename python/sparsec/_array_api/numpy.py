@@ -49,6 +49,13 @@ def _moment(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+def _nansum(x: Any, **options: Any) -> Any:
+    """The sum of what is a number; an implicit entry stays one."""
+    if x.dtype.kind not in "fc":
+        return reductions.sum(x, **options)
+    return reductions.sum(elementwise.where(elementwise.isnan(x), x.dtype.type(0), x), **options)
+
+
 def _axis(function: Callable[..., Any], default: Any) -> Callable[..., Any]:
     """A function whose axis NumPy takes by place."""
 
@@ -128,6 +135,7 @@ def _like(function: Callable[..., Any]) -> Callable[..., Any]:
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.sum: _reduction(reductions.sum),
+    np.nansum: _reduction(_nansum),
     np.prod: _reduction(reductions.prod),
     np.max: _reduction(reductions.max),
     np.min: _reduction(reductions.min),

@@ -74,11 +74,20 @@ def _numel(x: Tensor, axis: Any = None, keepdims: bool = False, **options: Any) 
     return np.full(kept, n, dtype=options.get("dtype") or np.float64)
 
 
+def _nannumel(x: Tensor, axis: Any = None, keepdims: bool = False, **options: Any) -> Any:
+    """How many entries of a chunk along axes are numbers: a dense array."""
+    n = _numel(x, axis, keepdims, **options)
+    if x.dtype.kind not in "fc":
+        return n
+    return n - np.asarray(np.sum(np.isnan(x), axis=axis, keepdims=keepdims).to_numpy())
+
+
 def _register() -> None:
     dispatch.concatenate_lookup.register(Tensor, _concatenate)
     dispatch.tensordot_lookup.register(Tensor, lambda a, b, axes: tensordot(a, b, axes=axes))
     dispatch.einsum_lookup.register(Tensor, _einsum)
     dispatch.numel_lookup.register(Tensor, _numel)
+    dispatch.nannumel_lookup.register(Tensor, _nannumel)
     dispatch.take_lookup.register(Tensor, _take)
     dispatch.divide_lookup.register(Tensor, _divided)
     # So that operators of Dask's arrays take tensors beside them.

@@ -4,7 +4,7 @@
 //! `filetests/error`. Codes that no program text provokes (a missing file, an
 //! option, a full disk) count as shown where a test of a crate, below its
 //! `tests/`, names the code or its constant, or a unit test of the filetest
-//! runner does.
+//! runner does, or a test of the Python package.
 
 use std::path::Path;
 
@@ -40,6 +40,10 @@ pub(crate) fn check_workspace(root: &Path) -> Result<Vec<Fault>, String> {
         } else if let Some((_, unit_tests)) = text.split_once("#[cfg(test)]") {
             tests.push_str(unit_tests);
         }
+    }
+    // Those of the Python package alone.
+    for file in files(root, &["python/tests"], Some("py"))? {
+        tests.push_str(&read(root, &file)?);
     }
     Ok(check(&declared, &shown, &tests))
 }
