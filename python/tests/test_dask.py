@@ -397,7 +397,7 @@ def test_a_scheduler_that_goes_away(tmp_path):
         address = process.stdout.readline().strip()
         with (
             dask.config.set({"distributed.comm.timeouts.connect": "5s"}),
-            distributed.Client(address, set_as_default=False, timeout=60) as other,
+            distributed.Client(address, set_as_default=False, timeout=10) as other,
         ):
             A = matrix((2000, 2000), density=0.01)
             plan = f"shard(i, {', '.join(map(str, range(0, 2001, 10)))})"
