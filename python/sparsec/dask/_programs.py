@@ -337,7 +337,7 @@ def evaluate(
         with its ranges and bytes (``E0407``).
     ClusterError
         For a shard whose workers ended again and again (``E1107``), and for a scheduler that went
-        away (``E1108``).
+        away (``E1108``). Faults of a result that is not gathered are Dask's own, when it is read.
 
     Examples
     --------
