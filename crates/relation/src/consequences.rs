@@ -12,6 +12,7 @@
 //! question to a copy, and only what is new has consequences.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use crate::conjunction::Conjunction;
 use crate::declarations::Declarations;
@@ -30,7 +31,7 @@ pub struct Consequences<'a> {
 struct Part<'a> {
     conjunction: &'a Conjunction,
     /// What follows, and whether no tuple is left, once a question needs this.
-    known: OnceCell<(Facts<'a>, bool)>,
+    known: OnceCell<(Rc<Facts>, bool)>,
 }
 
 impl<'a> Consequences<'a> {
@@ -133,7 +134,7 @@ impl<'a> Consequences<'a> {
         }
     }
 
-    fn known<'b>(&self, part: &'b Part<'a>) -> &'b (Facts<'a>, bool) {
+    fn known<'b>(&self, part: &'b Part<'a>) -> &'b (Rc<Facts>, bool) {
         part.known.get_or_init(|| {
             let facts = Facts::of(part.conjunction.constraints(), self.declarations);
             let is_empty = facts.impossible();

@@ -279,8 +279,13 @@ impl Declarations {
 
     /// The function of a name, if it is declared: an array, or a word of a key function.
     pub fn function(&self, name: &str) -> Option<&Function> {
+        self.all_functions().find(|f| f.name == name)
+    }
+
+    /// The declared functions, and those that are the words of keys.
+    pub(crate) fn all_functions(&self) -> impl Iterator<Item = &Function> {
         let words = self.keys.iter().flat_map(KeyFunction::words);
-        self.functions.iter().chain(words).find(|f| f.name == name)
+        self.functions.iter().chain(words)
     }
 
     /// Adds a function.

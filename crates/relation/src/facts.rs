@@ -18,8 +18,11 @@
 //! may be missing, but none is wrong. Declarations apply only to calls in the constraints, since
 //! those have values.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
+use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
 
 use crate::budget::Budget;
 use crate::declarations::Declarations;
@@ -29,12 +32,18 @@ use crate::linear::{Except, Linear, Sources, System};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 use crate::set::Set;
 use choice::Choices;
+use questions::Answers;
+use theory::Theory;
 
 mod choice;
 mod form;
 mod products;
+mod questions;
+mod theory;
 
 pub(crate) use choice::{MOST_CREATED, MOST_INSTANCES};
+pub(crate) use questions::Solved;
+pub use theory::remembering;
 
 /// Rounds of conclusions from conclusions.
 pub(crate) const MOST_ROUNDS: usize = 4;
@@ -45,16 +54,18 @@ pub(crate) const MOST_FACTS: usize = 400;
 
 /// The rows with their consequences.
 #[derive(Clone)]
-pub(crate) struct Facts<'a> {
-    declarations: &'a Declarations,
+pub(crate) struct Facts {
+    theory: Rc<Theory>,
     rows: Vec<Row>,
     /// The rows in numbers.
     linear: Vec<Linear>,
     system: System,
     /// Rows that are kept or were proved, with the given rows that they follow from.
-    known: BTreeMap<Linear, Sources>,
+    known: HashMap<Linear, Sources, FxBuildHasher>,
     /// Rows with a second proof, from other given rows.
     implied: Vec<(Linear, Sources)>,
+    /// Whether a row has an unknown, by its number.
+    has_unknown: Vec<bool>,
     /// The atoms of the rows.
     atoms: BTreeSet<Atom>,
     /// The atoms whose domains and ranges are added.
@@ -70,14 +81,15 @@ pub(crate) struct Facts<'a> {
     trials: usize,
     /// The first budget that ran out.
     spent: Option<Budget>,
+    answers: Answers,
 }
 
-impl<'a> Facts<'a> {
+impl Facts {
     /// The rows of constraints, and all that follows.
     pub(crate) fn of<'c>(
         constraints: impl IntoIterator<Item = &'c Constraint>,
-        declarations: &'a Declarations,
-    ) -> Self {
+        declarations: &Declarations,
+    ) -> Rc<Self> {
         let links = constraints.into_iter().flat_map(Constraint::links);
         let rows = links.filter_map(|(left, comparison, right)| Row::of(left, comparison, right));
         Self::of_rows(rows, declarations)
@@ -86,33 +98,39 @@ impl<'a> Facts<'a> {
     /// The rows, and all that follows.
     pub(crate) fn of_rows(
         rows: impl IntoIterator<Item = Row>,
-        declarations: &'a Declarations,
-    ) -> Self {
+        declarations: &Declarations,
+    ) -> Rc<Self> {
         Self::of_numbered(rows.into_iter().enumerate(), declarations)
     }
 
     /// The rows with their numbers, and all that follows from which of them.
     pub(crate) fn of_numbered(
         rows: impl IntoIterator<Item = (usize, Row)>,
-        declarations: &'a Declarations,
-    ) -> Self {
+        declarations: &Declarations,
+    ) -> Rc<Self> {
+        theory::remembered(rows.into_iter().collect(), declarations, Self::derived_from)
+    }
+
+    fn derived_from(theory: &Rc<Theory>, rows: &[(usize, Row)]) -> Self {
         let mut facts = Self {
-            declarations,
+            theory: Rc::clone(theory),
             rows: Vec::new(),
             linear: Vec::new(),
             system: System::default(),
-            known: BTreeMap::new(),
+            known: HashMap::default(),
             implied: Vec::new(),
+            has_unknown: Vec::new(),
             atoms: BTreeSet::new(),
             valued: BTreeSet::new(),
-            choices: Choices::of(declarations),
+            choices: Choices::of(theory),
             multiplied: BTreeMap::new(),
             scaled: Vec::new(),
             n_given: 0,
             trials: 0,
             spent: None,
+            answers: Answers::default(),
         };
-        for constraint in &declarations.assumptions {
+        for constraint in &theory.declarations.assumptions {
             for (left, comparison, right) in constraint.links() {
                 if let Some(row) = Row::of(left, comparison, right) {
                     let linear = facts.system.linear(&row);
@@ -121,8 +139,8 @@ impl<'a> Facts<'a> {
             }
         }
         for (number, row) in rows {
-            let linear = facts.system.linear(&row);
-            facts.push(row, linear, Sources::of(number), Some(number));
+            let linear = facts.system.linear(row);
+            facts.push(row.clone(), linear, Sources::of(*number), Some(*number));
         }
         facts.n_given = facts.rows.len();
         facts.close();
@@ -132,40 +150,27 @@ impl<'a> Facts<'a> {
     fn push(&mut self, row: Row, linear: Linear, from: Sources, given: Option<usize>) {
         self.system.add(&linear, from, given);
         self.known.entry(linear.clone()).or_insert(from);
-        self.linear.push(linear);
-        row.sum.visit(&mut |atom| {
-            if !self.atoms.contains(atom) {
-                self.atoms.insert(atom.clone());
-                self.choices.note_reason(atom, from);
+        for (unknown, _) in linear.terms() {
+            if self.has_unknown.len() <= *unknown {
+                self.has_unknown.resize(*unknown + 1, false);
             }
-        });
+            if std::mem::replace(&mut self.has_unknown[*unknown], true) {
+                continue;
+            }
+            self.system.product(*unknown).visit(&mut |atom| {
+                if !self.atoms.contains(atom) {
+                    self.atoms.insert(atom.clone());
+                    self.choices.note_reason(atom, from);
+                }
+            });
+        }
+        self.linear.push(linear);
         self.rows.push(row);
-    }
-
-    /// Whether the rows are known to contradict each other.
-    pub(crate) fn impossible(&self) -> bool {
-        let never = |row: &Row| row.sign == Sign::NonZero && row.sum.value() == Some(0);
-        self.rows.iter().any(never) || self.system.contradiction().is_some()
     }
 
     /// The budget that ran out, if one did: more may follow than is known.
     pub(crate) fn gave_up(&self) -> Option<Budget> {
         self.spent.or(self.system.gave_up())
-    }
-
-    /// Whether a row is known to hold where all others do.
-    pub(crate) fn entails(&self, row: &Row) -> bool {
-        let linear = self.system.find(row);
-        linear.is_some_and(|linear| self.proof(&linear, Except::default()).is_some())
-    }
-
-    /// Whether a row is one of these, and all calls in it have values without conditions.
-    pub(crate) fn includes(&self, row: &Row) -> bool {
-        let mut is_given = true;
-        row.sum
-            .visit(&mut |atom| is_given &= !self.choices.is_created(atom));
-        let linear = self.system.find(row).filter(|_| is_given);
-        linear.is_some_and(|linear| self.linear.contains(&linear))
     }
 
     fn proof(&self, row: &Linear, except: Except) -> Option<Sources> {
@@ -208,99 +213,6 @@ impl<'a> Facts<'a> {
     /// The consequences of the given rows.
     pub(crate) fn derived(&self) -> &[Row] {
         &self.rows[self.n_given..]
-    }
-
-    /// Whether a call or division is known to have a value.
-    pub(crate) fn has_value(&self, atom: &Atom) -> bool {
-        match atom {
-            Atom::Variable(_) | Atom::Constant(_) => true,
-            Atom::FloorDivide(_, b) | Atom::Modulo(_, b) => self.entails(&Row {
-                sum: (**b).clone(),
-                sign: Sign::NonZero,
-            }),
-            Atom::Call(..) if self.is_given(atom) => true,
-            Atom::Call(name, arguments) => {
-                let Some(function) = self.declarations.function(name) else {
-                    return false;
-                };
-                let [part] = function.domain.parts() else {
-                    return false;
-                };
-                let arguments: Vec<Expression> =
-                    arguments.iter().map(Polynomial::to_expression).collect();
-                let within = |constraint: &Constraint| {
-                    let constraint = constraint.rewritten(&Values(&arguments));
-                    constraint.links().all(|(left, comparison, right)| {
-                        Row::of(left, comparison, right).is_some_and(|row| self.entails(&row))
-                    })
-                };
-                arguments.len() == function.domain.n_elements()
-                    && part.exists().len() == 0
-                    && part.constraints().iter().all(within)
-            }
-        }
-    }
-
-    /// Whether a given row speaks of a call, which then has a value wherever the rows hold.
-    fn is_given(&self, atom: &Atom) -> bool {
-        let mut found = false;
-        for row in &self.rows[..self.n_given] {
-            row.sum.visit(&mut |it| found |= it == atom);
-        }
-        found
-    }
-
-    /// Whether no values satisfy the given rows and further ones.
-    pub(crate) fn excludes(&self, rows: &[Row]) -> bool {
-        // What is known already suffices for most.
-        if let [row] = rows
-            && let Some(opposite) = self.system.find(row).and_then(|row| row.negated())
-            && self.proof(&opposite, Except::default()).is_some()
-        {
-            return true;
-        }
-        self.under(rows).impossible()
-    }
-
-    /// The facts of the given rows and further ones, for questions that do not ask which rows
-    /// something follows from.
-    pub(crate) fn under(&self, rows: &[Row]) -> Self {
-        let mut facts = self.clone();
-        for row in rows {
-            row.sum.visit(&mut |atom| facts.choices.give(atom));
-            let linear = facts.system.linear(row);
-            facts.push(row.clone(), linear, Sources::NONE, None);
-        }
-        facts.close();
-        facts
-    }
-
-    /// Whether a further constraint has values and holds wherever the given ones do.
-    pub(crate) fn meets(&self, constraint: &Constraint) -> bool {
-        let mut atoms = BTreeSet::new();
-        for e in constraint.expressions() {
-            let Some(sum) = Polynomial::of(e) else {
-                return false;
-            };
-            sum.visit(&mut |atom| {
-                atoms.insert(atom.clone());
-            });
-        }
-        let has_values = atoms
-            .iter()
-            .all(|atom| !atom.is_partial() || self.has_value(atom));
-        has_values
-            && constraint.split().all(|link| {
-                let (comparison, right) = &link.rest[0];
-                let fails = |comparison| {
-                    let row = Row::of(&link.first, comparison, right);
-                    row.is_some_and(|row| self.excludes(&[row]))
-                };
-                match comparison {
-                    Comparison::Equal => fails(Comparison::Less) && fails(Comparison::Greater),
-                    other => fails(other.negated()),
-                }
-            })
     }
 
     /// Holds a row that follows from these; whether that is new.
@@ -368,15 +280,18 @@ impl<'a> Facts<'a> {
             let from = self.choices.reason(&atom);
             match &atom {
                 Atom::Call(name, arguments) => {
-                    let declarations = self.declarations;
-                    if let Some(function) = declarations.function(name)
-                        && arguments.len() == function.domain.n_elements()
+                    let theory = Rc::clone(&self.theory);
+                    let declarations = &theory.declarations;
+                    if let Some((n_elements, members)) = theory.members(name)
+                        && arguments.len() == n_elements
                     {
-                        let arguments: Vec<Expression> =
-                            arguments.iter().map(Polynomial::to_expression).collect();
-                        let value = [atom.to_expression()];
-                        new |= self.hold_member(&function.domain, &arguments, from);
-                        new |= self.hold_member(&function.range, &value, from);
+                        let value = [Polynomial::atom(atom.clone())];
+                        for row in &members.domain {
+                            new |= self.hold(row.at(arguments), from);
+                        }
+                        for row in &members.range {
+                            new |= self.hold(row.at(&value), from);
+                        }
                     }
                     if key::is_number(name) {
                         let zero = Expression::Integer(0);

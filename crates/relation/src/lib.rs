@@ -91,6 +91,7 @@ pub use declarations::{
 pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
+pub use facts::remembering;
 pub use index_map::IndexMap;
 pub use key::MortonWord;
 pub use key_function::{

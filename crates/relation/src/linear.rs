@@ -13,8 +13,10 @@
 //! All proofs are right for integers, but not every true row has one.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
 
 use crate::budget::Budget;
 use crate::polynomial::{Atom, Polynomial, Product, Row, Sign};
@@ -174,7 +176,7 @@ impl Linear {
 /// Rows that hold, with their products of atoms numbered.
 #[derive(Clone, Default)]
 pub(crate) struct System {
-    unknowns: BTreeMap<Product, usize>,
+    unknowns: HashMap<Product, usize, FxBuildHasher>,
     /// The unknowns by their numbers.
     products: Vec<Product>,
     search: RefCell<Search>,
@@ -208,6 +210,11 @@ impl System {
         self.unknowns.insert(product.clone(), next);
         self.products.push(product.clone());
         next
+    }
+
+    /// The product of a number.
+    pub(crate) fn product(&self, unknown: usize) -> &Product {
+        &self.products[unknown]
     }
 
     /// The row of numbered products.

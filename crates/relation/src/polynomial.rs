@@ -25,7 +25,7 @@ mod product;
 pub(crate) use product::Product;
 
 /// An expression without further arithmetic.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Atom {
     Variable(Variable),
     Constant(Rc<str>),
@@ -35,9 +35,25 @@ pub(crate) enum Atom {
 }
 
 /// A sum of products, in their order; no factor is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Polynomial {
     terms: Rc<[(Product, i64)]>,
+}
+
+impl PartialOrd for Polynomial {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Polynomial {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Copies share their terms.
+        match Rc::ptr_eq(&self.terms, &other.terms) {
+            true => Ordering::Equal,
+            false => self.terms.cmp(&other.terms),
+        }
+    }
 }
 
 impl Polynomial {
@@ -262,6 +278,9 @@ impl Polynomial {
 
     /// With a value in place of an atom, where that is not inside another one.
     pub(crate) fn replaced(&self, atom: &Atom, value: &Self) -> Option<Self> {
+        if self.terms().all(|(atoms, _)| !atoms.contains(atom)) {
+            return Some(self.clone());
+        }
         let mut sum = Self::default();
         for (atoms, factor) in self.terms() {
             let mut product = Self::integer(factor);
@@ -438,7 +457,7 @@ pub(crate) enum Sign {
 }
 
 /// A comparison with 0.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Row {
     pub(crate) sum: Polynomial,
     pub(crate) sign: Sign,

@@ -168,7 +168,7 @@ fn reduced_once(part: &Conjunction, declarations: &Declarations) -> Conjunction 
     }
     let rows = links.iter().enumerate();
     let rows = rows.filter_map(|(number, link)| Some((number, link.row.clone()?)));
-    let mut facts = Facts::of_numbered(rows, declarations);
+    let mut facts = Rc::unwrap_or_clone(Facts::of_numbered(rows, declarations));
     if facts.impossible() {
         return never(part);
     }
@@ -201,7 +201,7 @@ fn speaks_of(link: &Link, variable: Variable) -> bool {
 
 /// Drops links that the others imply. A call or division stays in some link, so the facts about it
 /// remain.
-fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts<'_>) {
+fn drop_implied(links: &mut Vec<Rc<Link>>, facts: &mut Facts) {
     let all = links.iter().map(|link| link.partial.as_ref());
     let Some(partial) = all.collect::<Option<Vec<_>>>() else {
         return;

@@ -38,7 +38,7 @@ pub(super) fn unbounded(part: &Conjunction, declarations: &Declarations) -> Opti
 }
 
 /// Whether a variable lies between values that do not depend on `open` ones.
-fn has_bounds(variable: Variable, open: &BTreeSet<Variable>, facts: &Facts<'_>) -> bool {
+fn has_bounds(variable: Variable, open: &BTreeSet<Variable>, facts: &Facts) -> bool {
     let (mut from_below, mut from_above) = (false, false);
     for row in facts.rows() {
         let Some(factor) = factor_of(variable, &row.sum) else {

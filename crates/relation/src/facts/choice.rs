@@ -24,10 +24,13 @@
 //! A new call may create further calls, but those create none. A conclusion about a new call
 //! depends on the rows that put it into its domain.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
+use rustc_hash::FxBuildHasher;
+
 use super::form::{Form, Instances, place};
+use super::theory::Theory;
 use super::{Facts, MOST_ROUNDS};
 use crate::budget::Budget;
 use crate::declarations::Declarations;
@@ -55,21 +58,25 @@ pub(super) struct Choices {
     /// The opposite of the row of each member. A proof of it refutes the member.
     members: Vec<Rc<Linear>>,
     /// The members by these opposites.
-    numbers: HashMap<Rc<Linear>, usize>,
+    numbers: HashMap<Rc<Linear>, usize, FxBuildHasher>,
     tried: Vec<Tried>,
-    made: HashSet<Rc<[usize]>>,
+    made: HashSet<Rc<[usize]>, FxBuildHasher>,
     /// For each clause, the candidates of its variables whose instances are made.
     instantiated: Vec<Rc<Vec<Vec<Polynomial>>>>,
-    /// For each clause, the calls that determine instances without new calls, with their patterns.
-    settled: Vec<Rc<BTreeSet<(usize, Atom)>>>,
+    /// For each clause, the calls that determine an instance, with their patterns, and the new calls
+    /// that it was made with.
+    determined: Vec<Rc<Determined>>,
     open: Vec<Choice>,
     /// Decided choices, with the rows that decided them.
     taken: Vec<(Choice, Sources)>,
     /// New calls, with their generation.
-    created: BTreeMap<Atom, usize>,
+    created: HashMap<Atom, usize, FxBuildHasher>,
     /// New calls that a row contains by now, with the rows that give them a value.
-    reasons: BTreeMap<Atom, Sources>,
+    reasons: HashMap<Atom, Sources, FxBuildHasher>,
 }
+
+/// The new calls of instances that one call determines, by the number of its pattern and the call.
+type Determined = HashMap<(usize, Atom), BTreeSet<Atom>, FxBuildHasher>;
 
 /// An instance of a clause: one of the members holds. It depends on the rows `from`, which give its
 /// calls a value.
@@ -88,27 +95,23 @@ enum Tried {
 }
 
 impl Choices {
-    pub(super) fn of(declarations: &Declarations) -> Self {
-        let clauses = declarations.clauses();
-        let forms: Rc<[Form]> = clauses
-            .iter()
-            .filter_map(|clause| Form::of(clause, declarations))
-            .collect();
+    pub(super) fn of(theory: &Theory) -> Self {
+        let forms = Rc::clone(&theory.forms);
         Self {
             seen: vec![usize::MAX; forms.len()],
             instantiated: vec![Rc::default(); forms.len()],
-            settled: vec![Rc::default(); forms.len()],
+            determined: vec![Rc::default(); forms.len()],
             n_atoms: usize::MAX,
             forms,
             calls: BTreeSet::new(),
             members: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             tried: Vec::new(),
-            made: HashSet::new(),
+            made: HashSet::default(),
             open: Vec::new(),
             taken: Vec::new(),
-            created: BTreeMap::new(),
-            reasons: BTreeMap::new(),
+            created: HashMap::default(),
+            reasons: HashMap::default(),
         }
     }
 
@@ -154,7 +157,7 @@ impl Choices {
     }
 }
 
-impl Facts<'_> {
+impl Facts {
     /// Takes the one member of a choice that is left, for terms that fit.
     pub(super) fn hold_choices(&mut self) -> bool {
         self.make_choices();
@@ -301,7 +304,8 @@ impl Facts<'_> {
 
     /// Adds the instances of a clause that contain no new call.
     fn make_instances(&mut self, number: usize, form: &Form, calls: &BTreeSet<Atom>) {
-        let mut instances = Instances::of(form, calls, self.declarations);
+        let theory = Rc::clone(&self.theory);
+        let mut instances = Instances::of(form, calls, &theory.declarations);
         let counts = instances.counts();
         let mut all = counts.iter();
         let n_instances = all.try_fold(1usize, |n, count| n.checked_mul(*count));
@@ -357,16 +361,17 @@ impl Facts<'_> {
     /// Adds the instances of a clause that one call determines and that contain new calls.
     fn make_terms(&mut self, number: usize, form: &Form, calls: &BTreeSet<Atom>) {
         for call in calls {
-            let generation = self.choices.created.get(call).copied().unwrap_or(0);
-            if generation >= MOST_GENERATIONS {
-                continue;
-            }
-            for (place, pattern) in form.patterns.iter().enumerate() {
-                if !pattern.is_of(call) {
-                    continue;
+            let mut patterns = form.patterns.iter().enumerate();
+            let patterns = patterns.by_ref().filter(|(_, pattern)| pattern.is_of(call));
+            for (place, pattern) in patterns {
+                let generation = self.choices.created.get(call).copied().unwrap_or(0);
+                if generation >= MOST_GENERATIONS {
+                    break;
                 }
                 let key = (place, call.clone());
-                if self.choices.settled[number].contains(&key) {
+                // Calls stay, so an instance changes only if a new call of it is none any more.
+                let before = self.choices.determined[number].get(&key);
+                if before.is_some_and(|new| new.is_disjoint(calls)) {
                     continue;
                 }
                 let values = pattern.matched(call, form.n_variables);
@@ -375,12 +380,11 @@ impl Facts<'_> {
                     rows.collect::<Option<Vec<Row>>>()
                 });
                 let new = rows.and_then(|rows| {
-                    let new = new_calls(&rows, calls, self.declarations)?;
+                    let new = new_calls(&rows, calls, &self.theory.declarations)?;
                     Some((rows, new)).filter(|(_, new)| !new.is_empty())
                 });
-                // Calls stay, so none is new later.
                 let Some((mut rows, new)) = new else {
-                    Rc::make_mut(&mut self.choices.settled[number]).insert(key);
+                    Rc::make_mut(&mut self.choices.determined[number]).insert(key, BTreeSet::new());
                     continue;
                 };
                 let count = new
@@ -394,9 +398,11 @@ impl Facts<'_> {
                     new.iter().map(|call| self.outside(call)).collect();
                 let Some(outside) = outside else { continue };
                 rows.extend(outside.into_iter().flatten());
-                for call in new {
-                    self.choices.created.entry(call).or_insert(generation + 1);
+                for call in &new {
+                    let created = self.choices.created.entry(call.clone());
+                    created.or_insert(generation + 1);
                 }
+                Rc::make_mut(&mut self.choices.determined[number]).insert(key, new);
                 self.open(rows.into_iter().map(Some));
             }
         }
@@ -408,7 +414,11 @@ impl Facts<'_> {
         let Atom::Call(name, arguments) = call else {
             return Some(Vec::new());
         };
-        let domain = self.declarations.function(name)?.domain_at(arguments)?;
+        let domain = self
+            .theory
+            .declarations
+            .function(name)?
+            .domain_at(arguments)?;
         let outside = domain.iter().map(|link| {
             let (comparison, right) = &link.rest[0];
             Row::of(&link.first, comparison.negated(), right)

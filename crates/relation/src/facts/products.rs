@@ -12,7 +12,7 @@ use super::Facts;
 use crate::linear::Sources;
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
-impl Facts<'_> {
+impl Facts {
     /// Adds the division rule for a quotient; `None` unless the divisor is known to be positive.
     pub(super) fn hold_division(&mut self, a: &Polynomial, b: &Polynomial) -> Option<bool> {
         let positive = Row {

@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 use super::Atom;
@@ -59,6 +60,12 @@ impl PartialEq for Product {
 }
 
 impl Eq for Product {}
+
+impl Hash for Product {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.atoms().hash(state);
+    }
+}
 
 /// Maps by products take slices of atoms as keys.
 impl Borrow<[Atom]> for Product {

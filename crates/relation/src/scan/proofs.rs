@@ -22,26 +22,26 @@ use crate::polynomial::{Atom, Polynomial, Row, Sign};
 pub(super) struct Proofs<'a> {
     pub(super) declarations: &'a Declarations,
     /// Of the rows of items, all of which count.
-    all: RefCell<Tree<'a>>,
+    all: RefCell<Tree>,
     /// Of contexts. A row that follows from those before it adds nothing.
-    contexts: RefCell<Tree<'a>>,
+    contexts: RefCell<Tree>,
 }
 
 /// Sequences of rows, by their beginnings: each node adds a row to that of its parent.
-struct Tree<'a> {
-    nodes: Vec<Node<'a>>,
+struct Tree {
+    nodes: Vec<Node>,
 }
 
 #[derive(Default)]
-struct Node<'a> {
+struct Node {
     /// The parent, and what this adds to it; none of the root.
     added: Option<(usize, Row)>,
     children: Vec<(Row, usize)>,
-    known: Option<Rc<Known<'a>>>,
+    known: Option<Rc<Known>>,
 }
 
-struct Known<'a> {
-    facts: Facts<'a>,
+struct Known {
+    facts: Rc<Facts>,
     answers: RefCell<BTreeMap<Row, Vec<Answer>>>,
 }
 
@@ -51,7 +51,7 @@ struct Answer {
     holds: bool,
 }
 
-impl Known<'_> {
+impl Known {
     /// Whether a row is known to hold where others do too, if that was asked or is a proof of one
     /// step.
     fn answer(&self, others: &[Row], row: &Row) -> Option<bool> {
@@ -63,7 +63,7 @@ impl Known<'_> {
     }
 }
 
-impl<'a> Tree<'a> {
+impl Tree {
     fn new() -> Self {
         Self {
             nodes: vec![Node::default()],
@@ -71,7 +71,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The node of some rows. Those that `is_implied` by rows before them are left out.
-    fn node(&mut self, rows: &[Row], is_implied: impl Fn(&Facts<'a>, &Row) -> bool) -> usize {
+    fn node(&mut self, rows: &[Row], is_implied: impl Fn(&Facts, &Row) -> bool) -> usize {
         rows.iter().fold(0, |at, row| {
             let children = &self.nodes[at].children;
             if let Some((_, child)) = children.iter().find(|(next, _)| next == row) {
@@ -95,7 +95,7 @@ impl<'a> Tree<'a> {
 
     /// What follows from most of the rows of a node, as far as that was asked for: it holds for
     /// all of them.
-    fn nearest(&self, node: usize) -> Option<&Rc<Known<'a>>> {
+    fn nearest(&self, node: usize) -> Option<&Rc<Known>> {
         let mut at = node;
         loop {
             let node = &self.nodes[at];
@@ -107,7 +107,7 @@ impl<'a> Tree<'a> {
     }
 
     /// What follows from the rows of a node.
-    fn known(&mut self, node: usize, declarations: &'a Declarations) -> Rc<Known<'a>> {
+    fn known(&mut self, node: usize, declarations: &Declarations) -> Rc<Known> {
         // What follows from fewer rows follows from these.
         let (mut at, mut rows) = (node, Vec::new());
         let facts = loop {
@@ -141,7 +141,7 @@ impl<'a> Proofs<'a> {
     }
 
     /// Calls `ask` with the rows and all that follows from them.
-    pub(super) fn of<R>(&self, rows: &[Row], ask: impl FnOnce(&Facts<'a>) -> R) -> R {
+    pub(super) fn of<R>(&self, rows: &[Row], ask: impl FnOnce(&Facts) -> R) -> R {
         let known = {
             let mut all = self.all.borrow_mut();
             let node = all.node(rows, |_, _| false);
@@ -151,7 +151,7 @@ impl<'a> Proofs<'a> {
     }
 
     /// Calls `ask` with what follows where a context holds.
-    pub(super) fn within<R>(&self, context: &[Row], ask: impl FnOnce(&Facts<'a>) -> R) -> R {
+    pub(super) fn within<R>(&self, context: &[Row], ask: impl FnOnce(&Facts) -> R) -> R {
         let mut contexts = self.contexts.borrow_mut();
         let node = contexts.node(context, Facts::includes);
         let known = contexts.known(node, self.declarations);

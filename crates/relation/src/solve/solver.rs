@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use crate::declarations::Declarations;
 use crate::expression::{Expression, Variable};
-use crate::facts::{Facts, atom};
+use crate::facts::{Facts, Solved, atom};
 use crate::polynomial::{Atom, Polynomial, Row, Sign};
 
 /// The most equalities that the solver derives from inverses.
@@ -30,27 +30,28 @@ const MOST_INVERTED: usize = 64;
 /// `given` determine. The result contains the given variables too.
 pub(crate) fn solved(
     stated: &[Row],
-    facts: &Facts<'_>,
+    facts: &Facts,
     given: impl IntoIterator<Item = Variable>,
     declarations: &Declarations,
-) -> BTreeMap<Variable, Polynomial> {
-    let given: BTreeSet<Variable> = given.into_iter().collect();
-    let itself = |v: &Variable| (*v, Polynomial::atom(atom(*v)));
-    let mut solver = Solver {
-        stated,
-        facts,
-        declarations,
-        known: given.iter().map(itself).collect(),
-        given,
-    };
-    while solver.step() {}
-    solver.known
+) -> Solved {
+    facts.solved(stated, given.into_iter().collect(), |given| {
+        let itself = |v: &Variable| (*v, Polynomial::atom(atom(*v)));
+        let mut solver = Solver {
+            stated,
+            facts,
+            declarations,
+            known: given.iter().map(itself).collect(),
+            given,
+        };
+        while solver.step() {}
+        solver.known
+    })
 }
 
 /// The given variables and the variables solved so far.
 struct Solver<'a> {
     stated: &'a [Row],
-    facts: &'a Facts<'a>,
+    facts: &'a Facts,
     declarations: &'a Declarations,
     given: BTreeSet<Variable>,
     known: BTreeMap<Variable, Polynomial>,
