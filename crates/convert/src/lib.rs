@@ -71,7 +71,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Cost, Value};
-use sparsec_relation::{Descriptor, Expression, Relation};
+use sparsec_relation::{Descriptor, Expression, Relation, remembering};
 
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
@@ -189,7 +189,7 @@ impl Conversion {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn certificate(&self) -> Result<Certificate> {
-        certify::certificate(self, &self.origin)
+        remembering(|| certify::certificate(self, &self.origin))
     }
 
     /// The certificate that the forms of statements suggest, unchecked: for tests of the

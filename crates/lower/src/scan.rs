@@ -33,7 +33,9 @@
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole, Stage, Statement};
 use sparsec_loop::{Builder, Expr, Function};
-use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Loops, Visit, scan};
+use sparsec_relation::{
+    Comparison, Constraint, Declarations, Expression, Loops, Visit, remembering, scan,
+};
 
 mod ahead;
 mod arrays;
@@ -121,6 +123,10 @@ pub enum Units {
 /// # Errors
 /// As [`lower_computation`].
 pub fn lower_computation_for(computation: &Computation, units: Units) -> Result<Function> {
+    remembering(|| lowered(computation, units))
+}
+
+fn lowered(computation: &Computation, units: Units) -> Result<Function> {
     let stages = computation.chain();
     let text = computation.to_string();
     for stage in &stages {

@@ -15,7 +15,7 @@ use sparsec_base::code::{self, Code};
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
 use sparsec_computation::Computation;
 use sparsec_format::Holds;
-use sparsec_relation::Expression;
+use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
 use super::sizes::{size, sizes};
@@ -85,7 +85,7 @@ impl Converter {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn with(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
-        Derived::of(like, destination, padding)?.compiled()
+        remembering(|| Derived::of(like, destination, padding)?.compiled())
     }
 
     /// Whether the optimised computation is the one for a tensor of this pair: others give the

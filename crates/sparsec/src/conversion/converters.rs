@@ -15,10 +15,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sparsec_base::Recent;
+use sparsec_base::{Diagnostic, Recent};
 use sparsec_computation::cost::Work;
 use sparsec_format::Format;
-use sparsec_relation::Expression;
+use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::Tensor;
 
 use super::converter::{Converter, Derived, Padding, Pair};
@@ -99,10 +99,11 @@ impl Converters {
             saved
         };
         // Made outside of the lock: two threads may both do it.
-        let made = Derived::new(tensor, pair.clone()).and_then(|derived| {
+        let made = remembering(|| {
+            let derived = Derived::new(tensor, pair.clone())?;
             let cost = derived.computation().cost();
             let formulas = cost.map(|cost| (cost.arrays.clone(), cost.total()));
-            Ok((formulas, Arc::new(derived.compiled()?)))
+            Ok::<_, Diagnostic>((formulas, Arc::new(derived.compiled()?)))
         });
         let known = &mut *lock(&known);
         let Ok((formulas, converter)) = made else {
