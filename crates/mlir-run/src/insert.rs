@@ -36,6 +36,13 @@ impl<'a> Machine<'a> {
                 let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
                 let indices = self.memref(frame, op, op.operand("indices"))?;
                 let levels = self.numbers_of(op, &indices)?;
+                let n_levels = self.encoding(op, op.operand("tensor"))?.n_levels();
+                if levels.len() < n_levels {
+                    let message = format!("{} coordinates for {n_levels} levels", levels.len());
+                    return Err(self
+                        .outside(op, message)
+                        .help("give the buffer a coordinate for each level"));
+                }
                 let value = self.number(frame, op, op.operand("value"))?;
                 self.insert_in_place(op, &handle, op.operand("tensor"), &levels, value)?;
             }

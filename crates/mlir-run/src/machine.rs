@@ -418,7 +418,10 @@ impl<'a> Machine<'a> {
                     .next()
                     .and_then(|extent| u64::try_from(*extent).ok()),
             };
-            extent.ok_or_else(|| self.outside(op, "an extent is negative or missing"))
+            extent.ok_or_else(|| {
+                self.outside(op, "an extent is negative or missing")
+                    .help("give an extent of 0 or more for each `?`")
+            })
         });
         extents.collect()
     }

@@ -92,7 +92,9 @@ impl<'a> Machine<'a> {
                         "a copy of sizes {:?} to sizes {:?}",
                         source.sizes, target.sizes
                     );
-                    return Err(self.outside(op, message));
+                    return Err(self
+                        .outside(op, message)
+                        .help("give both memrefs the same sizes"));
                 }
                 return Ok(true);
             }

@@ -91,7 +91,9 @@ impl<'a> Machine<'a> {
                     let memref = self.memref(frame, op, op.operand("dest"))?;
                     let entries = source.vals().try_clone()?;
                     if memref.sizes != source.extents() || !memref.assign(entries) {
-                        return Err(self.outside(op, "the destination has another shape"));
+                        return Err(self
+                            .outside(op, "the destination has another shape")
+                            .help("give the destination the shape of the source"));
                     }
                     return Ok(true);
                 }

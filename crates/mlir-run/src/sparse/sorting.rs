@@ -16,7 +16,10 @@ use crate::memory::MemRef;
 impl<'a> Machine<'a> {
     pub(super) fn sort(&mut self, frame: &Frame, op: Operation<'a>) -> Result<()> {
         let n = self.integer(frame, op, op.operand("n"))?;
-        let n = usize::try_from(n).map_err(|_| self.outside(op, "a negative number of keys"))?;
+        let n = usize::try_from(n).map_err(|_| {
+            self.outside(op, "a negative number of keys")
+                .help("sort no keys, or some")
+        })?;
         let is_joint = op
             .data()
             .definition
@@ -52,7 +55,11 @@ impl<'a> Machine<'a> {
         let value = |memref: &MemRef, at: usize| {
             let found = memref.get(&[at as i64]);
             found.ok_or_else(|| {
-                self.outside(op, format!("{n} keys of {width} numbers need more memory"))
+                self.outside(
+                    op,
+                    format!("{n} keys of {width} numbers in a shorter buffer"),
+                )
+                .help("sort no more than the buffer holds")
             })
         };
         let mut rows: Vec<(Vec<i128>, usize)> = Vec::new();

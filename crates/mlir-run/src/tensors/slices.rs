@@ -169,7 +169,9 @@ impl<'a> Machine<'a> {
         let mut array = dest.vals().try_clone()?;
         let sizes: Vec<u64> = window.sizes.iter().map(|size| *size as u64).collect();
         if count(&sizes)? != source.vals().len() {
-            return Err(self.outside(op, "the source has another size than the window"));
+            return Err(self
+                .outside(op, "the source has another size than the window")
+                .help("give the window the sizes of the source"));
         }
         let mut at = vec![0; sizes.len()];
         for n in 0..source.vals().len() {
@@ -195,7 +197,9 @@ impl<'a> Machine<'a> {
         let modes = Self::kept_modes(&window.sizes, self.module.ty(op.operand("source")));
         let sizes = modes.iter().map(|mode| window.sizes[*mode] as u64);
         if !sizes.eq(source.extents().iter().copied()) {
-            return Err(self.outside(op, "the source has another size than the window"));
+            return Err(self
+                .outside(op, "the source has another size than the window")
+                .help("give the window the sizes of the source"));
         }
         let (mut coords, mut values) = (Vec::new(), Vec::new());
         for (tuple, value) in dest.try_nonfill()?.iter() {
@@ -236,7 +240,10 @@ impl<'a> Machine<'a> {
                 u64::try_from(extent.checked_add(*low)?.checked_add(*high)?).ok()
             })
             .collect();
-        let extents = extents.ok_or_else(|| self.outside(op, "a negative extent"))?;
+        let extents = extents.ok_or_else(|| {
+            self.outside(op, "a negative extent")
+                .help("pad by so much that extents stay 0 or more")
+        })?;
         let Some(block) = op.region("region").block else {
             return Err(self.not_run(op));
         };

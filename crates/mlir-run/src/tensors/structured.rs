@@ -122,7 +122,9 @@ impl<'a> Machine<'a> {
                 (Datum::MemRef(memref), _) => {
                     let (.., mut arrays) = tensor.into_parts();
                     if !memref.assign(arrays.remove(0)) {
-                        return Err(self.outside(op, "the result has another shape"));
+                        return Err(self
+                            .outside(op, "the result has another shape")
+                            .help("give the output the shape of the result"));
                     }
                 }
                 _ => {

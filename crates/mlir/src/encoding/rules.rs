@@ -81,12 +81,12 @@ pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> 
             _ => Ok(()),
         };
     }
+    if encoding.levels.is_empty() {
+        let message = "an encoding without levels";
+        let help = "give the tensor a mode, or leave the encoding out";
+        return Err(Fault::new(code::ENCODING_MAP, message, help));
+    }
     if dialect.release() >= 18 {
-        if encoding.levels.is_empty() {
-            let message = "an encoding without levels";
-            let help = "give the tensor a mode, or leave the encoding out";
-            return Err(Fault::new(code::ENCODING_MAP, message, help));
-        }
         check_map(encoding)?;
     }
     check_order(&encoding.levels)?;
