@@ -8,7 +8,8 @@
 //! 3. Regions have the right blocks, arguments and terminators (`regions.rs`).
 //! 4. Symbols name functions, and calls fit their types (`symbols.rs`).
 //! 5. Shapes, levels and arrays fit: for `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
-//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`elements.rs`, `shapes.rs`).
+//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`elements.rs`, `shapes.rs`,
+//!    `vectors.rs`).
 //!
 //! An operation of all releases follows the rules of release 19.
 
@@ -29,6 +30,7 @@ mod regions;
 mod shapes;
 mod sparse;
 mod symbols;
+mod vectors;
 mod views;
 
 impl Module {

@@ -47,9 +47,19 @@ impl Check<'_> {
             "memref.load" | "memref.store" => self.n_indices(op, "memref"),
             "vector.transfer_read" => {
                 self.n_indices(op, "source")?;
-                self.padding(op)
+                self.padding(op)?;
+                self.transfer(op, op.result_type("vector"))
             }
-            "vector.transfer_write" => self.n_indices(op, "source"),
+            "vector.transfer_write" => {
+                self.n_indices(op, "source")?;
+                self.transfer(op, op.operand_type("vector"))
+            }
+            "vector.reduction" => self.reduced(op),
+            "vector.broadcast" => self.spread(op),
+            "memref.realloc" => {
+                self.open_extents(op, op.operands("dynamicResultSize").len(), "result")
+            }
+            "bufferization.materialize_in_destination" => self.materialized(op),
             "tensor.from_elements" => self.elements(op),
             "tensor.cast" | "memref.cast" => self.cast(op),
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
@@ -317,11 +327,13 @@ impl Check<'_> {
                 .collect();
             let product = extents
                 .and_then(|extents| extents.iter().try_fold(1u64, |all, n| all.checked_mul(*n)));
-            if let (Some(product), Some(extent)) = (product, extent)
-                && product != *extent
-            {
+            if product != *extent {
+                let spelled =
+                    |extent: Option<u64>| extent.map_or("?".to_owned(), |n| n.to_string());
                 return wrong(format!(
-                    "extents that multiply to {product} become one of {extent}"
+                    "extents that multiply to {} become one of {}",
+                    spelled(product),
+                    spelled(*extent)
                 ));
             }
         }
@@ -378,7 +390,8 @@ impl Check<'_> {
         self.list_fits(op, "high", "static_high", order)?;
         let region = op.data().regions[0];
         self.arguments_are(op, region, &vec![Type::Index; order], "the padding")?;
-        self.yields_are(op, region, &[ty.element().clone()], "the padding")?;
+        let padding = op.result_type("result").element().clone();
+        self.yields_are(op, region, &[padding], "the padding")?;
         self.padded(op)
     }
 }
