@@ -65,7 +65,7 @@ class Weights:
         for start, end, size in zip(bounds, bounds[1:], sizes):
             n = min(64, end - start)
             if n > 0:
-                coords.append(start + np.arange(n) * ((end - start) // n))
+                coords.append(start + np.arange(n) * (end - start) // n)
                 bytes_.append(np.full(n, size / n))
         self._insert(np.concatenate(coords), np.concatenate(bytes_))
 

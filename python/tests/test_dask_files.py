@@ -123,6 +123,20 @@ def test_entries_of_a_whole(tmp_path):
     y = sparsec.dask.read(tmp_path, shape=(50, 20), chunks=((1, 49), (5, 15)), format="csc")
     assert y.chunks == ((1, 49), (5, 15)) and y.compute().format == "csc"
     np.testing.assert_allclose(y.compute().to_numpy(), expected, rtol=1e-14)
+    # Arrays in other chunks are other arrays, also in one graph.
+    z = sparsec.dask.read(tmp_path, shape=(50, 20), chunks=((25, 25), (20,)))
+    x, z = dask.compute(x, z)
+    np.testing.assert_allclose(x.to_numpy(), expected, rtol=1e-14)
+    np.testing.assert_allclose(z.to_numpy(), expected, rtol=1e-14)
+
+
+def test_a_table_outside_of_the_whole_is_refused(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"i": [60, 70], "j": [0, 1], "value": [1.0, 2.0]})
+    pq.write_table(table, tmp_path / "0.parquet")
+    with pytest.raises(sparsec.InputError, match="coordinates from 60 to 70"):
+        sparsec.dask.read(tmp_path, shape=(50, 20))
 
 
 def test_parquet(tmp_path):

@@ -390,3 +390,11 @@ def test_trees_follow_from_the_number_of_parts():
         assert _shards.tree(map(str, range(n)), lambda a, b: f"({a}{b})") == level[0]
     with pytest.raises(sparsec.InputError):
         _shards.tree([], max)
+
+
+def test_ranges_are_weighed_evenly():
+    """Bytes of a range of more than 64 coordinates lie along all of it."""
+    weights = _shards.Weights(127)
+    weights.spread([0, 127], [100.0])
+    first, second = weights.within([0, 64, 127]).tolist()
+    assert abs(first - 50) < 2 and abs(second - 50) < 2

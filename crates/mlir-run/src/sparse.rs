@@ -37,6 +37,9 @@ fn nested(sizes: &[u64], rows: Vec<Vec<String>>, zero: &str) -> String {
         list(row)
     });
     let mut parts: Vec<String> = whole.collect();
+    if parts.is_empty() {
+        return list(Vec::new());
+    }
     for size in sizes.iter().rev() {
         let groups = parts.chunks((*size).max(1) as usize);
         parts = groups

@@ -351,6 +351,7 @@ impl Printer<'_> {
             (AttributeKind::Encoding, value) => {
                 let text = self.spell.attribute(value);
                 match text.strip_prefix("#sparse_tensor.encoding") {
+                    Some(keys) if self.out.ends_with(' ') => keys.to_owned(),
                     Some(keys) => format!(" {keys}"),
                     None => text,
                 }

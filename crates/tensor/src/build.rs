@@ -262,21 +262,9 @@ impl<T: Tuples> Builder<'_, T> {
         n: usize,
         begins: impl Fn(usize) -> bool + Sync,
     ) -> Result<Array> {
-        let mut largest = self.extent(level).saturating_sub(1);
-        let coord = self.tuples.coord(level);
-        let declared = self.format.declared_width(Role::Crd(level));
-        if declared.is_some_and(|width| width.max() < largest) {
-            // A width that is too narrow for the extent may hold all coordinates that there are.
-            largest = self
-                .cuts
-                .iter()
-                .cloned()
-                .flatten()
-                .map(&coord)
-                .max()
-                .unwrap_or(0);
-        }
+        let largest = self.extent(level).saturating_sub(1);
         let width = self.width(Role::Crd(level), largest)?;
+        let coord = self.tuples.coord(level);
         let mut crd = self.zeroed(width, n)?;
         with_index!(crd, width, crd, narrow => {
             let pieces = split_mut(crd, counts.iter().copied());

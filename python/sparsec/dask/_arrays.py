@@ -150,6 +150,8 @@ def from_dask(array: Any, format: str | None = None) -> Any:
     >>> (x @ x).compute().format
     'csr'
     """
+    if format is None and not isinstance(array._meta, np.ndarray):
+        format = asarray(array._meta).format
     meta = meta_of(array.ndim, array.dtype, format)
     return array.map_blocks(chunk_of, format, array.dtype, dtype=array.dtype, meta=meta)
 
@@ -164,7 +166,7 @@ def from_delayed(value: Any, shape: Sequence[int], dtype: Any, format: str | Non
     shape : sequence of int
     dtype : dtype
     format : str, optional
-        How the chunk is stored.
+        How the chunk is stored; dense if not given.
 
     Returns
     -------

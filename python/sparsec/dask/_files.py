@@ -158,6 +158,8 @@ def _gathered(
         chunks[mode] = tuple(int(size) for size in np.diff(bounds))
     given = tuple(chunks) if isinstance(chunks, list) else chunks
     sizes = da.core.normalize_chunks(given, shape, dtype=meta.dtype)
+    # Arrays of one folder in other chunks are made of other tasks.
+    name = f"{name}-{dask.base.tokenize(sizes)}"
     starts = [np.concatenate([[0], np.cumsum(it)]).astype(np.int64).tolist() for it in sizes]
     cut, add = dask.delayed(_cut, pure=True), dask.delayed(_added, pure=True)
     blocks: Any = np.empty([len(it) for it in sizes], dtype=object)
@@ -241,6 +243,13 @@ def _of_whole(path: str, header: Header, shape: tuple[int, ...]) -> Header:
         message = f"`{path}` has shape {own}, and the whole has shape {shape}"
         raise failure("E1104", message, "give the shape that all files fit into")
     ranges = header.ranges if len(header.ranges) == len(shape) else ()
+    for mode, (known, extent) in enumerate(zip(ranges, shape)):
+        if known is not None and (known[0] < 0 or known[1] >= extent):
+            message = (
+                f"`{path}` has coordinates from {known[0]} to {known[1]} in mode {mode}, "
+                f"whose extent is {extent}"
+            )
+            raise failure("E0401", message, "give the shape that all files fit into")
     return Header(shape if is_parquet(path) else own, header.dtype, header.format, ranges)
 
 

@@ -132,6 +132,9 @@ def fitted(name: str, part: Any, meta: Tensor) -> Tensor:
         For a chunk of another type or fill than the array's (``E1104``).
     """
     made = asarray(part)
+    if is_dense(meta) and not is_dense(made):
+        message = f"a chunk of `{name}` is stored as {made.format}, and the array as dense tensors"
+        raise failure("E1104", message, "state the format: `sparsec.dask.from_dask(array, \"csr\")`")
     # Dense tensors store all entries: their fill stands for none.
     is_filled = is_dense(meta) or made.fill_value.tobytes() == meta.fill_value.tobytes()
     if made.dtype != meta.dtype or not is_filled:

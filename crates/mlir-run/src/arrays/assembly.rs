@@ -29,6 +29,9 @@ fn index_array(numbers: &[i64], width: Option<IndexWidth>) -> Option<Array> {
     })
 }
 
+/// The most batches: each is taken apart by itself.
+const MOST_BATCHES: usize = 1 << 24;
+
 /// The arrays of a tensor's levels in the order of `assemble`.
 struct Arrays {
     positions: Vec<Vec<i64>>,
@@ -48,16 +51,23 @@ impl Arrays {
     }
 
     /// Appends the arrays of the next batch, whose positions begin at 0.
-    fn append(&mut self, encoding: &Encoding, next: Self) {
+    /// `None` if they do not, or if they are beyond 2^63.
+    fn append(&mut self, encoding: &Encoding, next: Self) -> Option<()> {
         for (l, next) in next.positions.into_iter().enumerate() {
             let first = self.coords[l].len() as i64;
+            let mut next = next.into_iter();
             // The last position of the batch before is the first of this one.
-            let shared = usize::from(encoding.levels[l].kind == LevelKind::Compressed);
-            self.positions[l].extend(next.into_iter().skip(shared).map(|at| at + first));
+            if encoding.levels[l].kind == LevelKind::Compressed && next.next() != Some(0) {
+                return None;
+            }
+            for at in next {
+                self.positions[l].push(at.checked_add(first)?);
+            }
         }
         for (coords, next) in self.coords.iter_mut().zip(next.coords) {
             coords.extend(next);
         }
+        Some(())
     }
 }
 
@@ -78,6 +88,14 @@ impl<'a> Machine<'a> {
                 self.memref_entries(op, &memref)
             }
             _ => self.stored(frame, op, value)?.vals().try_clone(),
+        }
+    }
+
+    /// The sizes of an array that is given as a tensor or a memref.
+    fn sizes_of_array(&self, frame: &Frame, op: Operation<'a>, value: Value) -> Result<Vec<u64>> {
+        match self.get(frame, value)? {
+            Datum::MemRef(_) => Ok(self.memref(frame, op, value)?.sizes),
+            _ => Ok(self.stored(frame, op, value)?.extents().to_vec()),
         }
     }
 
@@ -102,13 +120,27 @@ impl<'a> Machine<'a> {
             given.push(numbers.ok_or_else(|| self.not_run(op))?);
         }
         let extents = self.extents_of(op, ty, &[])?;
+        let values_of = values;
         let values = self.array(frame, op, values)?;
         let shape: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
         let sizes = encoding.level_shape(&shape);
         let n_batch = encoding.n_batch_levels();
         let batches: Option<Vec<u64>> = sizes[..n_batch].iter().copied().collect();
-        let n_batches = count(&batches.ok_or_else(|| self.not_run(op))?)?;
+        let batches = batches.ok_or_else(|| self.not_run(op))?;
+        let n_batches = count(&batches)?;
         // Each array has a row for each batch.
+        if n_batches > MOST_BATCHES {
+            return Err(self
+                .fault(op, code::RUN_LIMIT, format!("{n_batches} batches"))
+                .help("give the `batch` levels smaller extents, or none"));
+        }
+        for value in levels.iter().chain([&values_of]) {
+            let found = self.sizes_of_array(frame, op, *value)?;
+            if found.get(..n_batch) != Some(&batches[..]) {
+                let message = format!("an array of {found:?} for batches of {batches:?}");
+                return Err(self.not_assembled(op, message));
+            }
+        }
         let mut arrays = Arrays::of_no_batch(encoding);
         let mut places = Vec::new();
         for batch in 0..n_batches {
@@ -123,7 +155,12 @@ impl<'a> Machine<'a> {
                 let message = format!("{width} values for {n} entries");
                 return Err(self.not_assembled(op, message));
             }
-            arrays.append(encoding, own);
+            match n_batch {
+                0 => arrays = own,
+                _ => arrays
+                    .append(encoding, own)
+                    .ok_or_else(|| self.not_assembled(op, "positions that do not begin at 0"))?,
+            }
             places.extend(batch * width..batch * width + n);
         }
         let mut vals = Array::zeroed(values.element(), places.len())?;
@@ -188,6 +225,10 @@ impl<'a> Machine<'a> {
             Ok(found)
         };
         let tuples = encoding.tuples_start();
+        let product = |a: usize, b: usize| {
+            let product = a.checked_mul(b).filter(|n| *n < 1 << 40);
+            product.ok_or_else(|| self.not_assembled(op, "too many positions"))
+        };
         let natural = |at: Option<&i64>| {
             let at = at.and_then(|at| usize::try_from(*at).ok());
             at.ok_or_else(|| self.not_assembled(op, "a position is negative"))
@@ -199,8 +240,7 @@ impl<'a> Machine<'a> {
                 LevelKind::Batch => continue,
                 LevelKind::Dense => {
                     let size = sizes[l].ok_or_else(|| self.not_run(op))?;
-                    let product = n.checked_mul(size as usize);
-                    n = product.ok_or_else(|| self.not_assembled(op, "too many positions"))?;
+                    n = product(n, size as usize)?;
                     continue;
                 }
                 LevelKind::Compressed => {
@@ -208,21 +248,22 @@ impl<'a> Machine<'a> {
                     n = natural(arrays.positions[l].last())?;
                 }
                 LevelKind::LooseCompressed => {
-                    arrays.positions[l] = next("positions", 2 * n)?;
+                    arrays.positions[l] = next("positions", product(2, n)?)?;
                     let ends = arrays.positions[l].iter().skip(1).step_by(2);
                     n = natural(ends.max())?;
                 }
                 LevelKind::Singleton => {}
                 LevelKind::Structured { n: of, m } => {
                     let size = sizes[l].ok_or_else(|| self.not_run(op))?;
-                    n = n * (size as usize).div_ceil(m as usize) * of as usize;
+                    n = product(n, (size as usize).div_ceil(m as usize))?;
+                    n = product(n, of as usize)?;
                 }
                 _ => return Err(self.not_run(op)),
             }
             match tuples {
                 Some(from) if l == from => {
                     let width = n_levels - from;
-                    let all = next("coordinates", n * width)?;
+                    let all = next("coordinates", product(n, width)?)?;
                     for part in 0..width {
                         let column = all.iter().skip(part).step_by(width);
                         arrays.coords[from + part] = column.copied().collect();
@@ -307,6 +348,19 @@ impl<'a> Machine<'a> {
         rows: impl ExactSizeIterator<Item = Vec<Scalar>>,
     ) -> Result<Datum> {
         let tensor = self.stored(frame, op, out)?;
+        let encoding = op.operand_type("tensor").encoding();
+        let n_batch = encoding.map_or(0, |encoding| encoding.n_batch_levels());
+        let batches = tensor.extents()[..n_batch.min(tensor.extents().len())].iter();
+        if batches.product::<u64>() != rows.len() as u64 {
+            let message = format!(
+                "{} batches for an output of {:?}",
+                rows.len(),
+                tensor.extents()
+            );
+            return Err(self
+                .outside(op, message)
+                .help("give the output the batches of the tensor"));
+        }
         let mut array = tensor.vals().try_clone()?;
         let width = array.len().checked_div(rows.len()).unwrap_or(0);
         for (batch, row) in rows.enumerate() {

@@ -34,7 +34,23 @@ pub(crate) struct Batches<'t> {
 impl<'t> Batches<'t> {
     pub(crate) fn of(tensor: &'t Tensor, encoding: &'t Encoding) -> Self {
         let extents = level_sizes(tensor);
-        let sizes = extents[..encoding.n_batch_levels()].to_vec();
+        let is_known = |kind: LevelKind| {
+            matches!(
+                kind,
+                LevelKind::Batch
+                    | LevelKind::Dense
+                    | LevelKind::Compressed
+                    | LevelKind::LooseCompressed
+                    | LevelKind::Singleton
+                    | LevelKind::Structured { .. }
+            )
+        };
+        // Arrays of kinds that MLIR lacks are seen as they are stored.
+        let n_batch = match encoding.levels.iter().all(|level| is_known(level.kind)) {
+            true => encoding.n_batch_levels(),
+            false => 0,
+        };
+        let sizes = extents[..n_batch].to_vec();
         let mut ranges = Vec::new();
         if !sizes.is_empty() {
             let n = sizes.iter().product::<u64>() as usize;

@@ -398,10 +398,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A sparse result of dense inputs stores no zeros.
+/// A sparse result of dense inputs stores no zeros, unless sums are collected in a workspace.
 fn without_zeros(op: Operation<'_>, result: Tensor) -> Result<Tensor> {
     let types = op.operand_types("inputs");
-    if types.iter().any(|ty| ty.encoding().is_some()) || !result.format().has_sparse() {
+    let is_dense = !types.is_empty() && types.iter().all(|ty| ty.encoding().is_none());
+    let has_sums = |it: Structured<'_>| it.reductions.contains(&true);
+    if !is_dense || !result.format().has_sparse() || Structured::of(op)?.is_some_and(has_sums) {
         return Ok(result);
     }
     let zero = result.element().zero();

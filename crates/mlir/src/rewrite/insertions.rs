@@ -107,6 +107,9 @@ impl Rewrite {
         newest: &mut Newest,
     ) -> Result<()> {
         for op in self.module.blocks[block].ops.clone() {
+            if let Some(tensor) = self.changed_by(op) {
+                self.is_no_choice(op, tensor, newest)?;
+            }
             for operand in &mut self.module.ops[op].operands {
                 if let Some(new) = newest.get(operand) {
                     *operand = *new;
@@ -122,6 +125,31 @@ impl Rewrite {
             }
         }
         Ok(())
+    }
+
+    /// Refuses insertions into a tensor that a condition or a loop chose among others: each of those
+    /// may be the one that changes.
+    fn is_no_choice(&self, op: Op, tensor: Value, newest: &Newest) -> Result<()> {
+        let is_known = newest.contains_key(&tensor) || newest.values().any(|it| *it == tensor);
+        let Origin::Result(by, _) = self.module.values[tensor].origin else {
+            return Ok(());
+        };
+        let choices = [
+            "scf.if",
+            "scf.for",
+            "scf.while",
+            "arith.select",
+            "std.select",
+        ];
+        if is_known || !choices.contains(&self.module.op(by).name()) {
+            return Ok(());
+        }
+        let message = "insertions into a tensor that is one of several".to_owned();
+        let span = self.module.ops[by].span;
+        Err(self
+            .refuse(op, message)
+            .also(self.module.source(), span, "chosen here")
+            .help("insert in each branch, into its tensor"))
     }
 
     /// The first coordinates of a memref, read before an operation.
@@ -217,9 +245,10 @@ impl Rewrite {
             }
         }
         if changed.is_empty() {
-            for block in blocks.into_iter().flatten() {
-                self.block_of_insertions(block, effects, &mut newest.clone())?;
+            for block in blocks.iter().flatten() {
+                self.block_of_insertions(*block, effects, &mut newest.clone())?;
             }
+            self.same_tensors(op, &blocks, newest);
             return Ok(());
         }
         let name = self.module.op(op).name();
@@ -259,6 +288,13 @@ impl Rewrite {
                 _ => None,
             })
             .collect();
+        for tensor in changed.iter().filter(|_| name == "scf.for") {
+            let carried = self.module.op(op).operands("initArgs").iter();
+            if carried.filter(|it| **it == now(tensor, newest)).count() > 1 {
+                let message = "insertions into a tensor that the loop carries twice".to_owned();
+                return Err(self.refuse(op, message).help("carry each tensor once"));
+            }
+        }
         if is_loop {
             let added = changed
                 .iter()
@@ -287,10 +323,12 @@ impl Rewrite {
                         continue;
                     }
                     let place = self.module.blocks[block].arguments.len();
+                    let outside = now(tensor, newest);
                     let (ty, span) = (self.module.ty(*tensor).clone(), self.module.ops[op].span);
                     let origin = Origin::Argument(block, place);
                     let argument = self.module.add_value(String::new(), ty, origin, span);
                     self.module.blocks[block].arguments.push(argument);
+                    self.is_now(outside, argument, &mut inner);
                     inner.insert(*tensor, argument);
                 }
             }
@@ -320,6 +358,29 @@ impl Rewrite {
             newest.insert(tensor, result);
         }
         Ok(())
+    }
+
+    /// Notes results that are a tensor from outside: those that a loop carries unchanged, and those
+    /// that both branches of a condition yield.
+    fn same_tensors(&self, op: Op, blocks: &[Option<Block>], newest: &mut Newest) {
+        let operation = self.module.op(op);
+        for (place, result) in operation.data().results.iter().enumerate() {
+            let outside = match (operation.name(), blocks) {
+                ("scf.for", [Some(body)]) => {
+                    let carried = self.module.blocks[*body].arguments.get(place + 1);
+                    let is_unchanged = self.yielded(*body, place).as_ref() == carried;
+                    is_unchanged.then(|| operation.operands("initArgs")[place])
+                }
+                ("scf.if", [Some(first), Some(second)]) => {
+                    let given = self.yielded(*first, place);
+                    given.filter(|_| given == self.yielded(*second, place))
+                }
+                _ => None,
+            };
+            if let Some(outside) = outside.filter(|it| self.module.ty(*it).encoding().is_some()) {
+                newest.insert(*result, outside);
+            }
+        }
     }
 
     /// Gives an operation one more result, of the type of a tensor.

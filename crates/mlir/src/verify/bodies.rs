@@ -13,7 +13,6 @@ use sparsec_base::{Result, code};
 use crate::attribute::Attribute;
 use crate::module::{Operation, Origin, Region};
 use crate::parse::counted;
-use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Check;
@@ -94,7 +93,7 @@ impl Check<'_> {
     }
 
     /// `absent` yields a value that is the same for all places: not an argument of the body around
-    /// it, which exists only for stored entries. Releases take no computed value but a constant.
+    /// it, which exists only for stored entries. From release 18 on, it is no computed value but a constant.
     fn absent(&self, op: Operation<'_>, region: Region) -> Result<()> {
         let Some(block) = self.module.region(region).block else {
             return Ok(());
@@ -117,7 +116,7 @@ impl Check<'_> {
                 let by = self.module.op(by);
                 let is_inside = by.data().block == Some(block) || by.data().block == outer;
                 let is_constant = by.meaning() == "arith.constant";
-                if !is_inside || is_constant || self.module.dialect() == Dialect::Sparsec {
+                if !is_inside || is_constant || !self.is_since(18) {
                     return Ok(());
                 }
                 (

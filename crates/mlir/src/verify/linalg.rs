@@ -69,7 +69,7 @@ impl Check<'_> {
         let types = || op.data().operands.iter().map(|it| self.module.ty(*it));
         let has_tensors = types().any(|ty| matches!(ty, Type::Tensor(_)));
         let has_memrefs = types().any(|ty| matches!(ty, Type::MemRef(_)));
-        match has_tensors && has_memrefs {
+        match has_tensors && has_memrefs && !self.is_before(17) {
             false => Ok(()),
             true => Err(self
                 .of_op(op, code::OPERAND_TYPE, "tensors beside memrefs")
@@ -98,7 +98,7 @@ impl Check<'_> {
         }
         let kept = (0..to.len()).filter(|mode| !added.contains(&(*mode as i128)));
         let kept: Vec<Option<u64>> = kept.map(|mode| to[mode]).collect();
-        match kept == from {
+        match kept == from && from.len() + added.len() == to.len() {
             true => Ok(()),
             false => bad(
                 "an input of other extents than the modes of the output that are not added"

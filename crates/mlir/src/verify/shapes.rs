@@ -369,6 +369,14 @@ impl Check<'_> {
             return Ok(());
         };
         let is_open = |number: &&Number| **number == Number::Integer(OPEN);
+        let is_size = numbers.ends_with("sizes") || numbers.ends_with("shape");
+        let is_negative =
+            |number: &Number| matches!(number, Number::Integer(n) if *n < 0 && *n != OPEN);
+        if is_size && list.iter().any(is_negative) {
+            return Err(self
+                .of_op(op, code::SHAPE_MISMATCH, "a negative size")
+                .help("write a size from 0 on, or a value"));
+        }
         let n_open = list.iter().filter(is_open).count();
         let n = op.operands(values).len();
         if list.len() == order && n_open == n {
