@@ -154,7 +154,7 @@ fn check_map(encoding: &Encoding) -> Result<(), Fault> {
         return Err(Fault::new(
             code::ENCODING_MAP,
             format!(
-                "a level of places in blocks above that of the blocks: {}",
+                "`d mod c` stands above `d floordiv c`: {}",
                 encoding.expressions()
             ),
             "write `d floordiv c` above `d mod c`; `--dialect sparsec` takes other maps",

@@ -155,7 +155,7 @@ impl Rewrite {
             )),
             "tensor.from_elements" if order(op.result_type("result")) != 1 => (release < 14)
                 .then_some((
-                    "`from_elements` but of one mode",
+                    "`from_elements` of other than one mode",
                     "make a tensor of one mode, and expand it",
                 )),
             _ => None,

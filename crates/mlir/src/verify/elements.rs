@@ -48,7 +48,11 @@ impl Check<'_> {
         let name = op.meaning();
         let ty = |group: &str| self.type_of_group(op, group);
         let differ = |a: &Type, b: &Type, what: &str, help: &str| {
-            let message = format!("`{}` and `{}`, of other {what}", self.text(a), self.text(b));
+            let message = format!(
+                "`{}` and `{}` have different {what}",
+                self.text(a),
+                self.text(b)
+            );
             Err(self
                 .of_op(op, code::TYPES_DIFFER, message)
                 .help(help.to_owned()))
@@ -57,7 +61,7 @@ impl Check<'_> {
             if let (Some(a), Some(b)) = (ty(a), ty(b))
                 && a.element() != b.element()
             {
-                return differ(&a, &b, "entries", "keep the type of the entries");
+                return differ(&a, &b, "types of entries", "keep the type of the entries");
             }
         }
         let fits = |(a, b): (&Option<u64>, &Option<u64>)| a.is_none() || b.is_none() || a == b;
