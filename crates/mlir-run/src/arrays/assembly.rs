@@ -179,7 +179,9 @@ impl<'a> Machine<'a> {
                 }
                 Role::Crd(l) => arrays.coords[l].clone(),
                 Role::Pos(l) if encoding.levels[l].kind == LevelKind::LooseCompressed => {
-                    arrays.positions[l].iter().step_by(2).copied().collect()
+                    // Behind the first positions stands the number of all coordinates.
+                    let first = arrays.positions[l].iter().step_by(2).copied();
+                    first.chain([arrays.coords[l].len() as i64]).collect()
                 }
                 Role::End(l) => arrays.positions[l]
                     .iter()
