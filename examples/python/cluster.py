@@ -82,7 +82,7 @@ def triangles_of_edges(L: sparsec.Tensor, memory: str) -> Any:
 
 
 def main(graph: str | None = None, entries: str | None = None) -> None:
-    """Prints what a graph and a tensor are made of, computed by two processes."""
+    """Runs three programs on a graph and a tensor, computed by two processes."""
     A = sparsec.read(graph or SAMPLES / "poisson2d.mtx", format="csr")
     if graph is None:
         # A grid has no triangles: points two steps apart are neighbours, too.

@@ -137,7 +137,7 @@ class Program:
 
     @cached_property
     def sources(self) -> dict[str, Any]:
-        """What parts are taken of, by name."""
+        """The operands that parts are taken of, by name."""
         here = {name: Local(it) for name, it in self.sliceable.items() if name not in self.elsewhere}
         return {**here, **self.elsewhere}
 
@@ -274,7 +274,7 @@ class Plan:
     cuts: tuple[Cut, ...]
     #: What is printed beside the commands.
     notes: tuple[str, ...] = field(default=(), compare=False)
-    #: What is sent between processes, if the plan is for some.
+    #: The bytes sent between processes, if the plan is for several.
     volumes: Any = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:

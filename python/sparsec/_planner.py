@@ -37,7 +37,7 @@ _PLACES = 16
 
 @dataclass(frozen=True)
 class Volume:
-    """What of an operand is sent between processes."""
+    """The bytes of an operand that are sent between processes."""
 
     name: str
     nbytes: float
@@ -78,7 +78,7 @@ class Volumes:
 
 
 class _Estimate:
-    """What shards of a program take. Bytes of operands are counted, those of results estimated."""
+    """The memory of a program's shards. Bytes of operands are counted, those of results estimated."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -148,7 +148,7 @@ class _Estimate:
         return volumes.shard, volumes.sent(_PLACES) if sent else moved
 
     def volumes(self, cuts: Sequence[Cut]) -> tuple[Volumes, float]:
-        """What is sent between processes, and the bytes that one process would move."""
+        """The bytes sent between processes, and those that one process would move."""
         if not cuts:
             sources = self.sources.items()
             operands = [Volume(name, it.nbytes, 1, _is_kept(it, it.shape)) for name, it in sources]
@@ -291,7 +291,7 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
 
 
 def described(program: Program, plan: Plan) -> Plan:
-    """A plan that was stated, with what it is estimated to take on a cluster."""
+    """A plan that was stated, with its estimated volumes on a cluster."""
     estimate = _Estimate(program)
     if not plan.cuts:
         return Plan((), (), estimate.volumes(())[0])

@@ -263,7 +263,7 @@ def figures(plan, line):
 
 
 def test_volumes_are_those_of_the_plan(client):
-    """What workers count is what the plan says, and chunks do not move."""
+    """Workers count the bytes that the plan states, and chunks do not move."""
     A, B = matrix((2000, 2000), density=0.02), np.random.default_rng(1).random((2000, 16))
     text = "C(i,k) = A(i,j) * B(j,k)"
     x = sparsec.dask.shard(A, by="i", n=6).persist()

@@ -27,7 +27,7 @@ pub struct Estimated {
     pub fill: Scalar,
 }
 
-/// What is known of an operand of an estimate.
+/// The shape, format and number of entries of an operand of an estimate.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Described<'a> {

@@ -25,7 +25,7 @@ SHARD = 128 * 2**20
 
 
 def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Tensor:
-    """Chunks as one. Names what does not fit."""
+    """Chunks as one. Errors name the chunk that does not fit."""
     tensors = [asarray(x) for x in arrays]
     order = tensors[0].ndim
     for number, x in enumerate(tensors[1:], 1):
@@ -122,7 +122,7 @@ def chunk_of(x: Any, format: str | None, dtype: Any) -> Tensor:
 
 
 def meta_of(order: int, dtype: Any, format: str | None, fill: Any = None) -> Tensor:
-    """A tensor of no entries, by which Dask knows what chunks are."""
+    """A tensor of no entries, which tells Dask the type and format of chunks."""
     if format in (None, "dense") and fill is None:
         return asarray(np.zeros((0,) * order, dtype=dtype))
     nothing = np.zeros(0 if order else 1, dtype=dtype)

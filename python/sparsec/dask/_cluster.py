@@ -106,7 +106,7 @@ def _address(client: Any) -> str:
 
 
 def _workers(client: Any) -> dict[str, Any]:
-    """What the scheduler says of workers."""
+    """The workers that the scheduler lists."""
     with _faults(client, None):
         found: dict[str, Any] = client.scheduler_info(n_workers=-1)
     if "workers" not in found:

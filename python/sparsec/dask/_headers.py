@@ -53,7 +53,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Header:
-    """What a file holds."""
+    """The shape, type and format of a file."""
 
     #: None if the file does not say.
     shape: tuple[int, ...] | None

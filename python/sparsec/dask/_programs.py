@@ -36,7 +36,7 @@ from ._operands import Chunked, fitted
 
 @dataclass(frozen=True)
 class Measure:
-    """What a shard took."""
+    """The time and memory of a shard."""
 
     seconds: float
     #: The bytes of its operands, whole ones too.
@@ -91,7 +91,7 @@ def _shard_task(
     return made
 
 
-#: What shards took in this process, by the run that asked for it.
+#: Measures of shards in this process, by the run that asked for them.
 _MEASURES: dict[str, list[Measure]] = {}
 
 
@@ -100,7 +100,7 @@ def _measures(run: str) -> list[Measure]:
 
 
 def measures(run: str, client: Any) -> list[Measure]:
-    """What the shards of a run took, wherever they were computed."""
+    """The measures of a run's shards, wherever they were computed."""
     client = client_of(client)
     if client is None:
         return _measures(run)
@@ -217,7 +217,7 @@ class Tasks:
         return f"the shard {', '.join(f'{name} = {a}:{b}' for (name, _), (a, b) in ranges)}"
 
     def named(self, volumes: Any) -> Callable[[Any], str]:
-        """What says which shard a key stands for, and how large it was estimated to be."""
+        """A function that names the shard of a key, with its estimated size."""
         size = ""
         if volumes is not None:
             size = f" (estimated {_blocks.text_of_bytes(volumes.shard + volumes.whole)})"
@@ -429,7 +429,7 @@ def _actual(
     sent: int,
     client: Any,
 ) -> str:
-    """What a run took, beside what the plan says."""
+    """The measures of a run, beside those of the plan."""
     volumes, n_workers = plan.volumes, n_workers_of(client)
     show = _blocks.text_of_bytes
     shard, result = max((it.held for it in taken), default=0), sum(it.nbytes for it in pieces)

@@ -97,8 +97,8 @@ impl Parser {
         Ok(pending)
     }
 
-    /// Definitions of `assemble` and its kin differ in the order of their groups, which the values
-    /// tell: they have the type of the tensor's entries.
+    /// Checks that the values of `assemble` and `disassemble` have the type of the tensor's entries.
+    /// Releases 18 and 19 differ in the order of the operands, and this tells them apart.
     pub(super) fn values_fit(&self, pending: &Pending) -> Result<()> {
         let definition = pending.definition;
         let words = ["assemble", "pack", "disassemble", "unpack"];

@@ -14,7 +14,7 @@ use crate::polynomial::{Atom, Polynomial, Row, Sign};
 /// Answers by question.
 type Asked<Q, A> = RefCell<HashMap<Q, A, FxBuildHasher>>;
 
-/// What was asked of facts.
+/// Questions to facts, with their answers.
 #[derive(Default)]
 pub(super) struct Answers {
     /// The facts of further rows.
@@ -99,7 +99,7 @@ impl Facts {
 
     /// Whether no values satisfy the given rows and further ones.
     pub(crate) fn excludes(&self, rows: &[Row]) -> bool {
-        // What is known already suffices for most.
+        // The known rows suffice for most.
         if let [row] = rows
             && let Some(opposite) = self.system.find(row).and_then(|row| row.negated())
             && self.proof(&opposite, Except::default()).is_some()
