@@ -27,7 +27,7 @@ pub struct Estimated {
     pub fill: Scalar,
 }
 
-/// The shape, format and number of entries of an operand of an estimate.
+/// An operand of an estimate: a tensor, or its extents and number of entries.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Described<'a> {
@@ -35,7 +35,7 @@ pub enum Described<'a> {
     Tensor(&'a Tensor),
     /// A tensor that is elsewhere, of the format, type and fill that the kernel is planned for.
     Counts {
-        /// How far each mode runs.
+        /// The extents.
         extents: Vec<u64>,
         /// How many entries it stores.
         n_stored: u64,

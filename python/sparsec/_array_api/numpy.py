@@ -50,7 +50,7 @@ def _moment(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _nansum(x: Any, **options: Any) -> Any:
-    """The sum of the entries that are no NaN; an implicit entry counts as its fill."""
+    """The sum of the entries that are no NaN; a fill that is NaN counts as 0."""
     if x.dtype.kind not in "fc":
         return reductions.sum(x, **options)
     return reductions.sum(elementwise.where(elementwise.isnan(x), x.dtype.type(0), x), **options)

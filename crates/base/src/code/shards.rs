@@ -62,7 +62,7 @@ intermediate tensors and operands that are whole are not.
 The message names the shard and what it was estimated to take.";
     CLUSTER_LOST = "E1108", "a cluster that went away",
     "The connection to the scheduler of Dask closed before the result was there, so what workers hold
-is lost. Nothing was written: a result file appears when it is complete.
+is lost. No file was written.
 
     client = distributed.Client(\"tcp://scheduler:8786\")
 
