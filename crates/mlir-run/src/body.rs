@@ -7,16 +7,18 @@
 //! ```
 //!
 //! Operators of the program (`sparse_tensor.binary`, `unary`, `select`, `reduce`) ask which of their
-//! operands are stored:
+//! operands are present, written `has`:
 //!
-//! | operation | expression                                                                   |
-//! |-----------|------------------------------------------------------------------------------|
-//! | `unary`   | `select(isstored(x), present, absent)`                                       |
-//! | `binary`  | `select(isstored(x) and isstored(y), overlap, select(isstored(x), left, right))` |
-//! | `select`  | `select(condition, x, 0)`                                                    |
+//! | operation | expression                                               | is present         |
+//! |-----------|----------------------------------------------------------|--------------------|
+//! | `unary`   | `select(has x, present, absent)`                         | where a region is  |
+//! | `binary`  | `select(has x and has y, overlap, select(has x, left, right))` | where a region is |
+//! | `select`  | `select(condition, x, 0)`                                | `has x and condition` |
+//! | others    | of `arith`, `math` and `complex`                         | `isstored(value)`  |
 //!
 //! A region that is left out gives no entry. If its operation gives the result, a second statement
-//! computes which entries the result keeps ([`Regions::kept`]).
+//! computes which entries the result keeps ([`Regions::kept`]). If another operation takes the
+//! result, it asks for the same.
 //!
 //! Source: the dialect's documentation; Bik et al., TACO 2022, §4.
 
@@ -64,6 +66,8 @@ pub(crate) struct Regions<'a> {
     pub(crate) values: HashMap<Value, Expression>,
     /// The conditions of `sparse_tensor.select`.
     conditions: HashMap<Op, Expression>,
+    /// Whether values are present.
+    presences: HashMap<Value, Expression>,
 }
 
 /// The operation that defines a value.
@@ -93,6 +97,7 @@ impl<'a> Regions<'a> {
             vars,
             values,
             conditions: HashMap::new(),
+            presences: HashMap::new(),
         }
     }
 
@@ -105,8 +110,80 @@ impl<'a> Regions<'a> {
         self.builder.number(Scalar::Bool(value))
     }
 
-    pub(crate) fn is_stored(&self, value: &Expression) -> Result<Expression> {
-        self.apply(Operator::IsStored, &[value])
+    /// `select(condition, chosen, other)` of truth values.
+    fn choose(
+        &self,
+        condition: &Expression,
+        chosen: &Expression,
+        other: &Expression,
+    ) -> Result<Expression> {
+        let known = |value: &Expression| Expressions(self.builder).constant(value);
+        match [known(condition), known(chosen), known(other)] {
+            [Some(Scalar::Bool(true)), _, _] => Ok(chosen.clone()),
+            [Some(Scalar::Bool(false)), _, _] => Ok(other.clone()),
+            [_, Some(chosen), Some(other)] if chosen == other => Ok(self.builder.number(chosen)),
+            [_, Some(Scalar::Bool(true)), Some(Scalar::Bool(false))] => Ok(condition.clone()),
+            _ => self.apply(Operator::Select, &[condition, chosen, other]),
+        }
+    }
+
+    /// Whether a value that has an expression is present.
+    ///
+    /// # Errors
+    /// Those of the operators.
+    pub(crate) fn presence(&mut self, value: Value) -> Result<Expression> {
+        if let Some(known) = self.presences.get(&value) {
+            return Ok(known.clone());
+        }
+        let found = match definer(self.module, value) {
+            Some(op) => self.presence_of(op)?,
+            None => None,
+        };
+        let found = match (found, self.values.get(&value)) {
+            (Some(found), _) => found,
+            (None, Some(expression)) => self.apply(Operator::IsStored, &[expression])?,
+            (None, None) => self.truth(true),
+        };
+        self.presences.insert(value, found.clone());
+        Ok(found)
+    }
+
+    /// Whether an operator of the program gives a value; `None` for other operations.
+    fn presence_of(&mut self, op: Operation<'_>) -> Result<Option<Expression>> {
+        let has = |name: &str, identity: &str| {
+            op.region(name).block.is_some() || op.attribute(identity).is_some()
+        };
+        let operand = |n: usize| op.data().operands[n];
+        let found = match op.name() {
+            "sparse_tensor.select" => {
+                let Some(condition) = self.conditions.get(&op.id()).cloned() else {
+                    return Ok(None);
+                };
+                let has_x = self.presence(operand(0))?;
+                self.choose(&has_x, &condition, &self.truth(false))?
+            }
+            "sparse_tensor.unary" => {
+                let has_x = self.presence(operand(0))?;
+                let (present, absent) = (
+                    self.truth(has("presentRegion", "")),
+                    self.truth(has("absentRegion", "")),
+                );
+                self.choose(&has_x, &present, &absent)?
+            }
+            "sparse_tensor.binary" => {
+                let (has_x, has_y) = (self.presence(operand(0))?, self.presence(operand(1))?);
+                let (overlap, left, right) = (
+                    self.truth(has("overlapRegion", "")),
+                    self.truth(has("leftRegion", "left_identity")),
+                    self.truth(has("rightRegion", "right_identity")),
+                );
+                let with_x = self.choose(&has_y, &overlap, &left)?;
+                let without_x = self.choose(&has_y, &right, &self.truth(false))?;
+                self.choose(&has_x, &with_x, &without_x)?
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(found))
     }
 
     /// The expression of a value of the body; `None` if there is none.
@@ -196,9 +273,17 @@ impl<'a> Regions<'a> {
                 None => zero.clone(),
             });
         }
-        let is_stored = self.is_stored(x)?;
-        self.apply(Operator::Select, &[&is_stored, &branches[0], &branches[1]])
-            .map(Some)
+        let has_x = self.presence(op.operand("x"))?;
+        self.chosen(&has_x, &branches[0], &branches[1]).map(Some)
+    }
+
+    /// The branch that a truth value chooses.
+    fn chosen(&self, truth: &Expression, yes: &Expression, no: &Expression) -> Result<Expression> {
+        match Expressions(self.builder).constant(truth) {
+            Some(Scalar::Bool(true)) => Ok(yes.clone()),
+            Some(Scalar::Bool(false)) => Ok(no.clone()),
+            _ => self.apply(Operator::Select, &[truth, yes, no]),
+        }
     }
 
     fn binary(
@@ -228,24 +313,14 @@ impl<'a> Regions<'a> {
         let [overlap, left, right] = &branches[..] else {
             return Ok(None);
         };
-        self.three_cases(x, y, overlap, left, right, &zero)
-            .map(Some)
-    }
-
-    fn three_cases(
-        &self,
-        x: &Expression,
-        y: &Expression,
-        overlap: &Expression,
-        left: &Expression,
-        right: &Expression,
-        neither: &Expression,
-    ) -> Result<Expression> {
-        let (has_x, has_y) = (self.is_stored(x)?, self.is_stored(y)?);
-        let both = self.apply(Operator::And, &[&has_x, &has_y])?;
-        let right = self.apply(Operator::Select, &[&has_y, right, neither])?;
-        let one = self.apply(Operator::Select, &[&has_x, left, &right])?;
-        self.apply(Operator::Select, &[&both, overlap, &one])
+        let (has_x, has_y) = (
+            self.presence(op.operand("x"))?,
+            self.presence(op.operand("y"))?,
+        );
+        let both = self.choose(&has_x, &has_y, &self.truth(false))?;
+        let right = self.chosen(&has_y, right, &zero)?;
+        let one = self.chosen(&has_x, left, &right)?;
+        self.chosen(&both, overlap, &one).map(Some)
     }
 
     fn select(&mut self, op: Operation<'_>, x: &Expression) -> Result<Option<Expression>> {
@@ -260,9 +335,8 @@ impl<'a> Regions<'a> {
         };
         self.conditions.insert(op.id(), condition.clone());
         let chosen = self.apply(Operator::Select, &[&condition, x, &zero])?;
-        let is_stored = self.is_stored(x)?;
-        self.apply(Operator::Select, &[&is_stored, &chosen, &zero])
-            .map(Some)
+        let has_x = self.presence(op.operand("x"))?;
+        self.chosen(&has_x, &chosen, &zero).map(Some)
     }
 
     /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
@@ -274,46 +348,27 @@ impl<'a> Regions<'a> {
         let Some(op) = definer(self.module, value) else {
             return Ok(None);
         };
-        let operand = |this: &Self, n: usize| {
-            let operand = op.data().operands.get(n)?;
-            this.values.get(operand).cloned()
+        let is_semiring = |op: &Operation<'_>| {
+            let names = ["unary", "binary", "select"].map(|word| format!("sparse_tensor.{word}"));
+            names.iter().any(|name| name == op.name())
         };
-        let has = |name: &str, identity: &str| {
-            op.region(name).block.is_some() || op.attribute(identity).is_some()
-        };
-        match op.name() {
-            "sparse_tensor.select" => {
-                let condition = self.conditions.get(&op.id()).cloned();
-                let (Some(condition), Some(x)) = (condition, operand(self, 0)) else {
-                    return Ok(None);
-                };
-                let is_stored = self.is_stored(&x)?;
-                let otherwise = self.truth(false);
-                self.apply(Operator::Select, &[&is_stored, &condition, &otherwise])
-                    .map(Some)
-            }
-            "sparse_tensor.unary" if !has("presentRegion", "") => {
-                let Some(x) = operand(self, 0) else {
-                    return Ok(None);
-                };
-                let absent = self.truth(has("absentRegion", ""));
-                let is_stored = self.is_stored(&x)?;
-                self.apply(Operator::Select, &[&is_stored, &self.truth(false), &absent])
-                    .map(Some)
-            }
-            "sparse_tensor.binary" if !has("overlapRegion", "") => {
-                let (Some(x), Some(y)) = (operand(self, 0), operand(self, 1)) else {
-                    return Ok(None);
-                };
-                let (left, right) = (
-                    self.truth(has("leftRegion", "left_identity")),
-                    self.truth(has("rightRegion", "right_identity")),
-                );
-                let none = self.truth(false);
-                self.three_cases(&x, &y, &none, &left, &right, &none)
-                    .map(Some)
-            }
-            _ => Ok(None),
+        if !is_semiring(&op) {
+            return Ok(None);
         }
+        let has = |name: &str| op.region(name).block.is_some();
+        let definers = op.data().operands.iter();
+        let mut definers = definers.filter_map(|operand| definer(self.module, *operand));
+        let is_composed = definers.any(|op| is_semiring(&op));
+        let is_whole = match op.name() {
+            "sparse_tensor.unary" => has("presentRegion"),
+            "sparse_tensor.binary" => has("overlapRegion"),
+            _ => false,
+        };
+        if is_whole && !is_composed {
+            return Ok(None);
+        }
+        let presence = self.presence(value)?;
+        let is_everywhere = Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true));
+        Ok((!is_everywhere).then_some(presence))
     }
 }

@@ -9,6 +9,7 @@ use sparsec_format::Format;
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
 use crate::memory::{MemRef, count};
+use crate::runner::random::Generator;
 use crate::tensors::structured::Later;
 
 /// The value of an SSA value.
@@ -23,6 +24,8 @@ pub(crate) enum Datum {
     Vector(Rc<Vec<Scalar>>),
     /// The path of a file; `None` for the null pointer.
     Pointer(Option<Rc<str>>),
+    /// A generator of random numbers of the runner.
+    Generator(Rc<RefCell<Generator>>),
     /// A function as a value, which no operation calls.
     Function,
     Specifier(Rc<BTreeMap<(&'static str, u64), i64>>),

@@ -43,7 +43,10 @@ impl<'a> Machine<'a> {
     }
 
     fn foreach(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
-        let tensor = self.stored(frame, op, op.operand("tensor"))?;
+        let tensor = match self.listed_constant(op.operand("tensor"))? {
+            Some(entries) => Rc::new(entries),
+            None => self.stored(frame, op, op.operand("tensor"))?,
+        };
         let mut carried = self.all_taken(frame, op, op.operands("initArgs"))?;
         let Some(block) = op.region("region").block else {
             return Err(self.not_run(op));

@@ -13,9 +13,9 @@
 //! | `%y op value`, `op` reduces                | `y1(i) = y(i) op op{j}(value)`     |
 //! | `sparse_tensor.reduce %y, value, identity` | the same of stored values          |
 //!
-//! A result of `sparse_tensor.reduce` begins with the output before, as any other. It begins with the
-//! identity if the output is `tensor.empty`. The reference begins with one or the other, depending on
-//! the order of loops.
+//! A result of `sparse_tensor.reduce` begins with the identity that the operation names, not with the
+//! output before. The reference begins with one or the other, depending on the order of loops; both
+//! are the same where the output holds the identity.
 //!
 //! Other bodies have no kernel; `pointwise` evaluates them at each point.
 

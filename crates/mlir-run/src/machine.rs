@@ -37,8 +37,6 @@ pub(crate) struct Machine<'a> {
     /// How many buffers there were.
     buffers: u64,
     depth: usize,
-    /// The state of the runner's random numbers.
-    pub(crate) random: u64,
 }
 
 /// Runs a function without arguments, such as `main`. Its results are dropped.
@@ -90,7 +88,6 @@ impl<'a> Machine<'a> {
             uses: kernel::uses(module),
             buffers: 0,
             depth: 0,
-            random: 1,
         }
     }
 
@@ -254,7 +251,13 @@ impl<'a> Machine<'a> {
                     };
                     array.set(place as usize, entry);
                 }
-                Datum::Tensor(TensorHandle::new(crate::datum::dense(extents, array)?))
+                match ty {
+                    Type::Vector(_) => {
+                        let entries = (0..array.len()).map(|n| array.get(n));
+                        Datum::Vector(Rc::new(entries.collect()))
+                    }
+                    _ => Datum::Tensor(TensorHandle::new(crate::datum::dense(extents, array)?)),
+                }
             }
             _ => return Ok(false),
         };
@@ -426,7 +429,7 @@ impl<'a> Machine<'a> {
         extents.collect()
     }
 
-    fn static_extents(&self, op: Operation<'_>, ty: &Type) -> Result<Vec<u64>> {
+    pub(crate) fn static_extents(&self, op: Operation<'_>, ty: &Type) -> Result<Vec<u64>> {
         self.extents_of(op, ty, &[])
     }
 }

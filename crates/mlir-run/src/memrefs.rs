@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
         Ok(true)
     }
 
-    fn outside_of_memref(
+    pub(crate) fn outside_of_memref(
         &self,
         op: Operation<'a>,
         memref: &MemRef,

@@ -6,7 +6,7 @@
 //!
 //! Integers have no sign: an operation such as `divui` takes its operands as unsigned.
 
-mod bits;
+pub(crate) mod bits;
 mod functions;
 mod lanes;
 

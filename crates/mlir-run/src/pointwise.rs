@@ -27,7 +27,7 @@ use sparsec_base::{Result, Scalar, code};
 use sparsec_mlir::{Attribute, Block, Value};
 use sparsec_tensor::Tensor;
 
-use crate::body::yielded;
+use crate::body::{definer, yielded};
 use crate::constants::constant_number;
 use crate::datum::Datum;
 use crate::kernel::format_of;
@@ -88,9 +88,25 @@ pub(crate) fn evaluate<'a>(
         });
     }
     let n_inputs = structured.n_inputs();
+    let outputs = &machine.module.block(block).arguments[n_inputs..];
+    for (n, value) in yielded(machine.module, block).iter().enumerate() {
+        let reduce = definer(machine.module, *value);
+        let reduce = reduce.filter(|op| op.name() == "sparse_tensor.reduce");
+        if let (Some(reduce), Some(tensor)) = (reduce, &mut tensors[n_inputs + n])
+            && [reduce.operand("x"), reduce.operand("y")].contains(&outputs[n])
+        {
+            let identity = reduce.operand("identity");
+            let identity = match definer(machine.module, identity).and_then(constant_number) {
+                Some(identity) => identity,
+                None => machine.number(frame, op, identity)?,
+            };
+            tensor.begin(identity);
+        }
+    }
     let mut evaluation = Evaluation {
         machine,
         frame,
+        outputs,
         point: None,
         values: HashMap::new(),
     };
@@ -164,6 +180,8 @@ fn unchanged(op: sparsec_mlir::Operation<'_>, args: &[At]) -> Option<At> {
 struct Evaluation<'m, 'a> {
     machine: &'m Machine<'a>,
     frame: &'m Frame,
+    /// The arguments of the body that are outputs.
+    outputs: &'a [Value],
     /// The point; `None` for one at which no entry is stored.
     point: Option<Vec<i64>>,
     values: HashMap<Value, At>,
@@ -251,7 +269,7 @@ impl Evaluation<'_, '_> {
 
     fn definer(&self, value: Value) -> sparsec_mlir::Operation<'_> {
         let module = self.machine.module;
-        crate::body::definer(module, value).unwrap_or_else(|| module.op(module.root()))
+        definer(module, value).unwrap_or_else(|| module.op(module.root()))
     }
 
     fn block(&mut self, block: Block, args: &[At]) -> Result<()> {
@@ -344,6 +362,12 @@ impl Evaluation<'_, '_> {
             }
             "sparse_tensor.reduce" => match (has(&args[0]), has(&args[1])) {
                 (true, true) => self.region(block("region"), &args[..2])?,
+                (true, false) if self.outputs.contains(&op.operand("y")) => {
+                    self.region(block("region"), &[args[2], args[0]])?
+                }
+                (false, true) if self.outputs.contains(&op.operand("x")) => {
+                    self.region(block("region"), &[args[2], args[1]])?
+                }
                 (true, false) => Some(args[0]),
                 (false, true) => Some(args[1]),
                 (false, false) => None,

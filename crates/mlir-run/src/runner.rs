@@ -1,7 +1,12 @@
-//! The functions that MLIR's runner brings: printing, file names, clocks and random numbers.
+//! The functions that MLIR's runner brings: printing, file names, clocks, sorting and random numbers.
 //!
 //! A program declares them without bodies. Names are those of the libraries `mlir_runner_utils` and
 //! `mlir_c_runner_utils`, with the spellings of earlier releases (`print_memref_f32`).
+
+pub(crate) mod random;
+
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
 use sparsec_mlir::Operation;
@@ -10,6 +15,8 @@ use crate::datum::Datum;
 use crate::machine::Machine;
 use crate::memory::{MemRef, count};
 use crate::print::{self, Integers};
+
+use self::random::Generator;
 
 impl<'a> Machine<'a> {
     /// Calls a function of the runner.
@@ -27,12 +34,18 @@ impl<'a> Machine<'a> {
         let plain = unrolled.to_ascii_lowercase().replace('_', "");
         if plain.starts_with("printmemref") {
             let memref = self.printed_memref(op, args)?;
-            let is_shape = plain.starts_with("printmemrefshape");
+            let rest = &plain["printmemref".len()..];
+            let is_shape = rest.starts_with("shape");
+            // Functions such as `printMemref2dF32` take one rank.
+            let title = match rest.starts_with(|c: char| c.is_ascii_digit()) {
+                true => "Memref",
+                false => "Unranked Memref",
+            };
             let integers = match plain.ends_with("ind") {
                 true => Integers::Unsigned,
                 false => Integers::Signed,
             };
-            return self.print_memref(op, &memref, is_shape, integers);
+            return self.print_memref(op, &memref, (title, is_shape), integers);
         }
         let number = |n: usize| match args.get(n) {
             Some(Datum::Number(number)) => Ok(*number),
@@ -61,22 +74,44 @@ impl<'a> Machine<'a> {
             }
             "rtsrand" => {
                 let seed = number(0)?.to_integer().unwrap_or(0) as u64;
-                self.random = seed;
-                return Ok(vec![Datum::Pointer(None)]);
+                let generator = Generator::new(seed);
+                return Ok(vec![Datum::Generator(Rc::new(RefCell::new(generator)))]);
             }
             "rtrand" => {
-                // The generator is ours; the program only relies on the range.
-                let most = args.last().and_then(|arg| match arg {
-                    Datum::Number(number) => number.to_integer(),
-                    _ => None,
-                });
-                self.random = self
-                    .random
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                let most = most.unwrap_or(0).max(0) as u64;
-                let drawn = (self.random >> 33) % most.saturating_add(1);
+                let [Datum::Generator(generator), Datum::Number(most)] = &args[..] else {
+                    return Err(self.not_run(op));
+                };
+                let most = most.to_integer().unwrap_or(0) as u64;
+                let drawn = generator.borrow_mut().up_to(most);
                 return Ok(vec![Datum::Number(Scalar::I64(drawn as i64))]);
+            }
+            "shuffle" => {
+                let [Datum::MemRef(memref), Datum::Generator(generator)] = &args[..] else {
+                    return Err(self.not_run(op));
+                };
+                let n = count(&memref.sizes)?;
+                let order = generator.borrow_mut().shuffled(n);
+                return self.stored_in_front(op, memref, order.into_iter().map(Scalar::I64));
+            }
+            "stdsorti64" | "stdsortf32" | "stdsortf64" => {
+                let [Datum::Number(n), Datum::MemRef(memref)] = &args[..] else {
+                    return Err(self.not_run(op));
+                };
+                let n = n.to_integer().unwrap_or(0).max(0) as u64;
+                let first = MemRef {
+                    sizes: vec![n],
+                    ..memref.clone()
+                };
+                let entries = match memref.sizes.len() {
+                    1 if n <= memref.sizes[0] => self.memref_entries(op, &first)?,
+                    _ => return Err(self.outside(op, format!("a sort of the first {n} entries"))),
+                };
+                let mut sorted: Vec<Scalar> = (0..entries.len()).map(|n| entries.get(n)).collect();
+                sorted.sort_by(|a, b| match (a, b) {
+                    (Scalar::I64(a), Scalar::I64(b)) => a.cmp(b),
+                    _ => a.to_f64().total_cmp(&b.to_f64()),
+                });
+                return self.stored_in_front(op, memref, sorted.into_iter());
             }
             "rtdrand" => return Ok(Vec::new()),
             _ => {
@@ -87,6 +122,21 @@ impl<'a> Machine<'a> {
             }
         };
         self.host.print(&text)?;
+        Ok(Vec::new())
+    }
+
+    /// Stores the first entries of a memref of one mode.
+    fn stored_in_front(
+        &self,
+        op: Operation<'a>,
+        memref: &MemRef,
+        entries: impl Iterator<Item = Scalar>,
+    ) -> Result<Vec<Datum>> {
+        for (at, value) in (0..).zip(entries) {
+            if !memref.set(&[at], value) {
+                return Err(self.outside_of_memref(op, memref, &[at]));
+            }
+        }
         Ok(Vec::new())
     }
 
@@ -122,11 +172,11 @@ impl<'a> Machine<'a> {
         &mut self,
         op: Operation<'a>,
         memref: &MemRef,
-        is_shape: bool,
+        (title, is_shape): (&str, bool),
         integers: Integers,
     ) -> Result<Vec<Datum>> {
         count(&memref.sizes)?;
-        let head = format!("Unranked Memref {}", print::shape(memref));
+        let head = format!("{title} {}", print::shape(memref));
         let text = match is_shape {
             true => format!("{head}\n"),
             false => {

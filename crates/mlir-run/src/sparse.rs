@@ -13,11 +13,13 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use sparsec_base::{ElementType, Result, Scalar, code};
-use sparsec_format::LevelKind;
+use sparsec_format::{Format, LevelKind};
+use sparsec_mlir::module::Origin;
 use sparsec_mlir::{Attribute, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
 
 use crate::arrays;
+use crate::constants::constant_entry;
 use crate::datum::{Datum, State, TensorHandle, array_of, pack, repacked};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
@@ -61,8 +63,14 @@ impl<'a> Machine<'a> {
             "new" => self.new_tensor(frame, op)?,
             "init" => self.empty(frame, op, op.operands("sizes"))?,
             "convert" => {
-                let handle = self.tensor_handle(frame, op, op.operand("source"))?;
-                let is_sparse = op.operand_type("source").encoding().is_some();
+                let source = op.operand("source");
+                let (handle, is_sparse) = match self.listed_constant(source)? {
+                    Some(entries) => (TensorHandle::new(entries), true),
+                    None => {
+                        let is_sparse = op.operand_type("source").encoding().is_some();
+                        (self.tensor_handle(frame, op, source)?, is_sparse)
+                    }
+                };
                 Datum::Tensor(self.converted(op, &handle, is_sparse, op.result_type("dest"))?)
             }
             "reorder_coo" => {
@@ -85,7 +93,10 @@ impl<'a> Machine<'a> {
             "concatenate" => self.concatenated(frame, op)?,
             "number_of_entries" => {
                 let tensor = self.stored(frame, op, op.operand("tensor"))?;
-                index(tensor.n_stored() as i64)
+                let Some(encoding) = op.operand_type("tensor").encoding() else {
+                    return Err(self.not_run(op));
+                };
+                index(arrays::Batches::of(&tensor, encoding).n_counted() as i64)
             }
             "lvl" => {
                 let tensor = self.stored(frame, op, op.operand("source"))?;
@@ -206,6 +217,27 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// The entries that a constant `sparse<…>` lists, zeros too, if the value is one.
+    pub(crate) fn listed_constant(&self, value: Value) -> Result<Option<Tensor>> {
+        let Origin::Result(op, _) = self.module.value(value).origin else {
+            return Ok(None);
+        };
+        let (op, ty) = (self.module.op(op), self.module.ty(value));
+        let Some(Attribute::Sparse(sparse)) = op.attribute("value") else {
+            return Ok(None);
+        };
+        let (extents, element) = (self.static_extents(op, ty)?, self.element(op, ty)?);
+        let values = sparse.entries.iter();
+        let values: Option<Vec<Scalar>> =
+            values.map(|entry| constant_entry(*entry, element)).collect();
+        let entries = Entries {
+            coords: sparse.coords.clone().into(),
+            values: array_of(element, &values.ok_or_else(|| self.not_run(op))?)?,
+            extents,
+        };
+        pack(&Format::coo(entries.extents.len()), entries).map(Some)
+    }
+
     /// The same arrays under another map of levels.
     fn reinterpreted(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
         let tensor = self.stored(frame, op, op.operand("source"))?;
@@ -235,13 +267,13 @@ impl<'a> Machine<'a> {
             return Err(self.not_run(op));
         };
         let plain = |numbers: &[u64]| list(numbers.iter().map(ToString::to_string).collect());
+        let batches = arrays::Batches::of(&tensor, encoding);
         let mut text = format!(
             "---- Sparse Tensor ----\nnse = {}\ndim = {}\nlvl = {}\n",
-            tensor.n_stored(),
+            batches.n_counted(),
             plain(tensor.extents()),
             plain(&arrays::level_sizes(&tensor)),
         );
-        let batches = arrays::Batches::of(&tensor, encoding);
         let sizes = &batches.sizes;
         let numbers = |rows: arrays::Rows| {
             let rows = rows

@@ -199,7 +199,6 @@ impl Encoding {
                 return false;
             };
             first.has_positions()
-                && first.nonunique
                 && !rest.is_empty()
                 && rest.iter().all(|level| level.kind == LevelKind::Singleton)
         };

@@ -224,6 +224,24 @@ impl Parser {
     fn list<T>(
         &mut self,
         close: &str,
+        entry: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.listed(close, false, entry)
+    }
+
+    /// Reads a list after its opening bracket, with or without a comma behind the last entry.
+    fn list_with_tail<T>(
+        &mut self,
+        close: &str,
+        entry: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        self.listed(close, true, entry)
+    }
+
+    fn listed<T>(
+        &mut self,
+        close: &str,
+        may_end_in_comma: bool,
         mut entry: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
         let mut found = Vec::new();
@@ -232,11 +250,12 @@ impl Parser {
         }
         loop {
             found.push(entry(self)?);
-            if !self.cursor.eat(",") {
-                if !self.cursor.eat(close) {
-                    return Err(self.cursor.unexpected(&format!("`,` or `{close}`")));
-                }
+            let is_comma = self.cursor.eat(",");
+            if (!is_comma || may_end_in_comma) && self.cursor.eat(close) {
                 return Ok(found);
+            }
+            if !is_comma {
+                return Err(self.cursor.unexpected(&format!("`,` or `{close}`")));
             }
         }
     }

@@ -248,6 +248,14 @@ then the values.
                                  ^ two arrays for `#CSR`
 
 `sparsec mlir FILE --emit encodings` lists the arrays of each encoding.";
+    ESCAPING_ALLOCATION = "E1037", "an allocation of a sparse tensor that leaves its function",
+    "From release 15 to 18, no call takes a sparse tensor right from its allocation, and no function gives it.
+
+    %a = bufferization.alloc_tensor() : tensor<8xf64, #SV>
+    return %a : tensor<8xf64, #SV>
+           ^^ allocated above
+
+`sparse_tensor.load %a` finishes insertions and may leave; so may a tensor of `tensor.empty`.";
     NOT_CONCATENATED = "E1038", "tensors that cannot be concatenated",
     "Concatenated tensors have the same order, the same extents in all modes but one, and their extents in
 that one add up.

@@ -29,6 +29,20 @@ fn index_array(numbers: &[i64], width: Option<IndexWidth>) -> Option<Array> {
     })
 }
 
+/// Of each of `n` positions whether it lies in no segment, given the first and last position of
+/// each segment.
+fn room_of(positions: &[i64], n: usize) -> Vec<bool> {
+    let mut is_room = vec![true; n];
+    for segment in positions.chunks_exact(2) {
+        // Positions that are out of bounds are refused with the tensor.
+        let (from, to) = (segment[0].max(0) as usize, segment[1].max(0) as usize);
+        if let Some(held) = is_room.get_mut(from..to) {
+            held.fill(false);
+        }
+    }
+    is_room
+}
+
 /// The most batches: each is taken apart by itself.
 const MOST_BATCHES: usize = 1 << 24;
 
@@ -149,7 +163,7 @@ impl<'a> Machine<'a> {
                 numbers[batch * width..][..width].to_vec()
             };
             let rows = given.iter().map(row).collect();
-            let (own, n) = self.taken_apart(op, encoding, &sizes, rows)?;
+            let (own, n, is_room) = self.taken_apart(op, encoding, &sizes, rows)?;
             let width = values.len() / n_batches;
             if width < n {
                 let message = format!("{width} values for {n} entries");
@@ -161,11 +175,18 @@ impl<'a> Machine<'a> {
                     .append(encoding, own)
                     .ok_or_else(|| self.not_assembled(op, "positions that do not begin at 0"))?,
             }
-            places.extend(batch * width..batch * width + n);
+            let share = n / is_room.len().max(1);
+            let is_room = is_room
+                .into_iter()
+                .flat_map(|room| std::iter::repeat_n(room, share));
+            let held = (batch * width..).zip(is_room);
+            places.extend(held.map(|(place, is_room)| (!is_room).then_some(place)));
         }
         let mut vals = Array::zeroed(values.element(), places.len())?;
         for (n, place) in places.into_iter().enumerate() {
-            vals.set(n, values.get(place));
+            if let Some(place) = place {
+                vals.set(n, values.get(place));
+            }
         }
         let format = format_of(ty)?;
         let mut made = Vec::new();
@@ -202,15 +223,15 @@ impl<'a> Machine<'a> {
         Ok(Datum::Tensor(TensorHandle::new(tensor)))
     }
 
-    /// The arrays of the levels of one batch, without the numbers behind their ends, and the
-    /// number of values.
+    /// The arrays of the levels of one batch, without the numbers behind their ends; the number of
+    /// values; and of equal shares of the values whether they are room for entries.
     fn taken_apart(
         &self,
         op: Operation<'a>,
         encoding: &Encoding,
         sizes: &[Option<u64>],
         given: Rows,
-    ) -> Result<(Arrays, usize)> {
+    ) -> Result<(Arrays, usize, Vec<bool>)> {
         let n_levels = encoding.n_levels();
         let mut arrays = Arrays {
             positions: vec![Vec::new(); n_levels],
@@ -236,6 +257,7 @@ impl<'a> Machine<'a> {
             at.ok_or_else(|| self.not_assembled(op, "a position is negative"))
         };
         let mut n = 1usize;
+        let mut is_room = vec![false];
         for (l, level) in encoding.levels.iter().enumerate() {
             let is_tuple = tuples.is_some_and(|from| l >= from);
             match level.kind {
@@ -274,8 +296,20 @@ impl<'a> Machine<'a> {
                 _ if is_tuple => {}
                 _ => arrays.coords[l] = next("coordinates", n)?,
             }
+            match level.kind {
+                LevelKind::Singleton => {}
+                LevelKind::LooseCompressed => is_room = room_of(&arrays.positions[l], n),
+                LevelKind::Compressed => is_room = vec![false; n],
+                _ => {}
+            }
+            // Arrays may hold anything in the room between segments.
+            for coords in &mut arrays.coords[l..] {
+                for (at, _) in coords.iter_mut().zip(&is_room).filter(|(_, room)| **room) {
+                    *at = 0;
+                }
+            }
         }
-        Ok((arrays, n))
+        Ok((arrays, n, is_room))
     }
 
     pub(super) fn disassemble(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {

@@ -154,6 +154,11 @@ impl<'t> Batches<'t> {
         }
     }
 
+    /// How many entries the reference counts: those of the first batch.
+    pub(crate) fn n_counted(&self) -> usize {
+        self.values().first().map_or(0, Range::len)
+    }
+
     /// The sizes of an array with these rows: the extents of `batch` levels, and the length of the
     /// longest row.
     pub(crate) fn sizes_of(&self, longest: usize) -> Vec<u64> {

@@ -158,6 +158,11 @@ impl Maker<'_> {
                 },
             };
             let kept = regions.kept(value)?;
+            // No statement computes a truth that no operand determines.
+            let known = kept.as_ref().map(|kept| Expressions(&self.builder).constant(kept));
+            if known.flatten().is_some() {
+                return Ok(None);
+            }
             return Ok(Some(StatementOf {
                 value: whole,
                 kept,
@@ -196,14 +201,18 @@ impl Maker<'_> {
             let value = self.reduced(&step.op, &before[number], whole)?;
             return Ok(Some(StatementOf::plain(value)));
         };
-        self.custom(reduce, whole, &before[number], number)
+        let is_stored = match &step.terms[0].values[..] {
+            [value] => regions.presence(*value)?,
+            _ => self.apply(Operator::IsStored, &[&whole])?,
+        };
+        self.custom(reduce, (whole, is_stored), &before[number], number)
     }
 
     /// `sparse_tensor.reduce`: of the values that are stored.
     pub(super) fn custom(
         &mut self,
         reduce: Operation<'_>,
-        value: Expression,
+        (value, is_stored): (Expression, Expression),
         before: &Expression,
         number: usize,
     ) -> Result<Option<StatementOf>> {
@@ -212,6 +221,27 @@ impl Maker<'_> {
         let (Some(identity), Some(block)) = (identity, reduce.region("region").block) else {
             return Ok(None);
         };
+        let place = self.structured.n_inputs() + number;
+        let output = self.structured.op.data().operands[place];
+        let known = self.operands[place].as_ref();
+        let is_new = Expressions(&self.builder).constant(before).is_some();
+        let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
+        let keeps_pattern = is_undefined(self.module, output) || is_sparse && is_new;
+        let Some(op) = self.custom_operator(block, identity)? else {
+            return Ok(None);
+        };
+        let identity = Expressions(&self.builder).number(identity)?;
+        let stored = self.apply(Operator::Select, &[&is_stored, &value, &identity])?;
+        let value = self.builder.reduce(&op, self.sums(), stored)?;
+        Ok(Some(StatementOf {
+            value,
+            kept: None,
+            drops_fill: keeps_pattern,
+        }))
+    }
+
+    /// The region of `sparse_tensor.reduce` as an operator; `None` if it is no expression.
+    fn custom_operator(&self, block: Block, identity: Scalar) -> Result<Option<Operator>> {
         let element = identity.element();
         let properties = Properties {
             commutative: true,
@@ -235,31 +265,7 @@ impl Maker<'_> {
                 }
             }
         })?;
-        if !is_expression {
-            return Ok(None);
-        }
-        let op = Operator::Defined(function);
-        let is_stored = self.apply(Operator::IsStored, &[&value])?;
-        let identity = Expressions(&self.builder).number(identity)?;
-        let stored = self.apply(Operator::Select, &[&is_stored, &value, &identity])?;
-        let reduced = self.builder.reduce(&op, self.sums(), stored)?;
-        let place = self.structured.n_inputs() + number;
-        let output = self.structured.op.data().operands[place];
-        let known = self.operands[place].as_ref();
-        let is_new = Expressions(&self.builder).constant(before).is_some();
-        let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
-        let is_undefined = is_undefined(self.module, output);
-        match is_undefined || is_sparse && is_new {
-            // Such entries begin with the identity.
-            true => Ok(Some(StatementOf {
-                value: reduced,
-                kept: None,
-                drops_fill: true,
-            })),
-            false => self
-                .apply(op, &[before, &reduced])
-                .map(|value| Some(StatementOf::plain(value))),
-        }
+        Ok(is_expression.then_some(Operator::Defined(function)))
     }
 }
 

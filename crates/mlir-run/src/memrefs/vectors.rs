@@ -33,6 +33,23 @@ impl<'a> Machine<'a> {
                 Some(datum) => datum,
                 None => return Ok(true),
             },
+            "vector.load" => self.load_vector(frame, op)?,
+            "vector.store" => {
+                self.store_vector(frame, op)?;
+                return Ok(true);
+            }
+            "vector.shape_cast" => self.get(frame, op.operand("source"))?,
+            "vector.bitcast" => {
+                let element = self.element(op, op.result_type("result"))?;
+                let entries = self.entries(frame, op, op.operand("source"))?;
+                let found = numbers::bits::recast(&entries, element);
+                Datum::Vector(Rc::new(found.ok_or_else(|| self.not_run(op))?))
+            }
+            "vector.splat" => {
+                let value = self.number(frame, op, op.operand("input"))?;
+                let n = crate::memory::count_of_vector(&sizes_of(op.result_type("aggregate")))?;
+                Datum::Vector(Rc::new(vec![value; n]))
+            }
             "vector.broadcast" => self.broadcast(frame, op)?,
             "vector.fma" => {
                 let columns =
@@ -114,7 +131,8 @@ impl<'a> Machine<'a> {
         op: Operation<'a>,
         sizes: &[u64],
     ) -> Result<Vec<Vec<i64>>> {
-        if !op.operands("mask").is_empty() {
+        let has_mask = op.name().starts_with("vector.transfer_") && !op.operands("mask").is_empty();
+        if has_mask {
             return Err(self.not_run(op));
         }
         let from = self.integers(frame, op, op.operands("indices"))?;
@@ -133,6 +151,30 @@ impl<'a> Machine<'a> {
             advance(&mut at, sizes);
         }
         Ok(places)
+    }
+
+    fn load_vector(&self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
+        let places = self.vector_places(frame, op, &sizes_of(op.result_type("result")))?;
+        let memref = self.memref(frame, op, op.operand("base"))?;
+        let entry = |at: &Vec<i64>| {
+            let entry = memref.get(at);
+            entry.ok_or_else(|| self.outside_of_memref(op, &memref, at))
+        };
+        let entries: Result<Vec<Scalar>> = places.iter().map(entry).collect();
+        Ok(Datum::Vector(Rc::new(entries?)))
+    }
+
+    fn store_vector(&self, frame: &Frame, op: Operation<'a>) -> Result<()> {
+        let value = op.operand("valueToStore");
+        let entries = self.entries(frame, op, value)?;
+        let places = self.vector_places(frame, op, &sizes_of(self.module.ty(value)))?;
+        let memref = self.memref(frame, op, op.operand("base"))?;
+        for (at, value) in places.iter().zip(entries.iter()) {
+            if !memref.set(at, *value) {
+                return Err(self.outside_of_memref(op, &memref, at));
+            }
+        }
+        Ok(())
     }
 
     fn transfer_read(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {

@@ -29,6 +29,28 @@ pub(super) fn value(op: Operation<'_>, args: &[Scalar]) -> Option<Scalar> {
     }
 }
 
+/// The same bits as numbers of another type, the first number lowest.
+pub(crate) fn recast(entries: &[Scalar], to: ElementType) -> Option<Vec<Scalar>> {
+    let mut bytes = Vec::new();
+    for entry in entries {
+        let size = match entry.element() {
+            ElementType::Bool => return None,
+            element => element.size(),
+        };
+        bytes.extend_from_slice(&bits(*entry)?.to_le_bytes()[..size]);
+    }
+    let size = match to {
+        ElementType::Bool | ElementType::C64 | ElementType::C128 => return None,
+        to => to.size(),
+    };
+    let number = |chunk: &[u8]| {
+        let mut all = [0; 8];
+        all[..size].copy_from_slice(chunk);
+        of_bits(u64::from_le_bytes(all), to)
+    };
+    Some(bytes.chunks_exact(size).map(number).collect())
+}
+
 /// The sum and its carry, or the low and the high half of a product.
 pub(super) fn extended(op: Operation<'_>, args: &[Scalar]) -> Option<[Scalar; 2]> {
     let (dialect, word) = word(op);

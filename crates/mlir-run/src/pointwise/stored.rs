@@ -35,7 +35,7 @@ impl At {
 
     /// Whether the value is a zero that no entry stores.
     pub(super) fn is_implicit_zero(&self) -> bool {
-        let is_zero = self.value == self.value.element().zero();
+        let is_zero = self.value.is_zero();
         self.is_known && self.is_stored == Some(false) && is_zero
     }
 
@@ -145,10 +145,18 @@ impl Stored {
             Values::Dense(array) => array.set(place as usize, at.value),
             Values::Sparse { entries, .. } => {
                 let is_stored = at.is_stored.unwrap_or(true) || entries.contains_key(&place);
-                if is_stored || at.value != at.value.element().zero() {
+                if is_stored || !at.value.is_zero() {
                     entries.insert(place, at.value);
                 }
             }
+        }
+    }
+
+    /// Gives each place of a dense tensor this value, and takes all entries out of a sparse one.
+    pub(super) fn begin(&mut self, value: Scalar) {
+        match &mut self.values {
+            Values::Dense(array) => (0..array.len()).for_each(|n| array.set(n, value)),
+            Values::Sparse { entries, .. } => entries.clear(),
         }
     }
 

@@ -5,7 +5,7 @@
 //! view of another tensor.
 
 use sparsec_base::{Diagnostic, IndexWidth, Result, code};
-use sparsec_format::{Coordinate, Format, Level as FormatLevel, Widths};
+use sparsec_format::{Coordinate, Format, Level as FormatLevel, LevelKind, Widths};
 
 use crate::affine::{AffineExpr, AffineOp};
 
@@ -30,7 +30,7 @@ impl Encoding {
             return Err(none("a slice is a view of another tensor")
                 .help("use the encoding of the whole tensor"));
         }
-        let level = |level: &Level| {
+        let level = |(number, level): (usize, &Level)| {
             let coordinate = match &level.expression {
                 LevelExpr::Affine(expression) => expression.coordinate(),
                 LevelExpr::Other(coordinate) => Some(coordinate.clone()),
@@ -40,11 +40,16 @@ impl Encoding {
                     .help("write ELL as `(#i : dense, i : dense, j : singleton)`"));
             };
             let mut level_of = FormatLevel::new(coordinate, level.kind);
-            level_of.unique = !level.nonunique;
+            // A singleton stores one coordinate for each entry of the level above, which then
+            // lists a coordinate once for each of its entries.
+            let below = self.levels.get(number + 1);
+            let lists_entries = below.is_some_and(|below| below.kind == LevelKind::Singleton)
+                && level.has_positions();
+            level_of.unique = !level.nonunique && !lists_entries;
             level_of.ordered = !level.nonordered;
             Ok(level_of)
         };
-        let levels: Vec<FormatLevel> = self.levels.iter().map(level).collect::<Result<_>>()?;
+        let levels: Vec<FormatLevel> = self.levels.iter().enumerate().map(level).collect::<Result<_>>()?;
         let modes = (0..self.n_modes).map(|n| format!("d{n}"));
         let width = |bits: u32| {
             IndexWidth::ALL

@@ -6,8 +6,8 @@
 //! 3. Properties belong to certain levels: `nonunique` and `nonordered` to all but dense levels,
 //!    `soa` to singletons.
 //! 4. `batch` levels are outermost. Above `structured` all levels are dense.
-//! 5. A singleton is below `compressed`, `loose_compressed` or another singleton. Of adjacent
-//!    singletons all are `soa`, or none.
+//! 5. From release 18 on, a singleton is below `compressed`, `loose_compressed` or another
+//!    singleton. Of adjacent singletons all are `soa`, or none.
 //! 6. `structured[n, m]` keeps `n` of `m`, and is the last level. If its mode is divided, the
 //!    divisor is `m`.
 //! 7. Strides of slices are positive. An implicit value is zero.
@@ -89,7 +89,7 @@ pub(crate) fn check(encoding: &Encoding, dialect: Dialect) -> Result<(), Fault> 
     if dialect.release() >= 18 {
         check_map(encoding)?;
     }
-    check_order(&encoding.levels)?;
+    check_order(&encoding.levels, dialect)?;
     if dialect.release() == 18 {
         return check_singletons(&encoding.levels);
     }
@@ -174,7 +174,7 @@ fn check_map(encoding: &Encoding) -> Result<(), Fault> {
     ))
 }
 
-fn check_order(levels: &[Level]) -> Result<(), Fault> {
+fn check_order(levels: &[Level], dialect: Dialect) -> Result<(), Fault> {
     let level_fault = |at: usize, message: &str, help: &str| {
         Err(Fault::new(code::ENCODING_LEVEL, message, help).at(at))
     };
@@ -191,7 +191,7 @@ fn check_order(levels: &[Level]) -> Result<(), Fault> {
             LevelKind::Singleton => {
                 let stands =
                     |above: &Level| above.has_positions() || above.kind == LevelKind::Singleton;
-                if !above.is_some_and(stands) {
+                if dialect.release() >= 18 && !above.is_some_and(stands) {
                     return level_fault(
                         number,
                         "a singleton below no compressed level",

@@ -1,7 +1,7 @@
 //! Reading encodings of all releases.
 //!
 //! ```text
-//! encoding := "<" "{" key "=" value { "," key "=" value } "}" ">"
+//! encoding := "<" "{" key "=" value { "," key "=" value } [ "," ] "}" ">"
 //! ```
 //!
 //! `encoding/map.rs` reads level maps.
@@ -92,7 +92,7 @@ impl Parser {
         self.cursor.expect("{")?;
         let mut parts = Parts::default();
         let mut seen: Vec<Key> = Vec::new();
-        self.list("}", |parser| parser.key(&mut parts, &mut seen))?;
+        self.list_with_tail("}", |parser| parser.key(&mut parts, &mut seen))?;
         self.cursor.expect(">")?;
         let span = start.to(self.cursor.before());
         let encoding = self.assembled(&mut parts, span)?;

@@ -7,8 +7,8 @@ use crate::module::{Op, Value};
 use super::Rewrite;
 
 impl Rewrite {
-    /// Gives an array the type that releases from 19 on infer. Loads and extents do not depend on
-    /// the type; other uses would need another type too.
+    /// Gives an array the type that releases from 19 on infer. Loads, transfers and extents do not
+    /// depend on the type; other uses would need another type too.
     pub(super) fn infer_array(&mut self, op: Op) -> Result<()> {
         let Some(wanted) = self.module.op(op).array_type() else {
             return Ok(());
@@ -37,6 +37,9 @@ impl Rewrite {
     fn use_of_type(&self, memref: Value) -> Option<Op> {
         let ops = self.module.walk().into_iter();
         let mut users = ops.filter(|op| self.module.ops[*op].operands.contains(&memref));
-        users.find(|op| !matches!(self.module.op(*op).name(), "memref.load" | "memref.dim"))
+        users.find(|op| {
+            let name = self.module.op(*op).name();
+            !matches!(name, "memref.load" | "memref.dim" | "vector.transfer_read")
+        })
     }
 }

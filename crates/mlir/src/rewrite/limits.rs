@@ -143,8 +143,10 @@ impl Rewrite {
             "vector.print" if op.attribute("punctuation").is_some() => {
                 (release < 17).then_some(("punctuation of `vector.print`", "leave it out"))
             }
-            "tensor.collapse_shape" if op.operand_type("src").encoding().is_some() => {
-                (release < 15).then_some((
+            "tensor.collapse_shape" | "tensor.expand_shape"
+                if op.operand_type("src").encoding().is_some() && release < 15 =>
+            {
+                Some((
                     "reshape of sparse tensors",
                     "convert the tensor to a dense one before",
                 ))

@@ -112,9 +112,11 @@ pub(super) static STEPS: &[Step] = &[
         ("sparse_tensor.coordinates_buffer", 17),
     ),
     // Tensors.
-    renamed(
+    changed(
         ("sparse_tensor.release", 14),
         ("bufferization.dealloc_tensor", 15),
+        rename,
+        release_of_sparse,
     ),
     changed(
         ("sparse_tensor.init", 14),
@@ -356,6 +358,18 @@ fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<(
     }
     rewrite.module.ops[op].operand_groups.extend([0, 0]);
     rename(rewrite, op, super::find("bufferization.alloc_tensor", 15))
+}
+
+/// Release 14 releases sparse tensors alone; it frees dense ones by itself.
+fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    if rewrite.module.op(op).operand_type("tensor").encoding().is_none() {
+        if let Some(block) = rewrite.module.ops[op].block {
+            rewrite.module.blocks[block]
+                .ops
+                .retain(|other| *other != op);
+        }
+    }
+    rename(rewrite, op, to)
 }
 
 fn drop_static_sizes(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {

@@ -321,7 +321,11 @@ impl Check<'_> {
                     shape.len() == n_batch + 2
                         && shape[n_batch + 1].is_none_or(|extent| extent == width as u64)
                 }
-                false => shape.len() == n_batch + 1,
+                // Further modes of extent 1 hold no further numbers.
+                false => {
+                    shape.len() > n_batch
+                        && shape[n_batch + 1..].iter().all(|extent| *extent == Some(1))
+                }
             };
             if !is_right {
                 let message = format!("{} are no array of `{}`", names[n], self.text(ty));

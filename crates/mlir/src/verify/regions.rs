@@ -63,6 +63,7 @@ impl Check<'_> {
         let definition = op.data().definition;
         let spec = definition.regions.get(n).or(definition.regions.last());
         let name = spec.map_or("region", |spec| spec.name);
+        let name = name.strip_suffix("Region").unwrap_or(name);
         let Some(block) = self.module.region(region).block else {
             // These operations may have empty regions.
             let may_be_empty = matches!(

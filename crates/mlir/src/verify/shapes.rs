@@ -3,7 +3,7 @@
 use sparsec_base::{Result, code};
 
 use crate::attribute::{Attribute, Number};
-use crate::module::Operation;
+use crate::module::{Op, Operation};
 use crate::parse::{OPEN, counted};
 use crate::types::Type;
 
@@ -35,10 +35,14 @@ impl Check<'_> {
             }
             "tensor.splat" => self.open_extents(op, op.data().operands.len() - 1, "aggregate"),
             "tensor.generate" => self.generate(op),
-            "bufferization.alloc_tensor" => match op.operands("copy").is_empty() {
-                true => self.open_extents(op, op.operands("dynamic_sizes").len(), "result"),
-                false => self.open_extents(op, op.result_type("result").n_dynamic(), "result"),
-            },
+            "bufferization.alloc_tensor" => {
+                let n_open = match op.operands("copy").is_empty() {
+                    true => op.operands("dynamic_sizes").len(),
+                    false => op.result_type("result").n_dynamic(),
+                };
+                self.open_extents(op, n_open, "result")?;
+                self.stays(op)
+            }
             "memref.alloc" | "memref.alloca" => {
                 self.open_extents(op, op.operands("dynamicSizes").len(), "memref")
             }
@@ -54,6 +58,16 @@ impl Check<'_> {
                 self.n_indices(op, "source")?;
                 self.transfer(op, op.operand_type("vector"))
             }
+            "vector.load" => {
+                self.n_indices(op, "base")?;
+                self.accessed(op, op.result_type("result"))
+            }
+            "vector.store" => {
+                self.n_indices(op, "base")?;
+                self.accessed(op, op.operand_type("valueToStore"))
+            }
+            "vector.bitcast" => self.same_bits(op),
+            "vector.shape_cast" => self.same_lanes(op),
             "vector.reduction" => self.reduced(op),
             "vector.broadcast" => self.spread(op),
             "memref.realloc" => {
@@ -72,6 +86,32 @@ impl Check<'_> {
             "tensor.pad" => self.pad(op),
             "bufferization.dealloc_tensor" => self.released(op),
             _ => Ok(()),
+        }
+    }
+
+    /// Checks that no call takes a sparse allocation and no function gives it, which releases from
+    /// 15 to 18 refuse.
+    fn stays(&self, op: Operation<'_>) -> Result<()> {
+        let is_sparse = op.result_type("result").encoding().is_some();
+        if !is_sparse || !self.is_since(15) || !self.is_before(19) {
+            return Ok(());
+        }
+        let tensor = op.result("result");
+        let leaves = |user: &Op| {
+            let user = self.module.op(*user);
+            matches!(user.name(), "func.call" | "func.return")
+                && user.data().operands.contains(&tensor)
+        };
+        match self.module.walk().into_iter().find(leaves) {
+            None => Ok(()),
+            Some(user) => Err(self
+                .fault(
+                    code::ESCAPING_ALLOCATION,
+                    "an allocation of a sparse tensor leaves its function",
+                    self.module.op(user).data().span,
+                    "leaves here",
+                )
+                .help("load it first: `sparse_tensor.load`")),
         }
     }
 

@@ -177,20 +177,34 @@ impl Check<'_> {
                 .map(|level| (level.kind, level.nonunique, level.nonordered, level.soa))
                 .collect()
         };
-        let same_levels = kinds(source_encoding) == kinds(dest_encoding)
-            && source_encoding.pos_width == dest_encoding.pos_width
-            && source_encoding.crd_width == dest_encoding.crd_width;
+        let widths = |encoding: &Encoding| (encoding.pos_width, encoding.crd_width);
         let extents = (
             source_encoding.level_shape(&source.shape),
             dest_encoding.level_shape(&dest.shape),
         );
-        match same_levels && extents.0 == extents.1 && source.element == dest.element {
-            true => Ok(()),
-            false => Err(self
+        let rules = [
+            (
+                kinds(source_encoding).len() == kinds(dest_encoding).len(),
+                "numbers of levels",
+            ),
+            (
+                kinds(source_encoding) == kinds(dest_encoding),
+                "kinds of levels",
+            ),
+            (
+                widths(source_encoding) == widths(dest_encoding),
+                "widths of positions or coordinates",
+            ),
+            (source.element == dest.element, "types of entries"),
+            (extents.0 == extents.1, "extents of levels"),
+        ];
+        match rules.into_iter().find(|(is_kept, _)| !is_kept) {
+            None => Ok(()),
+            Some((_, differing)) => Err(self
                 .of_op(
                     op,
                     code::SHAPE_MISMATCH,
-                    "another map of other levels, extents or entries",
+                    format!("another map of a tensor with other {differing}"),
                 )
                 .help("only the map changes: levels, their extents and entries stay as they are; `tensor.cast` forgets extents")),
         }
@@ -425,7 +439,7 @@ impl Check<'_> {
                 .help("convert it to `(i : compressed(nonunique), j : singleton)` first"));
         }
         let map = |ty: &Type| ty.encoding().and_then(|it| it.map());
-        if self.is_since(20) && map(from) != map(to) {
+        if self.is_since(18) && map(from) != map(to) {
             return Err(self
                 .of_op(op, code::TYPES_DIFFER, "a list in another map")
                 .help("reorder within one map; `sparse_tensor.convert` changes it"));

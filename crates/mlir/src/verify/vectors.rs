@@ -44,6 +44,63 @@ impl Check<'_> {
         }
     }
 
+    /// Checks that a vector that is loaded or stored has the entries of the memory.
+    pub(super) fn accessed(&self, op: Operation<'_>, vector: &Type) -> Result<()> {
+        let memory = op.operand_type("base");
+        match memory.element() == vector.element() {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::TYPES_DIFFER,
+                    format!("`{}` in `{}`", self.text(vector), self.text(memory)),
+                )
+                .help(format!(
+                    "write a vector of `{}`",
+                    self.text(memory.element())
+                ))),
+        }
+    }
+
+    /// Checks that a vector has as many bits as before, and the same modes but the last.
+    pub(super) fn same_bits(&self, op: Operation<'_>) -> Result<()> {
+        let bits = |ty: &Type| {
+            let mut shape = ty.shape()?;
+            let last = shape.pop().flatten().unwrap_or(1);
+            let width = match ty.element() {
+                Type::Index => return None,
+                element => element.number()?.size() as u64,
+            };
+            Some((shape, last * width))
+        };
+        let (from, to) = (op.operand_type("source"), op.result_type("result"));
+        match bits(from).is_some() && bits(from) == bits(to) {
+            true => Ok(()),
+            false => self.not_recast(op, "keep the modes but the last, and the bits of that one"),
+        }
+    }
+
+    /// Checks that a vector has as many lanes as before.
+    pub(super) fn same_lanes(&self, op: Operation<'_>) -> Result<()> {
+        let lanes = |ty: &Type| {
+            let shape = ty.shape().unwrap_or_default().into_iter();
+            shape.map(|extent| extent.unwrap_or(1)).product::<u64>()
+        };
+        let (from, to) = (op.operand_type("source"), op.result_type("result"));
+        match from.element() == to.element() && lanes(from) == lanes(to) {
+            true => Ok(()),
+            false => self.not_recast(op, "keep the type and the number of lanes"),
+        }
+    }
+
+    fn not_recast(&self, op: Operation<'_>, help: &str) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("result"));
+        let message = format!("`{}` becomes `{}`", self.text(from), self.text(to));
+        Err(self
+            .of_op(op, code::SHAPE_MISMATCH, message)
+            .help(help.to_owned()))
+    }
+
     /// Checks that a vector that is reduced has one mode.
     pub(super) fn reduced(&self, op: Operation<'_>) -> Result<()> {
         match order(op.operand_type("vector")) {

@@ -39,9 +39,9 @@ sparse_tensor.pack 17 (values: tensor, levels: tensor*) -> (result: sparse)
 sparse_tensor.disassemble 19.. (tensor: sparse, out_levels: tensor*, out_values: tensor) -> (ret_levels: tensor*, ret_values: tensor, lvl_lens: length*, val_len: length) +samesize
   $tensor attr-dict `:` type($tensor) `out_lvls` `(` $out_levels `:` type($out_levels) `)` `out_vals` `(` $out_values `:` type($out_values) `)` `->` `(` type($ret_levels) `)` `,` type($ret_values) `,` `(` type($lvl_lens) `)` `,` type($val_len)
 sparse_tensor.disassemble 18 (tensor: sparse, out_values: tensor, out_levels: tensor*) -> (ret_values: tensor, ret_levels: tensor*, val_len: length, lvl_lens: length*) +samesize
-  $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
+  $tensor attr-dict `:` type($tensor) `outs` `(` $out_values `,` $out_levels `:` type($out_values) `,` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
 sparse_tensor.unpack 17 (tensor: sparse, out_values: tensor, out_levels: tensor*) -> (ret_values: tensor, ret_levels: tensor*, val_len: length, lvl_lens: length*) +samesize
-  $tensor attr-dict `:` type($tensor) `out_vals` `(` $out_values `:` type($out_values) `)` `out_lvls` `(` $out_levels `:` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
+  $tensor attr-dict `:` type($tensor) `outs` `(` $out_values `,` $out_levels `:` type($out_values) `,` type($out_levels) `)` `->` type($ret_values) `,` `(` type($ret_levels) `)` `,` type($val_len) `,` `(` type($lvl_lens) `)`
 
 ; The arrays of a tensor.
 sparse_tensor.pointers ..15 (tensor: sparse, dim: index) -> (result: buffer)

@@ -86,6 +86,14 @@ vector.transfer_read (source: tensor|memref, indices: index*, padding: any, mask
   $source `[` $indices `]` `,` $padding ( `,` ^$mask )? attr-dict `:` type($source) `,` type($vector)
 vector.transfer_write (vector: vector, source: tensor|memref, indices: index*, mask: vector?) -> (result: same(source)?) {permutation_map: map?, in_bounds: array?}
   $vector `,` $source `[` $indices `]` ( `,` ^$mask )? attr-dict `:` type($vector) `,` type($source)
+vector.load (base: memref, indices: index*) -> (result: vector) {nontemporal: bool?}
+  $base `[` $indices `]` attr-dict `:` type($base) `,` type($result)
+vector.store (valueToStore: vector, base: memref, indices: index*) {nontemporal: bool?}
+  $valueToStore `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($valueToStore)
+vector.{bitcast shape_cast} (source: vector) -> (result: vector)
+  $source attr-dict `:` type($source) `to` type($result)
+vector.splat 14.. (input: element(aggregate)) -> (aggregate: vector)
+  $input attr-dict `:` type($aggregate)
 vector.print (source: any) {punctuation: punctuation?}
   $source attr-dict `:` type($source) ( `punctuation` ^$punctuation )?
 vector.print 18.. {punctuation: punctuation?, stringLiteral: text}
