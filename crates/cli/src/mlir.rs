@@ -68,6 +68,11 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
                 "{place}: a conversion is no kernel; `sparsec convert --from '{from}' --to '{to}' --emit loop` shows its loops"
             ));
         }
+        for place in mlir_run::evaluated(&module)? {
+            screen.note(&format!(
+                "{place}: this operation has no kernel; its body is evaluated at each point"
+            ));
+        }
     }
     let mut texts = Vec::new();
     for name in stages {
@@ -110,14 +115,23 @@ fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
 /// A stage of all kernels of a program, one below the other.
 fn kernels(module: &Module, stage: &str) -> Result<String> {
     let mut texts = Vec::new();
-    for kernel in mlir_run::kernels(module)? {
+    let kernels = mlir_run::kernels(module)?;
+    let is_apart = stage == "c" && kernels.len() > 1;
+    for kernel in kernels {
         if stage == "index" {
             texts.push(format!("{}\n", kernel.program));
             continue;
         }
         let compiled = compiled(&kernel)?;
         let stage = Stage::parse(stage).unwrap_or(Stage::Concrete);
-        texts.push(compiled.emit(&stage)?);
+        let text = compiled.emit(&stage)?;
+        texts.push(match is_apart {
+            true => format!(
+                "/* ==== {}: a file of its own ==== */\n{text}",
+                mlir_run::place_of(module, kernel.span)
+            ),
+            false => text,
+        });
     }
     Ok(texts.join("\n"))
 }

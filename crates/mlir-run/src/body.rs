@@ -368,7 +368,8 @@ impl<'a> Regions<'a> {
             return Ok(None);
         }
         let presence = self.presence(value)?;
-        let is_everywhere = Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true));
+        let is_everywhere =
+            Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true));
         Ok((!is_everywhere).then_some(presence))
     }
 }

@@ -116,7 +116,47 @@ pub(crate) struct Known {
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
-    let mut found: Vec<Kernel> = Vec::new();
+    all(module).map(|(kernels, _)| kernels)
+}
+
+/// The places of structured operations that have no kernel: their bodies are evaluated at each
+/// point.
+///
+/// # Errors
+/// Those of encodings that no format has.
+///
+/// ```
+/// use sparsec_base::Source;
+/// use sparsec_mlir::Module;
+/// let text = "func.func @f(%a: tensor<8xi32>, %y: tensor<i32>) -> tensor<i32> {
+///   %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+///                        iterator_types = [\"reduction\"]}
+///        ins(%a : tensor<8xi32>) outs(%y : tensor<i32>) {
+///   ^bb0(%x: i32, %s: i32):
+///     %1 = arith.shli %s, %x : i32
+///     linalg.yield %1 : i32
+///   } -> tensor<i32>
+///   return %0 : tensor<i32>
+/// }";
+/// let module = Module::parse(&Source::new("a.mlir", text), None)?;
+/// assert_eq!(sparsec_mlir_run::evaluated(&module)?, ["a.mlir:2:8"]);
+/// # Ok::<(), sparsec_base::Diagnostic>(())
+/// ```
+pub fn evaluated(module: &Module) -> Result<Vec<String>> {
+    let (_, others) = all(module)?;
+    let place = |op: Op| place_of(module, module.op(op).data().span);
+    Ok(others.into_iter().map(place).collect())
+}
+
+/// `a.mlir:3:8`
+pub fn place_of(module: &Module, span: Span) -> String {
+    let (line, column) = module.source().line_column(span.start);
+    format!("{}:{line}:{column}", module.source().name())
+}
+
+/// The kernels of a module, and the structured operations without one.
+fn all(module: &Module) -> Result<(Vec<Kernel>, Vec<Op>)> {
+    let (mut found, mut others): (Vec<Kernel>, Vec<Op>) = (Vec::new(), Vec::new());
     let uses = uses(module);
     // Kernels that wait for their only reader, by their results.
     let mut waiting: Vec<(Value, Op, Kernel)> = Vec::new();
@@ -126,6 +166,7 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
         };
         let operands = &structured.op.data().operands;
         if operands.len() != structured.maps.len() {
+            others.push(op);
             continue;
         }
         let known: Vec<Option<Known>> = operands
@@ -150,6 +191,7 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
         let here: Vec<(Value, Op, Kernel)> = here;
         let Some(mut kernel) = of_structured(&structured, &known, &extents)? else {
             found.extend(here.into_iter().map(|(.., kernel)| kernel));
+            others.push(op);
             continue;
         };
         for (value, _, producer) in here {
@@ -168,7 +210,7 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
         }
     }
     found.extend(waiting.into_iter().map(|(.., kernel)| kernel));
-    Ok(found)
+    Ok((found, others))
 }
 
 /// The facts that the type of an operand states; `None` for a number.
@@ -289,8 +331,7 @@ pub fn conversions(module: &Module) -> Result<Vec<(String, Format, Format)>> {
     let ops = module.walk().into_iter().map(|op| module.op(op));
     let ops = ops.filter(|op| op.name() == "sparse_tensor.convert");
     let described = ops.map(|op| {
-        let (line, column) = module.source().line_column(op.data().span.start);
-        let place = format!("{}:{line}:{column}", module.source().name());
+        let place = place_of(module, op.data().span);
         let from = format_of(op.operand_type("source"))?;
         Ok((place, from, format_of(op.result_type("dest"))?))
     });

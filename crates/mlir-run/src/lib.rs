@@ -54,5 +54,5 @@ mod structured;
 mod tensors;
 
 pub use host::Host;
-pub use kernel::{Kernel, conversions, kernels};
+pub use kernel::{Kernel, conversions, evaluated, kernels, place_of};
 pub use machine::run;

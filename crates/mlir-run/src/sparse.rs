@@ -182,7 +182,7 @@ impl<'a> Machine<'a> {
         if *tensor.format() == format {
             return Ok(TensorHandle::of_state(State::Stored(tensor)));
         }
-        if is_sparse || !format.has_sparse() {
+        if is_sparse || ty.encoding().is_none() {
             return self.host.convert(&tensor, &format).map(TensorHandle::new);
         }
         let stored = |value: Scalar| (!value.is_zero()).then_some(value);
@@ -228,8 +228,9 @@ impl<'a> Machine<'a> {
         };
         let (extents, element) = (self.static_extents(op, ty)?, self.element(op, ty)?);
         let values = sparse.entries.iter();
-        let values: Option<Vec<Scalar>> =
-            values.map(|entry| constant_entry(*entry, element)).collect();
+        let values: Option<Vec<Scalar>> = values
+            .map(|entry| constant_entry(*entry, element))
+            .collect();
         let entries = Entries {
             coords: sparse.coords.clone().into(),
             values: array_of(element, &values.ok_or_else(|| self.not_run(op))?)?,
@@ -349,7 +350,7 @@ impl<'a> Machine<'a> {
                     .help("give all parts the same extents in the other modes"));
             }
             let entries = tensor.try_nonfill()?;
-            for (tuple, value) in entries.iter() {
+            for (tuple, value) in entries.iter().filter(|(_, value)| !value.is_zero()) {
                 coords.extend((0..own.len()).map(|mode| match mode == dimension {
                     true => tuple.at(mode) + before,
                     false => tuple.at(mode),

@@ -56,8 +56,17 @@ impl<'a> Machine<'a> {
             "tensor.insert" => self.insert_scalar(frame, op)?,
             "tensor.cast" => {
                 let handle = self.tensor_handle(frame, op, op.operand("source"))?;
-                self.check_extents(op, &handle.extents(), op.result_type("dest"))?;
-                Datum::Tensor(handle)
+                let (from, to) = (op.operand_type("source"), op.result_type("dest"));
+                self.check_extents(op, &handle.extents(), to)?;
+                let is_slice = to.encoding().is_some_and(|it| it.is_slice());
+                match from.encoding() == to.encoding() {
+                    true => Datum::Tensor(handle),
+                    false if is_slice => return Err(self.not_run(op)),
+                    false => {
+                        let is_sparse = from.encoding().is_some();
+                        Datum::Tensor(self.converted(op, &handle, is_sparse, to)?)
+                    }
+                }
             }
             "tensor.bitcast" => self.get(frame, op.operand("source"))?,
             "tensor.dim" => {

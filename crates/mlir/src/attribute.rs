@@ -44,6 +44,8 @@ pub enum Attribute {
     /// `#arith.fastmath<fast>`: the name of a dialect's attribute, and the text between its
     /// brackets.
     Dialect(String, String),
+    /// `#complex.number<:f64 1.0, 0.0>`: the complex type and the parts.
+    Complex(Type, Real, Real),
     /// One of the words that the operation's definition lists.
     Word(&'static str),
 }

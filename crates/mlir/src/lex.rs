@@ -102,6 +102,12 @@ impl Cursor {
         cut(self.source.text(), self.token.span.end as usize)
     }
 
+    /// Whether the token behind the second one is this text.
+    pub(crate) fn third_is(&self, text: &str) -> bool {
+        let third = cut(self.source.text(), self.second().span.end as usize);
+        self.slice(third.span) == text
+    }
+
     pub(crate) fn slice(&self, span: Span) -> &str {
         self.source.slice(span)
     }

@@ -115,7 +115,17 @@ impl Printer<'_> {
         let is_ambiguous = self.spell.dialect == Dialect::Sparsec
             && !definition.releases.has(Dialect::USUAL)
             && Definition::find(definition.name).len() > 1;
-        let is_generic = self.is_generic && !is_ambiguous;
+        // Its form has no spelling for the types of no arrays.
+        let is_of_no_array = match operation.name() {
+            "sparse_tensor.assemble" | "sparse_tensor.pack" => {
+                operation.operands("levels").is_empty()
+            }
+            "sparse_tensor.disassemble" | "sparse_tensor.unpack" => {
+                operation.operands("out_levels").is_empty()
+            }
+            _ => false,
+        };
+        let is_generic = (self.is_generic || is_of_no_array) && !is_ambiguous;
         match is_generic || definition.form.is_empty() || !is_whole {
             true => self.generic_op(operation),
             false => self.custom_op(operation),

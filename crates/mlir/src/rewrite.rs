@@ -33,6 +33,7 @@ mod insertions;
 mod interleave;
 mod limits;
 pub(crate) mod names;
+mod reshapes;
 mod sizes;
 mod steps;
 mod symmetry;

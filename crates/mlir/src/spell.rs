@@ -180,6 +180,17 @@ impl Spell<'_> {
                 format!("#sparse_tensor.encoding<{}>", encoding.text(self))
             }
             Attribute::Strided(strides, offset) => strided(strides, *offset),
+            Attribute::Complex(ty, re, im) => {
+                let part = match ty {
+                    Type::Complex(part) => &**part,
+                    _ => ty,
+                };
+                let Type::Float(float) = part else {
+                    unreachable!("parts of complex numbers are floats")
+                };
+                let parts = [re, im].map(|it| it.text(*float));
+                format!("#complex.number<:{} {}>", self.ty(part), parts.join(", "))
+            }
             Attribute::Dialect(name, body) if body.is_empty() => format!("#{name}"),
             Attribute::Dialect(name, body) => format!("#{name}<{body}>"),
             Attribute::Word(word) => (*word).to_owned(),

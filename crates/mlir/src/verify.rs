@@ -33,6 +33,8 @@ mod symbols;
 mod vectors;
 mod views;
 
+pub(crate) use linalg::reduced_outputs;
+
 impl Module {
     /// Checks every operation.
     ///

@@ -155,6 +155,14 @@ impl<'a> SessionHost<'a> {
     }
 }
 
+/// The text of a number, without a point behind which all digits are zero.
+fn whole(text: String) -> String {
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_owned(),
+        None => text,
+    }
+}
+
 /// A tensor in the extended FROSTT format, coordinates counted from 1.
 fn extended(tensor: &Tensor) -> String {
     let words = |numbers: &mut dyn Iterator<Item = u64>| {
@@ -174,8 +182,8 @@ fn extended(tensor: &Tensor) -> String {
                 format!("{} {}", value.re, value.im)
             }
             // The shortest text that reads back, with an exponent where that is shorter.
-            Scalar::F32(value) => format!("{value:?}"),
-            Scalar::F64(value) => format!("{value:?}"),
+            Scalar::F32(value) => whole(format!("{value:?}")),
+            Scalar::F64(value) => whole(format!("{value:?}")),
             other => other.to_string(),
         };
         text += &words(&mut at.iter().map(|at| at + 1));

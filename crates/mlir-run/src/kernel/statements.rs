@@ -159,7 +159,9 @@ impl Maker<'_> {
             };
             let kept = regions.kept(value)?;
             // No statement computes a truth that no operand determines.
-            let known = kept.as_ref().map(|kept| Expressions(&self.builder).constant(kept));
+            let known = kept
+                .as_ref()
+                .map(|kept| Expressions(&self.builder).constant(kept));
             if known.flatten().is_some() {
                 return Ok(None);
             }

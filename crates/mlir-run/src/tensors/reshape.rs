@@ -6,7 +6,7 @@ use sparsec_base::{Result, code};
 use sparsec_mlir::{Attribute, Operation};
 use sparsec_tensor::Entries;
 
-use crate::datum::{Datum, TensorHandle, dense, pack};
+use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
 use crate::memory::count;
@@ -26,25 +26,27 @@ impl<'a> Machine<'a> {
             let entries = source.vals().try_clone()?;
             return Ok(Datum::Tensor(TensorHandle::new(dense(extents, entries)?)));
         }
-        let entries = source.try_nonfill()?;
-        let mut coords = Vec::new();
-        for e in 0..entries.len() {
-            let tuple = entries.coords(e);
-            let mut number = 0;
-            for (mode, extent) in source.extents().iter().enumerate() {
-                number = number * extent + tuple.at(mode);
+        // Zeros that a sparse tensor stores stay stored.
+        let keeps_zeros = source.format().has_sparse();
+        let (mut coords, mut values) = (Vec::new(), Vec::new());
+        source.for_each_stored(|at, value| {
+            if value.is_zero() && !keeps_zeros {
+                return;
             }
+            values.push(value);
+            let numbered = at.iter().zip(source.extents());
+            let mut number = numbered.fold(0, |number, (at, extent)| number * extent + at);
             let start = coords.len();
             for extent in extents.iter().rev() {
                 coords.push(number % extent);
                 number /= extent;
             }
             coords[start..].reverse();
-        }
+        });
         let moved = Entries {
             extents,
             coords: coords.into(),
-            values: entries.values.clone(),
+            values: array_of(source.element(), &values)?,
         };
         Ok(Datum::Tensor(TensorHandle::new(pack(
             &format_of(ty)?,

@@ -401,17 +401,16 @@ impl<'a> Machine<'a> {
 /// A sparse result of dense inputs stores no zeros, unless sums are collected in a workspace.
 fn without_zeros(op: Operation<'_>, result: Tensor) -> Result<Tensor> {
     let types = op.operand_types("inputs");
-    let is_dense = !types.is_empty() && types.iter().all(|ty| ty.encoding().is_none());
+    let is_dense = types.iter().all(|ty| ty.encoding().is_none());
     let has_sums = |it: Structured<'_>| it.reductions.contains(&true);
     if !is_dense || !result.format().has_sparse() || Structured::of(op)?.is_some_and(has_sums) {
         return Ok(result);
     }
-    let zero = result.element().zero();
     let vals = result.vals();
-    if (0..vals.len()).all(|n| vals.get(n) != zero) {
+    if (0..vals.len()).all(|n| !vals.get(n).is_zero()) {
         return Ok(result);
     }
-    let nonzero = |value: Scalar| (value != zero).then_some(value);
+    let nonzero = |value: Scalar| (!value.is_zero()).then_some(value);
     repacked(&result, result.element(), result.format(), nonzero)
 }
 

@@ -43,13 +43,17 @@ impl Encoding {
             // A singleton stores one coordinate for each entry of the level above, which then
             // lists a coordinate once for each of its entries.
             let below = self.levels.get(number + 1);
-            let lists_entries = below.is_some_and(|below| below.kind == LevelKind::Singleton)
-                && level.has_positions();
-            level_of.unique = !level.nonunique && !lists_entries;
+            let lists_entries = below.is_some_and(|below| below.kind == LevelKind::Singleton);
+            level_of.unique = !level.nonunique && !(lists_entries && level.has_positions());
             level_of.ordered = !level.nonordered;
             Ok(level_of)
         };
-        let levels: Vec<FormatLevel> = self.levels.iter().enumerate().map(level).collect::<Result<_>>()?;
+        let levels: Vec<FormatLevel> = self
+            .levels
+            .iter()
+            .enumerate()
+            .map(level)
+            .collect::<Result<_>>()?;
         let modes = (0..self.n_modes).map(|n| format!("d{n}"));
         let width = |bits: u32| {
             IndexWidth::ALL

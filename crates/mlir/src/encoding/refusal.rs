@@ -41,7 +41,6 @@ impl Encoding {
             }
             ..=15 => None,
             // Releases from 18 on check that the map has an inverse.
-            16 | 17 if self.n_symbols > 0 => Some("has no symbols in maps".to_owned()),
             16 | 17 if self.map().is_some() => None,
             18.. if inverse(self).is_some() || self.is_symbolic() => None,
             16 | 17 => Some("has affine maps alone".to_owned()),

@@ -224,10 +224,15 @@ fn check_order(levels: &[Level], dialect: Dialect) -> Result<(), Fault> {
                         "write `structured` last",
                     );
                 }
-                if let LevelExpr::Affine(AffineExpr::Binary(AffineOp::Modulo, _, by)) =
-                    &level.expression
-                    && **by != AffineExpr::Constant(m as i64)
-                {
+                let remainder = |level: &Level| match &level.expression {
+                    LevelExpr::Affine(AffineExpr::Binary(AffineOp::Modulo, _, by)) => {
+                        Some((**by).clone())
+                    }
+                    _ => None,
+                };
+                let others = levels.iter().filter_map(remainder);
+                let mut others = others.filter(|by| *by != AffineExpr::Constant(m as i64));
+                if let Some(by) = others.next() {
                     return level_fault(
                         number,
                         &format!(
@@ -256,9 +261,18 @@ fn check_values(encoding: &Encoding) -> Result<(), Fault> {
             "write a step from 1 on, or `?`",
         ));
     }
+    let sizes = encoding.slices.iter().flatten();
+    if sizes.filter_map(|slice| slice.size).any(|size| size == 0) {
+        return Err(Fault::new(
+            code::ENCODING_VALUE,
+            "a slice of size 0",
+            "write a size from 1 on, or `?`",
+        ));
+    }
     let is_zero = match &encoding.implicit_value {
-        None | Some(Attribute::Integer(0, _)) => true,
+        None | Some(Attribute::Integer(0, _) | Attribute::Bool(false)) => true,
         Some(Attribute::Float(Real(value), _)) => *value == 0.0,
+        Some(Attribute::Complex(_, re, im)) => re.0 == 0.0 && im.0 == 0.0,
         Some(_) => false,
     };
     match is_zero {

@@ -1,5 +1,7 @@
 //! Reading attributes.
 
+use std::sync::Arc;
+
 use sparsec_base::{Result, Span, code};
 
 use crate::attribute::{Attribute, Dictionary, Number, Real, from_bits, rounded};
@@ -301,6 +303,18 @@ impl Parser {
                 self.cursor.take();
                 return self.encoding();
             }
+            "complex.number" => {
+                self.cursor.take();
+                return self.complex_number();
+            }
+            "sparse_tensor" if self.cursor.third_is("encoding") => {
+                self.cursor.take();
+                self.cursor.expect("<")?;
+                self.cursor.expect("encoding")?;
+                let encoding = self.encoding()?;
+                self.cursor.expect(">")?;
+                return Ok(encoding);
+            }
             "sparse_tensor" | "vector" | "linalg" => {}
             _ if !name.contains('.') => {
                 self.cursor.take();
@@ -324,6 +338,49 @@ impl Parser {
             false => String::new(),
         };
         Ok(Attribute::Dialect(name, body))
+    }
+
+    /// `<:f64 1.0, 0.0>` behind `#complex.number`.
+    fn complex_number(&mut self) -> Result<Attribute> {
+        self.cursor.expect("<")?;
+        self.cursor.expect(":")?;
+        let start = self.cursor.peek().span;
+        let part = self.ty()?;
+        if !matches!(part, Type::Float(_)) {
+            let span = start.to(self.cursor.before());
+            return Err(self
+                .fault(
+                    code::BAD_CONSTANT,
+                    "parts of no type of floats",
+                    span,
+                    "no float",
+                )
+                .help("write `#complex.number<:f64 1.0, 0.0>`"));
+        }
+        let mut parts = [Real(0.0); 2];
+        for (n, to) in parts.iter_mut().enumerate() {
+            if n == 1 {
+                self.cursor.expect(",")?;
+            }
+            let literal = self.literal()?;
+            let span = literal.span;
+            *to = match self.number(&literal, &part)? {
+                Number::Float(value) => value,
+                _ => {
+                    return Err(self
+                        .fault(
+                            code::BAD_CONSTANT,
+                            "a part that is no float",
+                            span,
+                            "no float",
+                        )
+                        .help("write a point: `1.0`"));
+                }
+            };
+        }
+        self.cursor.expect(">")?;
+        let [re, im] = parts;
+        Ok(Attribute::Complex(Type::Complex(Arc::new(part)), re, im))
     }
 
     /// The text between `<` and `>`, words and commas.

@@ -260,6 +260,20 @@ impl Parser {
         let shape = extents_of(&ty);
         let (mut coords, mut entries) = (Vec::new(), Vec::new());
         if let Some((places, values)) = &parts {
+            // One tuple alone would be read as coordinates of a vector.
+            if let Nested::Many(entries, place) = places
+                && shape.len() > 1
+                && entries.iter().any(|entry| matches!(entry, Nested::One(..)))
+            {
+                return Err(self
+                    .fault(
+                        code::BAD_CONSTANT,
+                        format!("numbers in place of tuples of {}", shape.len()),
+                        *place,
+                        "no list of tuples",
+                    )
+                    .help("write a tuple for each entry: `sparse<[[0, 1]], 5.0>`"));
+            }
             self.coordinates(places, &shape, &mut coords)?;
             match values {
                 Nested::One(literals, place) => {

@@ -153,7 +153,10 @@ impl Parser {
                 let value = self.attribute()?;
                 if !matches!(
                     value,
-                    Attribute::Integer(..) | Attribute::Float(..) | Attribute::Dialect(..)
+                    Attribute::Integer(..)
+                        | Attribute::Float(..)
+                        | Attribute::Bool(_)
+                        | Attribute::Complex(..)
                 ) {
                     let span = start.to(self.cursor.before());
                     return Err(self

@@ -219,6 +219,9 @@ impl Parser {
         let mut encoding = None;
         if self.cursor.eat(",") {
             let start = self.cursor.peek().span;
+            if self.cursor.at("<") {
+                return Err(self.cursor.unexpected("an encoding"));
+            }
             let found = self.encoding_attribute()?;
             let span = start.to(self.cursor.before());
             self.check_encoding_fits(&found, &shape, &element, span)?;
@@ -283,7 +286,12 @@ impl Parser {
         ];
         for (name, value) in values {
             let ty = match value {
-                Some(Attribute::Integer(_, ty) | Attribute::Float(_, ty)) => ty,
+                Some(
+                    Attribute::Integer(_, ty)
+                    | Attribute::Float(_, ty)
+                    | Attribute::Complex(ty, ..),
+                ) => ty,
+                Some(Attribute::Bool(_)) => &Type::BOOL,
                 _ => continue,
             };
             if ty != element {

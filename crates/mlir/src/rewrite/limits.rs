@@ -6,6 +6,8 @@ use crate::attribute::Attribute;
 use crate::module::Op;
 use crate::types::{Layout, Type};
 
+use crate::verify::reduced_outputs;
+
 use super::{Rewrite, coordinates, find};
 
 impl Rewrite {
@@ -134,6 +136,10 @@ impl Rewrite {
                 );
                 (release < since).then_some(lacks)
             }
+            "linalg.generic" if !reduced_outputs(op).is_empty() => (release < 16).then_some((
+                "output at coordinates of a reduction",
+                "make the iterator parallel if each entry is given once",
+            )),
             "bufferization.alloc_tensor" if op.attribute("memory_space").is_some() => {
                 (release < 16).then_some(("memory space of tensors", "leave `memory_space` out"))
             }

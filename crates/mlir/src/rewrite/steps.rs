@@ -17,6 +17,7 @@ use super::coordinates::{
     sixteen_of_modes,
 };
 use super::interleave::one_array;
+use super::reshapes::{drop_shape, shape_from_type};
 use super::sizes::{sizes_of_dimensions, sizes_of_levels};
 use super::values::{drop_open_extents, no_open_extents, tensors_of_memrefs};
 
@@ -219,6 +220,14 @@ pub(super) static STEPS: &[Step] = &[
     renamed(("arith.minf", 14), ("arith.minimumf", 17)),
     renamed(("memref.buffer_cast", 13), ("bufferization.to_memref", 14)),
     renamed(("memref.tensor_load", 13), ("bufferization.to_tensor", 14)),
+    renamed(
+        ("bufferization.to_memref", 14),
+        ("bufferization.to_memref", 20),
+    ),
+    renamed(
+        ("bufferization.to_tensor", 14),
+        ("bufferization.to_tensor", 20),
+    ),
     renamed(("llvm.mlir.null", FIRST), ("llvm.mlir.zero", 17)),
     changed(
         ("tensor.expand_shape", 14),
@@ -362,7 +371,13 @@ fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<(
 
 /// Release 14 releases sparse tensors alone; it frees dense ones by itself.
 fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    if rewrite.module.op(op).operand_type("tensor").encoding().is_none() {
+    if rewrite
+        .module
+        .op(op)
+        .operand_type("tensor")
+        .encoding()
+        .is_none()
+    {
         if let Some(block) = rewrite.module.ops[op].block {
             rewrite.module.blocks[block]
                 .ops
@@ -387,7 +402,7 @@ fn static_sizes_of_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) 
 }
 
 /// The extents as numbers, with [`OPEN`](crate::parse::OPEN) for dynamic ones.
-fn sizes(shape: &[Option<u64>]) -> Attribute {
+pub(super) fn sizes(shape: &[Option<u64>]) -> Attribute {
     use crate::attribute::Number;
     let number =
         |extent: &Option<u64>| Number::Integer(extent.map_or(crate::parse::OPEN, i128::from));
@@ -472,28 +487,5 @@ fn type_to_function_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition)
 
 fn function_type_to_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     rewrite.rename_attribute(op, "function_type", "type");
-    rename(rewrite, op, to)
-}
-
-/// Adds the shape of the result, which release 19 and later state.
-fn shape_from_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    let result = rewrite.module.ops[op].results[0];
-    let shape = rewrite.module.ty(result).shape().unwrap_or_default();
-    if shape.iter().any(Option::is_none) {
-        let message = "`tensor.expand_shape` to extents that the program computes".to_owned();
-        return Err(rewrite
-            .refuse(op, message)
-            .help("release 19 wants them as operands"));
-    }
-    let data = &mut rewrite.module.ops[op];
-    data.operand_groups.push(0);
-    data.attributes
-        .push(("static_output_shape".to_owned(), sizes(&shape)));
-    rename(rewrite, op, to)
-}
-
-fn drop_shape(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    rewrite.remove_operands(op, 1);
-    rewrite.remove_attribute(op, "static_output_shape");
     rename(rewrite, op, to)
 }

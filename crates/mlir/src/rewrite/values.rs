@@ -61,7 +61,12 @@ pub(super) fn tensors_of_memrefs(
             encoding: None,
         };
         let ty = Type::Tensor(tensor.into());
-        let definition = super::find("bufferization.to_tensor", 14);
+        let first = if rewrite.dialect.release() < 20 {
+            14
+        } else {
+            20
+        };
+        let definition = super::find("bufferization.to_tensor", first);
         let cast = rewrite.new_op(definition, vec![memref], Vec::new(), op, false);
         let value = rewrite.new_result(cast, ty);
         rewrite.module.ops[cast].results.push(value);

@@ -107,7 +107,7 @@ impl Check<'_> {
         };
         let outer = op.data().block;
         let (message, label, help) = match self.module.value(*given).origin {
-            Origin::Argument(block, _) if Some(block) == outer => (
+            Origin::Argument(block, _) if Some(block) == outer && !self.is_before(18) => (
                 "`absent` gives an entry of an operand, which is not there",
                 "an entry of an operand",
                 "give a constant or a value from outside",

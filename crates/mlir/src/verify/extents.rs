@@ -3,6 +3,7 @@
 use sparsec_base::{Result, code};
 
 use crate::attribute::{Attribute, Number};
+use crate::definition::Trait;
 use crate::module::Operation;
 use crate::parse::{OPEN, counted};
 use crate::types::Type;
@@ -145,8 +146,61 @@ impl Check<'_> {
     }
 
     /// Checks that `linalg.index` asks for a loop of the operation around it.
+    /// Checks that a loop goes up, as releases up to 16 do.
+    pub(super) fn positive_step(&self, op: Operation<'_>) -> Result<()> {
+        match self.constant_of(op.operand("step")) {
+            Some(step) if step <= 0 => Err(self
+                .fault(
+                    code::OPERAND_TYPE,
+                    format!("a loop of step {step}"),
+                    self.operand_span(op, "step"),
+                    "not positive",
+                )
+                .help("write a step from 1 on")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a constant mode is one of the operand, as releases up to 16 do.
+    pub(super) fn known_mode(&self, op: Operation<'_>) -> Result<()> {
+        let order = op.operand_type("source").shape().map(|shape| shape.len());
+        match (self.constant_of(op.operand("index")), order) {
+            (Some(mode), Some(order)) if mode < 0 || mode >= order as i128 => Err(self
+                .fault(
+                    code::SHAPE_MISMATCH,
+                    format!("the extent of mode {mode} of {}", counted(order, "mode")),
+                    self.operand_span(op, "index"),
+                    "no mode",
+                )
+                .help("modes are counted from 0")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that a reshape keeps the number of entries, where all extents are known.
+    pub(super) fn same_count(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("result"));
+        let count = |ty: &Type| {
+            let extents: Vec<u64> = ty.shape()?.into_iter().collect::<Option<_>>()?;
+            extents
+                .iter()
+                .try_fold(1u64, |n, extent| n.checked_mul(*extent))
+        };
+        match (count(from), count(to)) {
+            (Some(a), Some(b)) if a != b => Err(self
+                .of_op(op, code::SHAPE_MISMATCH, format!("{a} entries become {b}"))
+                .help("keep the number of entries")),
+            _ => Ok(()),
+        }
+    }
+
     pub(super) fn dimension(&self, op: Operation<'_>) -> Result<()> {
         let parent = self.module.parent(op.id()).map(|it| self.module.op(it));
+        if !parent.is_some_and(|parent| parent.data().definition.has(Trait::Structured)) {
+            return Err(self
+                .of_op(op, code::BAD_INDEXING, "an index of no loop")
+                .help("write it right in the body of a structured operation"));
+        }
         let iterators = parent.and_then(|parent| parent.attribute("iterator_types"));
         let Some(Attribute::Array(iterators)) = iterators else {
             return Ok(());

@@ -23,6 +23,15 @@ impl Check<'_> {
         }
         self.one_memory(op)?;
         self.outputs(op)?;
+        if word == "fill"
+            && let Some(input) = op.operands("inputs").first()
+            && self.module.ty(*input).is_shaped()
+        {
+            let message = format!("a fill with `{}`", self.text(self.module.ty(*input)));
+            return Err(self
+                .of_op(op, code::OPERAND_TYPE, message)
+                .help("fill with one number"));
+        }
         if word == "broadcast" {
             return self.broadcast(op);
         }
@@ -134,7 +143,7 @@ impl Check<'_> {
         if maps.len() != n_operands {
             let message = format!(
                 "{} for {}",
-                counted(maps.len(), "indexing map"),
+                counted(maps.len(), "map"),
                 counted(n_operands, "operand")
             );
             return bad(
@@ -169,6 +178,24 @@ impl Check<'_> {
             }
         }
         self.maps_fit(op, &maps)?;
+        let is_bare = |n: &usize| {
+            let results = maps.iter().flat_map(|map| &map.results);
+            results
+                .into_iter()
+                .any(|result| *result == AffineExpr::Dimension(*n))
+        };
+        if let Some(n) = (0..iterators.len()).find(|n| !is_bare(n)) {
+            return bad(
+                format!("no operand has the extent of d{n}"),
+                "give one map the dimension alone as a result",
+            );
+        }
+        if self.is_before(16) && !reduced_outputs(op).is_empty() {
+            return bad(
+                "an output at coordinates of a reduction".to_owned(),
+                "releases up to 15 have outputs at parallel iterators",
+            );
+        }
         self.generic_body(op)
     }
 
@@ -278,6 +305,29 @@ impl Check<'_> {
         }
         Ok(())
     }
+}
+
+/// The reduction iterators whose coordinates outputs have.
+pub(crate) fn reduced_outputs(op: Operation<'_>) -> Vec<usize> {
+    let (Some(Attribute::Array(maps)), Some(Attribute::Array(iterators))) = (
+        op.attribute("indexing_maps"),
+        op.attribute("iterator_types"),
+    ) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for map in maps.iter().rev().take(op.operands("outputs").len()) {
+        let Attribute::Map(map) = map else { continue };
+        for result in &map.results {
+            result.for_each_dimension(&mut |n| {
+                let is_reduced = iterators.get(n).and_then(text_of) == Some("reduction");
+                if is_reduced {
+                    found.push(n);
+                }
+            });
+        }
+    }
+    found
 }
 
 /// The indexing maps of a named operation.

@@ -33,6 +33,10 @@ impl Check<'_> {
                     _ => Ok(()),
                 }
             }
+            "scf.for" if self.is_before(17) => self.positive_step(op),
+            "memref.dim" if self.is_before(17) => self.known_mode(op),
+            "tensor.dim" if self.is_since(15) && self.is_before(16) => self.known_mode(op),
+            "tensor.reshape" => self.same_count(op),
             "tensor.splat" => self.open_extents(op, op.data().operands.len() - 1, "aggregate"),
             "tensor.generate" => self.generate(op),
             "bufferization.alloc_tensor" => {
@@ -298,7 +302,6 @@ impl Check<'_> {
     fn cast(&self, op: Operation<'_>) -> Result<()> {
         let (from, to) = (op.operand_type("source"), op.result_type("dest"));
         let fits = from.element() == to.element()
-            && from.encoding() == to.encoding()
             && match (from.shape(), to.shape()) {
                 (Some(from), Some(to)) => {
                     let same =
@@ -315,9 +318,9 @@ impl Check<'_> {
                     self.text(from),
                     self.text(to)
                 );
-                Err(self.of_op(op, code::SHAPE_MISMATCH, message).help(
-                    "a cast forgets or states extents; `sparse_tensor.convert` changes an encoding",
-                ))
+                Err(self
+                    .of_op(op, code::SHAPE_MISMATCH, message)
+                    .help("a cast forgets or states extents, and changes encodings"))
             }
         }
     }
@@ -412,10 +415,16 @@ impl Check<'_> {
         let is_size = numbers.ends_with("sizes") || numbers.ends_with("shape");
         let is_negative =
             |number: &Number| matches!(number, Number::Integer(n) if *n < 0 && *n != OPEN);
-        if is_size && list.iter().any(is_negative) {
+        let has_negative = list.iter().any(is_negative);
+        if is_size && has_negative {
             return Err(self
                 .of_op(op, code::SHAPE_MISMATCH, "a negative size")
                 .help("write a size from 0 on, or a value"));
+        }
+        if numbers.ends_with("offsets") && has_negative && !self.is_before(17) {
+            return Err(self
+                .of_op(op, code::SHAPE_MISMATCH, "a negative offset")
+                .help("write an offset from 0 on, or a value"));
         }
         let n_open = list.iter().filter(is_open).count();
         let n = op.operands(values).len();

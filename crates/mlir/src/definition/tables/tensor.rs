@@ -48,8 +48,10 @@ bufferization.alloc_tensor 15.. (dynamic_sizes: index*, copy: same(result)?, siz
   `(` $dynamic_sizes `)` ( `copy` `(` ^$copy `)` )? ( `size_hint` `=` ^$size_hint )? attr-dict `:` type($result)
 bufferization.dealloc_tensor 15.. (tensor: tensor)
   $tensor attr-dict `:` type($tensor)
-bufferization.to_memref 14..20 (tensor: tensorof(memref)) -> (memref: memref) {read_only: unit?}
+bufferization.to_memref 14..19 (tensor: tensorof(memref)) -> (memref: memref) {read_only: unit?}
   $tensor ( `read_only` ^$read_only )? attr-dict `:` type($memref)
+bufferization.to_memref 20 (tensor: tensor) -> (memref: memref) {read_only: unit?}
+  $tensor ( `read_only` ^$read_only )? attr-dict `:` type($tensor) `to` type($memref)
 bufferization.to_tensor 14..19 (memref: memref) -> (result: tensorof(memref)) {restrict: unit?, writable: unit?}
   $memref ( `restrict` ^$restrict )? ( `writable` ^$writable )? attr-dict `:` type($memref)
 bufferization.to_tensor 20 (memref: memref) -> (result: tensor) {restrict: unit?, writable: unit?}

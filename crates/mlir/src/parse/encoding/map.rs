@@ -17,6 +17,7 @@ use crate::release::{Dialect, Releases};
 
 use super::super::Parser;
 use super::super::affine::Names;
+use super::super::counted;
 
 impl Parser {
     /// `(d0, d1) -> (d0 : dense, d1 : compressed)`
@@ -53,18 +54,29 @@ impl Parser {
         self.cursor.expect("->")?;
         self.cursor.expect("(")?;
         let levels = self.list(")", |parser| {
-            if let Some(named) = levels_named.get(spans.len())
-                && parser.cursor.at(named)
-                && parser.cursor.slice(parser.cursor.second().span) == "="
-            {
-                parser.cursor.take();
-                parser.cursor.take();
+            if !levels_named.is_empty() {
+                parser.bound_level(&levels_named, spans.len())?;
             }
             let start = parser.cursor.peek().span;
             let level = parser.level(&names)?;
             spans.push(start.to(parser.cursor.before()));
             Ok(level)
         })?;
+        if !levels_named.is_empty() && levels.len() != levels_named.len() {
+            let message = format!(
+                "{} declared, and {} given",
+                counted(levels_named.len(), "level"),
+                levels.len()
+            );
+            return Err(self
+                .fault(
+                    code::ENCODING_MAP,
+                    message,
+                    self.cursor.before(),
+                    "ends here",
+                )
+                .help("declare each level once in front of the modes, or none"));
+        }
         let mut encoding = Encoding::new(names.dimensions.len(), levels);
         encoding.n_symbols = names.symbols.len();
         if slices.iter().any(Option::is_some) {
@@ -72,6 +84,36 @@ impl Parser {
         }
         self.check_inverse(&encoding, &inverse)?;
         Ok(encoding)
+    }
+
+    /// `l0 =` in front of a level that is declared.
+    fn bound_level(&mut self, declared: &[String], number: usize) -> Result<()> {
+        let token = self.cursor.peek();
+        let name = self.cursor.slice(token.span).to_owned();
+        let is_bound = self.cursor.slice(self.cursor.second().span) == "=";
+        let wrong = match (is_bound, declared.get(number)) {
+            (true, Some(wanted)) if *wanted == name => None,
+            (true, Some(wanted)) if declared.contains(&name) => Some((
+                format!("level {number} is `{name}`, and `{wanted}` is declared"),
+                "bind the levels in the order of their declarations".to_owned(),
+            )),
+            (_, Some(wanted)) => Some((
+                format!("level {number} is not bound to the declared `{wanted}`"),
+                format!("write `{wanted} = …`, or declare no levels"),
+            )),
+            (_, None) => Some((
+                format!("level {number} is not declared"),
+                "declare each level once in front of the modes, or none".to_owned(),
+            )),
+        };
+        if let Some((message, help)) = wrong {
+            return Err(self
+                .fault(code::ENCODING_MAP, message, token.span, "this level")
+                .help(help));
+        }
+        self.cursor.take();
+        self.cursor.take();
+        Ok(())
     }
 
     /// `#sparse_tensor<slice(0, 4, 1)>`
