@@ -38,6 +38,7 @@ pub(crate) fn attribute_number(value: &Attribute, element: ElementType) -> Optio
         Attribute::Bool(value) => Some(Scalar::from_i64(element, i64::from(*value))),
         Attribute::Integer(value, _) => Some(Scalar::from_i64(element, *value as i64)),
         Attribute::Float(value, _) => Scalar::F64(value.0).cast(element),
+        Attribute::Complex(_, re, im) => complex(re.0, im.0, element),
         _ => None,
     }
 }

@@ -205,6 +205,7 @@ impl<'a> Machine<'a> {
 
     fn constant(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {
         let result = op.data().results[0];
+        self.element(op, self.module.ty(result))?;
         if let Some(number) = constant_number(op) {
             set(frame, result, Datum::Number(number));
             return Ok(true);

@@ -4,9 +4,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, Span, code};
-use sparsec_mlir::{Op, Operation, Value};
+use sparsec_mlir::module::Origin;
+use sparsec_mlir::{Attribute, Op, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
 
+use crate::constants::attribute_number;
 use crate::datum::{Datum, TensorHandle, array_of, dense, pack, repacked};
 use crate::kernel::{self, Kernel, Known, Outcome, Source, format_of, loop_extents};
 use crate::machine::{Frame, Machine, set};
@@ -131,11 +133,38 @@ impl<'a> Machine<'a> {
                     let Some(result) = results.next() else {
                         return Err(self.not_run(op));
                     };
-                    set(frame, *result, Datum::Tensor(TensorHandle::new(tensor)));
+                    let handle = TensorHandle::new(tensor);
+                    if self.is_in_place(*value)
+                        && let Datum::Tensor(caller) = self.get(frame, *value)?
+                    {
+                        let computed = handle.0.state.borrow().clone();
+                        *caller.0.state.borrow_mut() = computed;
+                    }
+                    set(frame, *result, Datum::Tensor(handle));
                 }
             }
         }
         Ok(true)
+    }
+
+    /// Whether an output is an argument `{linalg.inplaceable = true}` of a function. Releases 13 and
+    /// 14 then compute the result in the tensor of the caller.
+    fn is_in_place(&self, output: Value) -> bool {
+        let Origin::Argument(block, number) = self.module.value(output).origin else {
+            return false;
+        };
+        let region = self.module.block(block).region;
+        let Some(function) = self.module.region(region).op else {
+            return false;
+        };
+        let Some(Attribute::Array(all)) = self.module.op(function).attribute("arg_attrs") else {
+            return false;
+        };
+        let Some(Attribute::Dictionary(own)) = all.get(number) else {
+            return false;
+        };
+        let in_place = ("linalg.inplaceable".to_owned(), Attribute::Bool(true));
+        own.contains(&in_place)
     }
 
     fn operand(&self, frame: &Frame, op: Operation<'a>, value: Value) -> Result<Operand> {
@@ -150,8 +179,34 @@ impl<'a> Machine<'a> {
                 self.live(op, "tensor", later.released.get())?;
                 Operand::Later(later)
             }
-            datum => Operand::Tensor(self.as_tensor(op, datum)?),
+            datum => {
+                let handle = self.as_tensor(op, datum)?;
+                Operand::Tensor(self.with_explicit_value(op, self.module.ty(value), handle)?)
+            }
         })
+    }
+
+    /// The tensor with the value that its encoding states for all entries, if it states one.
+    fn with_explicit_value(
+        &self,
+        op: Operation<'a>,
+        ty: &Type,
+        handle: TensorHandle,
+    ) -> Result<TensorHandle> {
+        let value = ty.encoding().and_then(|it| it.explicit_value.as_ref());
+        let Some(value) = value else {
+            return Ok(handle);
+        };
+        let tensor = handle.tensor()?;
+        let value = attribute_number(value, tensor.element());
+        let value = value.ok_or_else(|| self.not_run(op))?;
+        let vals = tensor.vals();
+        if (0..vals.len()).all(|n| vals.get(n) == value) {
+            return Ok(handle);
+        }
+        let given = |_| Some(value);
+        let made = repacked(&tensor, tensor.element(), tensor.format(), given)?;
+        Ok(TensorHandle::new(made))
     }
 
     /// The facts of an operand: its type, and extents where the type has them.
@@ -196,6 +251,10 @@ impl<'a> Machine<'a> {
     /// The value of an operation that waits for its reader.
     fn waits(&self, op: Operation<'a>, kernel: &Kernel) -> Option<Value> {
         let result = *op.data().results.first()?;
+        let outputs = op.operands("outputs");
+        if outputs.iter().any(|output| self.is_in_place(*output)) {
+            return None;
+        }
         kernel::reader(self.module, op.id(), result, &self.uses)?;
         kernel.may_wait().then_some(result)
     }
