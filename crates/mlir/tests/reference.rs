@@ -209,7 +209,10 @@ fn libraries_of_other_releases_accept_their_words() {
         let mut programs = programs_of(release);
         programs.retain(|(_, module)| {
             let text = module.generic();
-            release != 17 || !UNKNOWN_TO_17.iter().any(|(word, _)| text.contains(word))
+            // The wheels lack the dialect of these attributes.
+            let has_complex = text.contains("#complex.number");
+            !has_complex
+                && (release != 17 || !UNKNOWN_TO_17.iter().any(|(word, _)| text.contains(word)))
         });
         let folder = std::env::temp_dir().join(format!("sparsec-verify-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -237,14 +240,16 @@ fn libraries_of_other_releases_accept_their_words() {
 }
 
 /// Programs that break no rule of MLIR, by the start of their names, with the reason of our refusal.
-const STRICTER: [(&str, &str); 18] = [
+const STRICTER: [(&str, &str); 21] = [
     ("E0406-width", "found in a run"),
     ("E1002-dialect", "a type of a dialect without tensors"),
     ("E1003-encoding", "an encoding of another dialect"),
     ("E1005-key", "the last of two values of a key counts there"),
     ("E1007-nested", "a limit of ours"),
-    ("E1011-reorder-map", "a rule of release 20"),
+    ("E1010-step16", "a rule of releases up to 16"),
+    ("E1011-reorder-map", "said, and not refused"),
     ("E1013-order", "an order is not looked at before it is used"),
+    ("E1016-dim16", "a rule of releases up to 16"),
     ("E1016-sort", "a length is not looked at before it is used"),
     (
         "E1025-implicit",
@@ -253,6 +258,7 @@ const STRICTER: [(&str, &str); 18] = [
     ("E1027-symbol", "no format has the map"),
     ("E1031-dense", "the array is empty there"),
     ("E1031-specifier", "the array is empty there"),
+    ("E1035-reduced-output", "a rule of releases up to 15"),
     ("E1036-batch", "modes are not counted before they are used"),
     (
         "E1036-tuples",

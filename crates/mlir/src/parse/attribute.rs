@@ -380,7 +380,23 @@ impl Parser {
         }
         self.cursor.expect(">")?;
         let [re, im] = parts;
-        Ok(Attribute::Complex(Type::Complex(Arc::new(part)), re, im))
+        let ty = Type::Complex(Arc::new(part));
+        // MLIR prints the type once more behind the number.
+        if self.cursor.eat(":") {
+            let start = self.cursor.peek().span;
+            if self.ty()? != ty {
+                let span = start.to(self.cursor.before());
+                return Err(self
+                    .fault(
+                        code::BAD_CONSTANT,
+                        "another type than that of the parts",
+                        span,
+                        "another type",
+                    )
+                    .help("leave it out: the parts have the type of a float"));
+            }
+        }
+        Ok(Attribute::Complex(ty, re, im))
     }
 
     /// The text between `<` and `>`, words and commas.

@@ -94,7 +94,7 @@ vector.store (valueToStore: vector, base: memref, indices: index*) {nontemporal:
   $valueToStore `,` $base `[` $indices `]` attr-dict `:` type($base) `,` type($valueToStore)
 vector.{bitcast shape_cast} (source: vector) -> (result: vector)
   $source attr-dict `:` type($source) `to` type($result)
-vector.splat 14.. (input: element(aggregate)) -> (aggregate: vector)
+vector.splat 15.. (input: element(aggregate)) -> (aggregate: vector)
   $input attr-dict `:` type($aggregate)
 vector.print (source: any) {punctuation: punctuation?}
   $source attr-dict `:` type($source) ( `punctuation` ^$punctuation )?
