@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Entries can be taken out of a segment, or put into its room, without moving
-//! the others. There may be room in front of the first segment too.
+//! the others.
 
 use super::{Capabilities, LevelSpec, Part};
 
@@ -30,7 +30,8 @@ pub const SPEC: LevelSpec = LevelSpec {
     },
     fragment: "{[p, i] -> [q] : 0 <= p < M && pos(p) <= q < end(p) && crd(q) = i && 0 <= i < N}",
     n_positions: "pos(M)",
-    declarations: "function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
+    declarations: "assume pos(0) = 0
+        function pos : {[p] : 0 <= p <= M} -> {[q] : 0 <= q <= pos(M)} nondecreasing
         function end : {[p] : 0 <= p < M} -> {[q] : 0 <= q <= pos(M)}
         function crd : {[q] : 0 <= q < pos(M)} -> {[i]}
         forall p : 0 <= p < M => pos(p) <= end(p) <= pos(p + 1)

@@ -43,6 +43,37 @@ fn room_of(positions: &[i64], n: usize) -> Vec<bool> {
     is_room
 }
 
+/// The values of one batch.
+struct Values {
+    n: usize,
+    /// How many of them, the first ones, move behind the last one.
+    lead: usize,
+    /// Whether they are room for entries, in equal shares.
+    is_room: Vec<bool>,
+}
+
+/// Moves the room in front of the first segment of loose positions behind the last one, where only
+/// singletons are below: segments begin at 0. Gives its length.
+fn room_to_the_end(encoding: &Encoding, arrays: &mut Arrays) -> usize {
+    let is_last = |l: &usize| {
+        let below = &encoding.levels[*l + 1..];
+        encoding.levels[*l].kind == LevelKind::LooseCompressed
+            && below.iter().all(|level| level.kind == LevelKind::Singleton)
+    };
+    let Some(l) = (0..encoding.n_levels()).find(is_last) else {
+        return 0;
+    };
+    let first = arrays.positions[l].iter().copied().min().unwrap_or(0);
+    let lead = first.clamp(0, arrays.coords[l].len() as i64) as usize;
+    for at in &mut arrays.positions[l] {
+        *at -= lead as i64;
+    }
+    for coords in &mut arrays.coords[l..] {
+        coords.rotate_left(lead);
+    }
+    lead
+}
+
 /// The most batches: each is taken apart by itself.
 const MOST_BATCHES: usize = 1 << 24;
 
@@ -163,7 +194,8 @@ impl<'a> Machine<'a> {
                 numbers[batch * width..][..width].to_vec()
             };
             let rows = given.iter().map(row).collect();
-            let (own, n, is_room) = self.taken_apart(op, encoding, &sizes, rows)?;
+            let (own, Values { n, lead, is_room }) =
+                self.taken_apart(op, encoding, &sizes, rows)?;
             let width = values.len() / n_batches;
             if width < n {
                 let message = format!("{width} values for {n} entries");
@@ -179,8 +211,9 @@ impl<'a> Machine<'a> {
             let is_room = is_room
                 .into_iter()
                 .flat_map(|room| std::iter::repeat_n(room, share));
-            let held = (batch * width..).zip(is_room);
-            places.extend(held.map(|(place, is_room)| (!is_room).then_some(place)));
+            let place = |n_th: usize| batch * width + (n_th + lead) % n;
+            let held = (0..n).zip(is_room);
+            places.extend(held.map(|(n_th, is_room)| (!is_room).then(|| place(n_th))));
         }
         let mut vals = Array::zeroed(values.element(), places.len())?;
         for (n, place) in places.into_iter().enumerate() {
@@ -223,15 +256,14 @@ impl<'a> Machine<'a> {
         Ok(Datum::Tensor(TensorHandle::new(tensor)))
     }
 
-    /// The arrays of the levels of one batch, without the numbers behind their ends; the number of
-    /// values; and of equal shares of the values whether they are room for entries.
+    /// The arrays of the levels of one batch, without the numbers behind their ends, and its values.
     fn taken_apart(
         &self,
         op: Operation<'a>,
         encoding: &Encoding,
         sizes: &[Option<u64>],
         given: Rows,
-    ) -> Result<(Arrays, usize, Vec<bool>)> {
+    ) -> Result<(Arrays, Values)> {
         let n_levels = encoding.n_levels();
         let mut arrays = Arrays {
             positions: vec![Vec::new(); n_levels],
@@ -309,7 +341,10 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        Ok((arrays, n, is_room))
+        let lead = room_to_the_end(encoding, &mut arrays);
+        let turned = lead.min(is_room.len());
+        is_room.rotate_left(turned);
+        Ok((arrays, Values { n, lead, is_room }))
     }
 
     pub(super) fn disassemble(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<bool> {

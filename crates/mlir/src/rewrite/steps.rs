@@ -371,18 +371,12 @@ fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<(
 
 /// Release 14 releases sparse tensors alone; it frees dense ones by itself.
 fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    if rewrite
-        .module
-        .op(op)
-        .operand_type("tensor")
-        .encoding()
-        .is_none()
+    let tensor = rewrite.module.op(op).operand_type("tensor");
+    if tensor.encoding().is_none()
+        && let Some(block) = rewrite.module.ops[op].block
     {
-        if let Some(block) = rewrite.module.ops[op].block {
-            rewrite.module.blocks[block]
-                .ops
-                .retain(|other| *other != op);
-        }
+        let ops = &mut rewrite.module.blocks[block].ops;
+        ops.retain(|other| *other != op);
     }
     rename(rewrite, op, to)
 }

@@ -2,7 +2,7 @@
 //!
 //! | kind               | beyond lengths and bounds                                  |
 //! |--------------------|------------------------------------------------------------|
-//! | `loose_compressed` | `pos(p) <= end(p) <= pos(p+1)`; `pos(0)` may be above 0     |
+//! | `loose_compressed` | `pos(p) <= end(p) <= pos(p+1)`                              |
 //! | `range`            | a run ends within the extent                               |
 //! | `bitmap`           | bits are 0 or 1                                            |
 //! | `hashed`           | a table is a power of two, has an empty slot unless it has none, and the search for each coordinate in it finds it |
@@ -132,11 +132,8 @@ fn levels<'a>(
             | LevelKind::RunLength => {
                 let (name, pos) = index(Role::Pos(number));
                 length(name.clone(), pos, parents + 1)?;
+                let n = ascending(&name, pos.as_index())?;
                 let pos = pos.as_index();
-                if level.kind != LevelKind::LooseCompressed {
-                    from_zero(&name, pos)?;
-                }
-                let n = ascending(&name, pos)?;
                 match level.kind {
                     LevelKind::RunLength => {
                         let (name, bounds) = index(Role::Bounds(number));
@@ -234,20 +231,10 @@ fn at_most(name: &str, crd: Index<'_>, most: u64) -> Result<()> {
     }
 }
 
-fn from_zero(name: &str, pos: Index<'_>) -> Result<()> {
-    match pos.get(0) {
-        0 => Ok(()),
-        first => Err(Diagnostic::new(
-            code::BAD_SEGMENTS,
-            format!("`{name}[0]` is {first}, not 0"),
-        )),
-    }
-}
-
 fn ascending(name: &str, pos: Index<'_>) -> Result<usize> {
     let fault = |message| Err(Diagnostic::new(code::BAD_SEGMENTS, message));
-    if pos.get(0) < 0 {
-        return fault(format!("`{name}[0]` is {}, below 0", pos.get(0)));
+    if pos.get(0) != 0 {
+        return fault(format!("`{name}[0]` is {}, not 0", pos.get(0)));
     }
     let mut steps = 1..pos.len();
     if let Some(at) = steps.find(|&at| pos.get(at) < pos.get(at - 1)) {
