@@ -166,7 +166,7 @@ pub(crate) fn by_name(
     };
     let element = args[0].element();
     let found = match is_float(element) {
-        true => calculator.float(floats, element, args)?,
+        true => calculator.float(floats, args)?,
         false => calculator.integer(integers, element, args)?,
     };
     found.map(|value| Scalars.cast(element, value)).transpose()
@@ -234,7 +234,7 @@ impl<A: Algebra> Calculator<'_, A> {
             "complex" => self.complex(word, args)?,
             _ => match self.integer(word, input, args)? {
                 Some(found) => Some(found),
-                None => match self.float(word, input, args)? {
+                None => match self.float(word, args)? {
                     Some(found) => Some(found),
                     None => self.conversion(word, input, output, args)?,
                 },
@@ -375,7 +375,7 @@ impl<A: Algebra> Calculator<'_, A> {
         self.as_type(compared, bool_of, op, &[a.clone(), b.clone()])
     }
 
-    fn float(&self, word: &str, ty: ElementType, args: &[A::Value]) -> Result<Option<A::Value>> {
+    fn float(&self, word: &str, args: &[A::Value]) -> Result<Option<A::Value>> {
         if let ("negf", [a]) = (word, args) {
             return self.op(Operator::Neg, &[a]).map(Some);
         }
@@ -390,9 +390,7 @@ impl<A: Algebra> Calculator<'_, A> {
                 // The remainder has the sign of the dividend.
                 let [x, y] = [a, b].map(|value| self.op(Operator::Abs, &[value]));
                 let rest = self.op(Operator::Mod, &[&x?, &y?])?;
-                let negative = self.op(Operator::Neg, &[&rest])?;
-                let is_negative = self.op(Operator::Lt, &[a, &self.real(ty, 0.0)?])?;
-                self.op(Operator::Select, &[&is_negative, &negative, &rest])?
+                self.op(Operator::CopySign, &[&rest, a])?
             }
             "maxf" | "maximumf" => plain(Operator::Max)?,
             "minf" | "minimumf" => plain(Operator::Min)?,

@@ -132,7 +132,11 @@ impl<'a> Machine<'a> {
         memref: &MemRef,
         entries: impl Iterator<Item = Scalar>,
     ) -> Result<Vec<Datum>> {
+        let element = memref.buffer.array.borrow().element();
         for (at, value) in (0..).zip(entries) {
+            if value.element() != element {
+                return Err(self.not_run(op));
+            }
             if !memref.set(&[at], value) {
                 return Err(self.outside_of_memref(op, memref, &[at]));
             }

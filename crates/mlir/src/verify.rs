@@ -9,7 +9,7 @@
 //! 4. Symbols name functions, and calls fit their types (`symbols.rs`).
 //! 5. Shapes, levels and arrays fit: for `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
 //!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`elements.rs`, `shapes.rs`,
-//!    `vectors.rs`).
+//!    `reshapes.rs`, `vectors.rs`).
 //!
 //! An operation of all releases follows the rules of release 19.
 
@@ -27,6 +27,7 @@ mod extents;
 mod linalg;
 mod operands;
 mod regions;
+mod reshapes;
 mod shapes;
 mod sparse;
 mod symbols;

@@ -169,12 +169,7 @@ fn extended(tensor: &Tensor) -> String {
         let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
         words.join(" ")
     };
-    let mut text = format!(
-        "# extended FROSTT format\n{} {}\n{}\n",
-        tensor.order(),
-        tensor.n_stored(),
-        words(&mut tensor.extents().iter().copied())
-    );
+    let (mut entries, mut n_entries) = (String::new(), 0);
     tensor.for_each_stored(|at, value| {
         let value = match value {
             Scalar::C64(_) | Scalar::C128(_) => {
@@ -186,10 +181,15 @@ fn extended(tensor: &Tensor) -> String {
             Scalar::F64(value) => whole(format!("{value:?}")),
             other => other.to_string(),
         };
-        text += &words(&mut at.iter().map(|at| at + 1));
-        text += &format!(" {value}\n");
+        entries += &words(&mut at.iter().map(|at| at + 1));
+        entries += &format!(" {value}\n");
+        n_entries += 1;
     });
-    text
+    format!(
+        "# extended FROSTT format\n{} {n_entries}\n{}\n{entries}",
+        tensor.order(),
+        words(&mut tensor.extents().iter().copied())
+    )
 }
 
 impl Host for SessionHost<'_> {

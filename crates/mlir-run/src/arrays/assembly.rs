@@ -29,8 +29,26 @@ fn index_array(numbers: &[i64], width: Option<IndexWidth>) -> Option<Array> {
     })
 }
 
-/// Of each of `n` positions whether it lies in no segment, given the first and last position of
-/// each segment.
+/// Of each of `n` positions of a compressed level whether its parent is room. Equal shares of the
+/// parents are room or not.
+fn room_below(parents: &[bool], positions: &[i64], n: usize) -> Vec<bool> {
+    let mut is_room = vec![false; n];
+    let share = (positions.len().saturating_sub(1) / parents.len().max(1)).max(1);
+    let parents = parents
+        .iter()
+        .flat_map(|room| std::iter::repeat_n(*room, share));
+    for (segment, _) in positions.windows(2).zip(parents).filter(|(_, room)| *room) {
+        // Positions that are out of bounds are refused with the tensor.
+        let (from, to) = (segment[0].max(0) as usize, segment[1].max(0) as usize);
+        if let Some(own) = is_room.get_mut(from..to) {
+            own.fill(true);
+        }
+    }
+    is_room
+}
+
+/// Of each of `n` positions whether it lies in no segment, given the begin and the end of each
+/// segment.
 fn room_of(positions: &[i64], n: usize) -> Vec<bool> {
     let mut is_room = vec![true; n];
     for segment in positions.chunks_exact(2) {
@@ -331,7 +349,7 @@ impl<'a> Machine<'a> {
             match level.kind {
                 LevelKind::Singleton => {}
                 LevelKind::LooseCompressed => is_room = room_of(&arrays.positions[l], n),
-                LevelKind::Compressed => is_room = vec![false; n],
+                LevelKind::Compressed => is_room = room_below(&is_room, &arrays.positions[l], n),
                 _ => {}
             }
             // Arrays may hold anything in the room between segments.

@@ -131,10 +131,6 @@ impl<'a> Machine<'a> {
         op: Operation<'a>,
         sizes: &[u64],
     ) -> Result<Vec<Vec<i64>>> {
-        let has_mask = op.name().starts_with("vector.transfer_") && !op.operands("mask").is_empty();
-        if has_mask {
-            return Err(self.not_run(op));
-        }
         let from = self.integers(frame, op, op.operands("indices"))?;
         let map = Self::permutation(op, from.len(), sizes.len());
         let mut places = Vec::new();
@@ -177,11 +173,46 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
+    /// Whether each lane of a transfer is moved. From release 16 on, masks have the modes of memory
+    /// in order.
+    fn lanes_moved(&self, frame: &Frame, op: Operation<'a>, sizes: &[u64]) -> Result<Vec<bool>> {
+        let n = crate::memory::count_of_vector(sizes)?;
+        let [mask] = op.operands("mask") else {
+            return Ok(vec![true; n]);
+        };
+        let entries = self.entries(frame, op, *mask)?;
+        let shape = sizes_of(self.module.ty(*mask));
+        let mut modes: Vec<(usize, usize)> = match op.attribute("permutation_map") {
+            Some(Attribute::Map(map)) if self.module.dialect().release() >= 16 => {
+                let modes = map.results.iter().enumerate();
+                modes
+                    .filter_map(|(lane, result)| Some((result.dimension()?, lane)))
+                    .collect()
+            }
+            _ => (0..sizes.len()).map(|lane| (lane, lane)).collect(),
+        };
+        modes.sort_unstable();
+        let mut at = vec![0; sizes.len()];
+        let mut moved = Vec::new();
+        for _ in 0..n {
+            let own = modes.iter().zip(&shape);
+            let place = own.fold(0, |place, ((_, lane), size)| {
+                place * size + at[*lane] as u64
+            });
+            let entry = entries.get(place as usize);
+            moved.push(entry.is_some_and(|entry| !entry.is_zero()));
+            advance(&mut at, sizes);
+        }
+        Ok(moved)
+    }
+
     fn transfer_read(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
         let padding = self.number(frame, op, op.operand("padding"))?;
-        let places = self.vector_places(frame, op, &sizes_of(op.result_type("vector")))?;
+        let sizes = sizes_of(op.result_type("vector"));
+        let places = self.vector_places(frame, op, &sizes)?;
+        let moved = self.lanes_moved(frame, op, &sizes)?;
         let source = op.operand("source");
-        let entries = match self.get(frame, source)? {
+        let mut entries: Vec<Scalar> = match self.get(frame, source)? {
             Datum::MemRef(_) => {
                 let memref = self.memref(frame, op, source)?;
                 let entry = |at: &Vec<i64>| memref.get(at).unwrap_or(padding);
@@ -200,16 +231,23 @@ impl<'a> Machine<'a> {
                 places.iter().map(entry).collect()
             }
         };
+        for (entry, _) in entries.iter_mut().zip(moved).filter(|(_, moved)| !moved) {
+            *entry = padding;
+        }
         Ok(Datum::Vector(Rc::new(entries)))
     }
 
     fn transfer_write(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Option<Datum>> {
         let entries = self.entries(frame, op, op.operand("vector"))?;
-        let places = self.vector_places(frame, op, &sizes_of(op.operand_type("vector")))?;
+        let sizes = sizes_of(op.operand_type("vector"));
+        let places = self.vector_places(frame, op, &sizes)?;
+        let moved = self.lanes_moved(frame, op, &sizes)?;
+        let lanes = places.iter().zip(entries.iter()).zip(moved);
+        let lanes = lanes.filter_map(|(lane, is_moved)| is_moved.then_some(lane));
         let source = op.operand("source");
         if let Datum::MemRef(_) = self.get(frame, source)? {
             let memref = self.memref(frame, op, source)?;
-            for (at, value) in places.iter().zip(entries.iter()) {
+            for (at, value) in lanes {
                 // Lanes out of bounds are not written.
                 memref.set(at, *value);
             }
@@ -221,7 +259,7 @@ impl<'a> Machine<'a> {
         }
         let sizes = tensor.extents().to_vec();
         let memref = self.new_memref(tensor.vals().try_clone()?, sizes.clone());
-        for (at, value) in places.iter().zip(entries.iter()) {
+        for (at, value) in lanes {
             memref.set(at, *value);
         }
         let entries = self.memref_entries(op, &memref)?;
@@ -292,6 +330,10 @@ impl<'a> Machine<'a> {
         let mut values = entries.iter().copied();
         let first = match op.operands("acc") {
             [acc] => Some(self.number(frame, op, *acc)?),
+            // Sums of floats begin with +0, which a sum of -0 alone shows.
+            _ if kind == "add" && entries.len() > 1 => {
+                entries.first().map(|it| it.element().zero())
+            }
             _ => values.next(),
         };
         let first = first.ok_or_else(|| self.not_run(op))?;
@@ -335,7 +377,12 @@ impl<'a> Machine<'a> {
             let ((Some(x), Some(y)), Some(before)) = (factors, found.get(to).copied()) else {
                 return Err(self.not_run(op));
             };
-            let product = self.combined(op, "mul", *x, *y)?;
+            let wide = before.element();
+            let (x, y) = (x.cast(wide), y.cast(wide));
+            let (Some(x), Some(y)) = (x, y) else {
+                return Err(self.not_run(op));
+            };
+            let product = self.combined(op, "mul", x, y)?;
             found[to] = self.combined(op, kind, before, product)?;
             advance(&mut at, &extents);
         }

@@ -54,6 +54,9 @@ impl<A: Algebra> Calculator<'_, A> {
             "log2" => Operator::Log2,
             "sqrt" => Operator::Sqrt,
             "cbrt" => Operator::Cbrt,
+            "ipowi" if ty != ElementType::Bool => {
+                return self.power_of_integers(ty, &all).map(Some);
+            }
             "powf" | "ipowi" => Operator::Pow,
             "atan2" => Operator::Atan2,
             "rsqrt" => {
@@ -76,6 +79,26 @@ impl<A: Algebra> Calculator<'_, A> {
             _ => return Ok(None),
         };
         self.op(simple, &all).map(Some)
+    }
+
+    /// A power of integers. One and minus one have powers below zero; other numbers give zero there.
+    fn power_of_integers(&self, ty: ElementType, args: &[&A::Value]) -> Result<A::Value> {
+        let [base, exponent] = args else {
+            return self.op(Operator::Pow, args);
+        };
+        let number = |value: i64| self.algebra.number(Scalar::from_i64(ty, value));
+        let (zero, one) = (number(0)?, number(1)?);
+        let natural = self.op(Operator::Max, &[exponent, &zero])?;
+        let power = self.op(Operator::Pow, &[base, &natural])?;
+        let parity = self.op(Operator::BitAnd, &[exponent, &one])?;
+        let is_even = self.op(Operator::Eq, &[&parity, &zero])?;
+        let of_minus_one = self.op(Operator::Select, &[&is_even, &one, base])?;
+        let is_minus_one = self.op(Operator::Eq, &[base, &number(-1)?])?;
+        let others = self.op(Operator::Select, &[&is_minus_one, &of_minus_one, &zero])?;
+        let is_one = self.op(Operator::Eq, &[base, &one])?;
+        let below = self.op(Operator::Select, &[&is_one, &one, &others])?;
+        let is_below = self.op(Operator::Lt, &[exponent, &zero])?;
+        self.op(Operator::Select, &[&is_below, &below, &power])
     }
 
     pub(super) fn complex(&self, word: &str, args: &[A::Value]) -> Result<Option<A::Value>> {

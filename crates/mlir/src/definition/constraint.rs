@@ -46,7 +46,7 @@ pub enum TypeKind {
     Complex,
     /// `i1`
     Bool,
-    /// Integers or `index`, or a shape of them.
+    /// Integers without a sign or `index`, or a shape of them.
     IntegerLike,
     /// Floating-point numbers, or a shape of them.
     FloatLike,
@@ -78,7 +78,7 @@ impl TypeKind {
         (Self::Float, "float", "a floating-point type"),
         (Self::Complex, "complex", "a complex type"),
         (Self::Bool, "i1", "`i1`"),
-        (Self::IntegerLike, "intlike", "integers"),
+        (Self::IntegerLike, "intlike", "integers without a sign"),
         (Self::FloatLike, "floatlike", "floating-point numbers"),
         (Self::ComplexLike, "complexlike", "complex numbers"),
         (Self::Specifier, "specifier", "a storage specifier"),
@@ -90,7 +90,7 @@ impl TypeKind {
 
     /// Whether a type is of this kind.
     pub fn holds(self, ty: &Type) -> bool {
-        let is_number = |ty: &Type| matches!(ty, Type::Integer(..) | Type::Index);
+        let is_number = is_length;
         match self {
             Self::Any => true,
             Self::Tensor => matches!(ty, Type::Tensor(_) | Type::UnrankedTensor(_)),

@@ -6,6 +6,7 @@ use sparsec_base::{Result, Span, code};
 
 use crate::attribute::{Attribute, Dictionary, Number, Real, from_bits, rounded};
 use crate::lex::{Kind, digits};
+use crate::release::Releases;
 use crate::types::{Float, Sign, Type};
 
 use super::Parser;
@@ -96,11 +97,6 @@ impl Parser {
             "true" | "false" => {
                 let value = self.cursor.word() == "true";
                 self.cursor.take();
-                // `true` may have its type.
-                if self.cursor.at(":") {
-                    self.cursor.take();
-                    self.ty()?;
-                }
                 Ok(Attribute::Bool(value))
             }
             "unit" => {
@@ -337,7 +333,35 @@ impl Parser {
             true => self.body()?,
             false => String::new(),
         };
+        self.check_flags(&name, &body, token.span.to(self.cursor.before()))?;
         Ok(Attribute::Dialect(name, body))
+    }
+
+    /// Checks the flags of operations on numbers: `fastmath<nnan,ninf>`, `overflow<nsw>`.
+    pub(super) fn check_flags(&mut self, name: &str, body: &str, span: Span) -> Result<()> {
+        let (known, releases): (&[&str], Releases) = match name {
+            "arith.fastmath" => (
+                &[
+                    "none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast",
+                ],
+                Releases::from(16),
+            ),
+            "arith.overflow" => (&["none", "nsw", "nuw"], Releases::from(18)),
+            _ => return Ok(()),
+        };
+        self.word_of(releases, name, span)?;
+        let mut flags = body.split(',').map(str::trim);
+        match flags.find(|flag| !known.contains(flag)) {
+            None => Ok(()),
+            Some(flag) => Err(self
+                .fault(
+                    code::UNKNOWN_ATTRIBUTE,
+                    format!("`{name}` has no flag `{flag}`"),
+                    span,
+                    "in these flags",
+                )
+                .help(format!("flags are {}", known.join(", ")))),
+        }
     }
 
     /// `<:f64 1.0, 0.0>` behind `#complex.number`.

@@ -204,7 +204,11 @@ impl Parser {
                 Attribute::Integer(value, ty.clone())
             }
             AttributeKind::Symbol => Attribute::Symbol(self.symbol_path()?),
-            AttributeKind::Dialect(name, _) => Attribute::Dialect(name.to_owned(), self.body()?),
+            AttributeKind::Dialect(name, _) => {
+                let body = self.body()?;
+                self.check_flags(name, &body, start.to(self.cursor.before()))?;
+                Attribute::Dialect(name.to_owned(), body)
+            }
             AttributeKind::Encoding => Attribute::Encoding(self.encoding_attribute()?),
             AttributeKind::Numbers => {
                 self.cursor.expect("[")?;

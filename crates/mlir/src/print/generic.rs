@@ -59,14 +59,22 @@ impl Printer<'_> {
             .iter()
             .chain(&data.results)
             .map(|value| self.module.ty(*value));
-        let (mut order, mut n_lanes) = (0, 0);
+        let (mut order, mut n_lanes, mut n_of_entry) = (0, 0, 0);
         for ty in types {
             match ty {
                 Type::Vector(vector) => n_lanes = vector.shape.len(),
-                Type::Tensor(_) | Type::MemRef(_) => order = ty.shape().unwrap_or_default().len(),
+                Type::Tensor(_) | Type::MemRef(_) => {
+                    order = ty.shape().unwrap_or_default().len();
+                    n_of_entry = match ty.element() {
+                        Type::Vector(entry) => entry.shape.len(),
+                        _ => 0,
+                    };
+                }
                 _ => {}
             }
         }
+        // Modes of entries that are vectors stay as they are.
+        let n_lanes = n_lanes.saturating_sub(n_of_entry);
         if operation.attribute("permutation_map").is_none() {
             let mut map = AffineMap::identity(order);
             map.results.drain(..order.saturating_sub(n_lanes));

@@ -145,7 +145,6 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that `linalg.index` asks for a loop of the operation around it.
     /// Checks that a loop goes up, as releases up to 16 do.
     pub(super) fn positive_step(&self, op: Operation<'_>) -> Result<()> {
         match self.constant_of(op.operand("step")) {
@@ -165,35 +164,24 @@ impl Check<'_> {
     pub(super) fn known_mode(&self, op: Operation<'_>) -> Result<()> {
         let order = op.operand_type("source").shape().map(|shape| shape.len());
         match (self.constant_of(op.operand("index")), order) {
-            (Some(mode), Some(order)) if mode < 0 || mode >= order as i128 => Err(self
-                .fault(
-                    code::SHAPE_MISMATCH,
-                    format!("the extent of mode {mode} of {}", counted(order, "mode")),
-                    self.operand_span(op, "index"),
-                    "no mode",
-                )
-                .help("modes are counted from 0")),
+            // A negative mode of memory is not seen there.
+            (Some(mode), Some(order))
+                if mode >= order as i128 || mode < 0 && op.meaning() == "tensor.dim" =>
+            {
+                Err(self
+                    .fault(
+                        code::SHAPE_MISMATCH,
+                        format!("the extent of mode {mode} of {}", counted(order, "mode")),
+                        self.operand_span(op, "index"),
+                        "no mode",
+                    )
+                    .help("modes are counted from 0"))
+            }
             _ => Ok(()),
         }
     }
 
-    /// Checks that a reshape keeps the number of entries, where all extents are known.
-    pub(super) fn same_count(&self, op: Operation<'_>) -> Result<()> {
-        let (from, to) = (op.operand_type("source"), op.result_type("result"));
-        let count = |ty: &Type| {
-            let extents: Vec<u64> = ty.shape()?.into_iter().collect::<Option<_>>()?;
-            extents
-                .iter()
-                .try_fold(1u64, |n, extent| n.checked_mul(*extent))
-        };
-        match (count(from), count(to)) {
-            (Some(a), Some(b)) if a != b => Err(self
-                .of_op(op, code::SHAPE_MISMATCH, format!("{a} entries become {b}"))
-                .help("keep the number of entries")),
-            _ => Ok(()),
-        }
-    }
-
+    /// Checks that `linalg.index` asks for a loop of the operation around it.
     pub(super) fn dimension(&self, op: Operation<'_>) -> Result<()> {
         let parent = self.module.parent(op.id()).map(|it| self.module.op(it));
         if !parent.is_some_and(|parent| parent.data().definition.has(Trait::Structured)) {

@@ -35,19 +35,37 @@ impl Check<'_> {
             }
             "scf.for" if self.is_before(17) => self.positive_step(op),
             "memref.dim" if self.is_before(17) => self.known_mode(op),
-            "tensor.dim" if self.is_since(15) && self.is_before(16) => self.known_mode(op),
-            "tensor.reshape" => self.same_count(op),
-            "tensor.splat" => self.open_extents(op, op.data().operands.len() - 1, "aggregate"),
+            "tensor.dim" if self.is_before(17) => self.known_mode(op),
+            "tensor.dim" | "memref.dim" => self.has_modes(op),
+            "tensor.reshape" => {
+                self.shape_operand(op)?;
+                self.same_count(op)
+            }
+            "tensor.bitcast" => self.same_widths(op),
+            "tensor.splat" => {
+                self.of_real_numbers(op)?;
+                self.open_extents(op, op.data().operands.len() - 1, "aggregate")
+            }
             "tensor.generate" => self.generate(op),
             "bufferization.alloc_tensor" => {
-                let n_open = match op.operands("copy").is_empty() {
-                    true => op.operands("dynamic_sizes").len(),
-                    false => op.result_type("result").n_dynamic(),
+                let n_given = op.operands("dynamic_sizes").len();
+                let is_copy = !op.operands("copy").is_empty();
+                if is_copy && n_given > 0 {
+                    return Err(self
+                        .of_op(op, code::BAD_COUNT, "extents of a copy")
+                        .help("leave them out: they are those of the tensor that is copied"));
+                }
+                let n_open = if is_copy {
+                    op.result_type("result").n_dynamic()
+                } else {
+                    n_given
                 };
                 self.open_extents(op, n_open, "result")?;
                 self.stays(op)
             }
             "memref.alloc" | "memref.alloca" => {
+                self.aligned(op)?;
+                self.symbols_of_layout(op)?;
                 self.open_extents(op, op.operands("dynamicSizes").len(), "memref")
             }
             "tensor.extract" => self.n_indices(op, "tensor"),
@@ -62,6 +80,9 @@ impl Check<'_> {
                 self.n_indices(op, "source")?;
                 self.transfer(op, op.operand_type("vector"))
             }
+            "vector.print" => self.printed(op),
+            "vector.fma" => self.of_floats(op),
+            "vector.contract" => self.contracted(op),
             "vector.load" => {
                 self.n_indices(op, "base")?;
                 self.accessed(op, op.result_type("result"))
@@ -75,11 +96,29 @@ impl Check<'_> {
             "vector.reduction" => self.reduced(op),
             "vector.broadcast" => self.spread(op),
             "memref.realloc" => {
+                self.aligned(op)?;
+                self.contiguous(op)?;
                 self.open_extents(op, op.operands("dynamicResultSize").len(), "result")
             }
             "bufferization.materialize_in_destination" => self.materialized(op),
-            "tensor.from_elements" => self.elements(op),
-            "tensor.cast" | "memref.cast" => self.cast(op),
+            "tensor.from_elements" => {
+                let order = op.result_type("result").shape().map_or(0, |it| it.len());
+                if self.is_before(14) && order != 1 {
+                    return Err(self
+                        .of_op(
+                            op,
+                            code::SHAPE_MISMATCH,
+                            format!("elements of order {order}"),
+                        )
+                        .help("release 13 makes tensors of one mode"));
+                }
+                self.elements(op)
+            }
+            "tensor.cast" => self.cast(op),
+            "memref.cast" => {
+                self.cast(op)?;
+                self.cast_layout(op)
+            }
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
             "tensor.expand_shape" => self.reassociation(op, "result", "src"),
             "tensor.extract_slice" | "tensor.insert_slice" => self.slice(op),
@@ -323,64 +362,6 @@ impl Check<'_> {
                     .help("a cast forgets or states extents, and changes encodings"))
             }
         }
-    }
-
-    /// Checks that each mode of the smaller shape is a run of modes of the larger one.
-    fn reassociation(&self, op: Operation<'_>, many: &str, few: &str) -> Result<()> {
-        let ty = |name: &str| match op
-            .data()
-            .definition
-            .operands
-            .iter()
-            .any(|group| group.name == name)
-        {
-            true => op.operand_type(name),
-            false => op.result_type(name),
-        };
-        let (many, few) = (ty(many), ty(few));
-        let (Some(many_shape), Some(few_shape)) = (many.shape(), few.shape()) else {
-            return Ok(());
-        };
-        let groups: Option<Vec<Vec<i128>>> = match op.attribute("reassociation") {
-            Some(Attribute::Array(groups)) => groups.iter().map(Attribute::integers).collect(),
-            _ => None,
-        };
-        let wrong = |why: String| {
-            Err(self
-                .of_op(op, code::SHAPE_MISMATCH, why)
-                .help("write the modes that become one together: `[[0, 1], [2]]`"))
-        };
-        let Some(groups) = groups else {
-            return wrong("`reassociation` is a list of lists of modes".to_owned());
-        };
-        let flat: Vec<i128> = groups.iter().flatten().copied().collect();
-        if groups.len() != few_shape.len()
-            || flat != (0..many_shape.len() as i128).collect::<Vec<_>>()
-        {
-            return wrong(format!(
-                "these groups do not lead from `{}` to `{}`",
-                self.text(many),
-                self.text(few)
-            ));
-        }
-        for (group, extent) in groups.iter().zip(&few_shape) {
-            let extents: Option<Vec<u64>> = group
-                .iter()
-                .map(|&mode| many_shape[mode as usize])
-                .collect();
-            let product = extents
-                .and_then(|extents| extents.iter().try_fold(1u64, |all, n| all.checked_mul(*n)));
-            if product != *extent {
-                let spelled =
-                    |extent: Option<u64>| extent.map_or("?".to_owned(), |n| n.to_string());
-                return wrong(format!(
-                    "extents that multiply to {} become one of {}",
-                    spelled(product),
-                    spelled(*extent)
-                ));
-            }
-        }
-        Ok(())
     }
 
     /// Checks the numbers of a slice: one for each mode, and a value for each dynamic one.

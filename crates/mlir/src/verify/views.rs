@@ -14,7 +14,7 @@ use sparsec_base::{Result, code};
 use crate::affine::{AffineExpr, AffineOp};
 use crate::attribute::{Attribute, Number};
 use crate::module::Operation;
-use crate::parse::OPEN;
+use crate::parse::{OPEN, counted};
 use crate::types::{Layout, MemRefType, Type};
 
 use super::Check;
@@ -109,6 +109,92 @@ impl Places {
 }
 
 impl Check<'_> {
+    /// Checks that an alignment is not negative.
+    pub(super) fn aligned(&self, op: Operation<'_>) -> Result<()> {
+        match op.attribute("alignment") {
+            Some(Attribute::Integer(n, _)) if *n < 0 => Err(self
+                .of_op(op, code::BAD_ATTRIBUTE, format!("an alignment of {n}"))
+                .help("write a number of bytes")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that an allocation has a value for each symbol of its layout.
+    pub(super) fn symbols_of_layout(&self, op: Operation<'_>) -> Result<()> {
+        let Type::MemRef(memref) = op.result_type("memref") else {
+            return Ok(());
+        };
+        let wanted = match &memref.layout {
+            None => 0,
+            Some(Layout::Map(map)) => map.n_symbols,
+            Some(Layout::Strided { strides, offset }) => {
+                let numbers = strides.iter().chain([offset]);
+                numbers.filter(|number| number.is_none()).count()
+            }
+        };
+        let n = op.operands("symbolOperands").len();
+        match n == wanted {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::BAD_COUNT,
+                    format!("{} for {wanted} of the layout", counted(n, "symbol")),
+                )
+                .help("write a value for each symbol behind the extents: `[%s]`")),
+        }
+    }
+
+    /// Checks that memory whose size changes is contiguous.
+    pub(super) fn contiguous(&self, op: Operation<'_>) -> Result<()> {
+        let Type::MemRef(memref) = op.operand_type("source") else {
+            return Ok(());
+        };
+        let plain = Places::contiguous(memref);
+        match Places::of(memref).is_some_and(|places| places == plain) {
+            true => Ok(()),
+            false => Err(self
+                .of_op(
+                    op,
+                    code::OPERAND_TYPE,
+                    format!("another size of `{}`", self.text(op.operand_type("source"))),
+                )
+                .help("copy it into a memref without a layout first")),
+        }
+    }
+
+    /// Checks that a cast states or forgets strides and the offset, and changes none.
+    pub(super) fn cast_layout(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("source"), op.result_type("dest"));
+        let fits = match (from, to) {
+            (Type::MemRef(from), Type::MemRef(to)) => {
+                let fit = |a: Option<i64>, b: Option<i64>| a.is_none() || b.is_none() || a == b;
+                match (Places::of(from), Places::of(to)) {
+                    (Some(a), Some(b)) => {
+                        let mut strides = a.strides.iter().zip(&b.strides);
+                        strides.all(|(a, b)| fit(*a, *b)) && fit(a.offset, b.offset)
+                    }
+                    _ => from.layout == to.layout,
+                }
+            }
+            (Type::UnrankedMemRef(_), Type::UnrankedMemRef(_)) => false,
+            _ => true,
+        };
+        match fits {
+            true => Ok(()),
+            false => {
+                let message = format!(
+                    "`{}` cannot become `{}` by a cast",
+                    self.text(from),
+                    self.text(to)
+                );
+                Err(self.of_op(op, code::SHAPE_MISMATCH, message).help(
+                    "a cast states or forgets strides and an offset; `memref.copy` changes them",
+                ))
+            }
+        }
+    }
+
     /// Checks that the result of `memref.subview` has the strides and the offset of the part.
     pub(super) fn view(&self, op: Operation<'_>) -> Result<()> {
         let (Type::MemRef(whole), Type::MemRef(part)) =
