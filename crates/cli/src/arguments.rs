@@ -363,6 +363,15 @@ pub(crate) struct MlirArguments {
     #[arg(long, value_name = "FUNCTION", conflicts_with_all = ["emit", "to_dialect"])]
     pub(crate) run: Option<String>,
 
+    /// How many threads kernels run on; one for each processor if not given
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        requires = "run"
+    )]
+    pub(crate) threads: Option<String>,
+
     /// The dialect that the file is written in: 13 to 20 for that release, sparsec for the
     /// words of all, auto to have the file tell
     #[arg(long, value_name = "DIALECT", default_value = "auto")]

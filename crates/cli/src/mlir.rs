@@ -3,12 +3,13 @@
 use serde_json::{Map, Value, json};
 use sparsec::internals::mlir::{Dialect, Module};
 use sparsec::internals::mlir_host::{SessionHost, compiled, sparsified};
-use sparsec::internals::{mlir_run, suggest};
+use sparsec::internals::{mlir_run, parallel, suggest};
 use sparsec::{Diagnostic, Options, Result, Session, Stage, code};
 
 use crate::arguments::MlirArguments;
 use crate::call::Call;
 use crate::compile::joined;
+use crate::run::threads;
 use crate::screen::Screen;
 use crate::text_file::read_source;
 
@@ -58,6 +59,9 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
             screen.note(&note);
         }
         module = rewritten;
+    }
+    if let Some(threads) = threads(call, screen, arguments.threads.as_deref())? {
+        parallel::set_threads(threads);
     }
     if let Some(function) = &arguments.run {
         return run(screen, &module, function);

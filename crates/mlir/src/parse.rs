@@ -226,15 +226,15 @@ impl Parser {
         close: &str,
         entry: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<Vec<T>> {
-        self.listed(close, false, entry)
+        self.listed(close, false, entry).map(|(found, _)| found)
     }
 
-    /// Reads a list after its opening bracket, with or without a comma behind the last entry.
+    /// Reads a list with its closing bracket. Gives the place of a comma behind the last entry too.
     fn list_with_tail<T>(
         &mut self,
         close: &str,
         entry: impl FnMut(&mut Self) -> Result<T>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<(Vec<T>, Option<Span>)> {
         self.listed(close, true, entry)
     }
 
@@ -243,16 +243,17 @@ impl Parser {
         close: &str,
         may_end_in_comma: bool,
         mut entry: impl FnMut(&mut Self) -> Result<T>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<(Vec<T>, Option<Span>)> {
         let mut found = Vec::new();
         if self.cursor.eat(close) {
-            return Ok(found);
+            return Ok((found, None));
         }
         loop {
             found.push(entry(self)?);
             let is_comma = self.cursor.eat(",");
+            let comma = is_comma.then(|| self.cursor.before());
             if (!is_comma || may_end_in_comma) && self.cursor.eat(close) {
-                return Ok(found);
+                return Ok((found, comma));
             }
             if !is_comma {
                 return Err(self.cursor.unexpected(&format!("`,` or `{close}`")));

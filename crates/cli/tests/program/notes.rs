@@ -114,6 +114,21 @@ fn files_that_a_rewritten_program_reads_otherwise_are_said() {
 }
 
 #[test]
+fn operations_without_a_kernel_are_said() {
+    let place = Place::new();
+    place.write(
+        "a.mlir",
+        "func.func @f(%a: tensor<8xi32>, %y: tensor<i32>) -> tensor<i32> {\n  \
+         %0 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], \
+         iterator_types = [\"reduction\"]} ins(%a : tensor<8xi32>) outs(%y : tensor<i32>) {\n  \
+         ^bb0(%x: i32, %s: i32):\n    %1 = arith.shli %s, %x : i32\n    linalg.yield %1 : i32\n  \
+         } -> tensor<i32>\n  return %0 : tensor<i32>\n}\n",
+    );
+    let done = place.call(&["mlir", "a.mlir", "--emit", "loop"]);
+    done.noted("a.mlir:2:8: this operation has no kernel; its body is evaluated at each point");
+}
+
+#[test]
 fn conversions_of_a_program_are_shown_where_they_are_made() {
     let place = Place::new();
     place.write(

@@ -75,7 +75,14 @@ impl Maker<'_> {
         before: &Expression,
     ) -> Result<Option<StatementOf>> {
         let element = before.element();
-        let cast = |value: &Expression| self.builder.cast(element, value.clone());
+        let cast = |value: &Expression| {
+            let number = self.builder.cast(element, value.clone())?;
+            // `true` is -1, as an integer of one bit with a sign.
+            match value.element() == ElementType::Bool && element != ElementType::Bool {
+                true => self.apply(Operator::Neg, &[&number]),
+                false => Ok(number),
+            }
+        };
         let value = match (&self.structured.body, inputs) {
             (Body::Copy, [input, ..]) => cast(input)?,
             (Body::Accumulate(op), [input, ..]) => self.reduced(op, before, cast(input)?)?,

@@ -1,6 +1,6 @@
 //! Operations of `math` and `complex` that operators compute.
 
-use sparsec_base::{ElementType, Result};
+use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_index::Operator;
 
 use super::{Algebra, Calculator};

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use sparsec_base::{Result, Scalar, Span, code};
+use sparsec_base::{ElementType, Result, Scalar, Span, code};
 use sparsec_mlir::module::Origin;
 use sparsec_mlir::{Attribute, Op, Operation, Type, Value};
 use sparsec_tensor::{Entries, Tensor};
@@ -134,7 +134,7 @@ impl<'a> Machine<'a> {
                         return Err(self.not_run(op));
                     };
                     let handle = TensorHandle::new(tensor);
-                    if self.is_in_place(*value)
+                    if self.is_in_place(op, *value)
                         && let Datum::Tensor(caller) = self.get(frame, *value)?
                     {
                         let computed = handle.0.state.borrow().clone();
@@ -148,8 +148,16 @@ impl<'a> Machine<'a> {
     }
 
     /// Whether an output is an argument `{linalg.inplaceable = true}` of a function. Releases 13 and
-    /// 14 then compute the result in the tensor of the caller.
-    fn is_in_place(&self, output: Value) -> bool {
+    /// 14 then compute kernels of sparse operands in the tensor of the caller.
+    fn is_in_place(&self, op: Operation<'a>, output: Value) -> bool {
+        let mut types = op
+            .data()
+            .operands
+            .iter()
+            .map(|value| self.module.ty(*value));
+        if types.all(|ty| ty.encoding().is_none()) {
+            return false;
+        }
         let Origin::Argument(block, number) = self.module.value(output).origin else {
             return false;
         };
@@ -229,7 +237,13 @@ impl<'a> Machine<'a> {
         let value = self.number(frame, op, op.operands("inputs")[0])?;
         let output = op.operands("outputs")[0];
         let ty = self.module.ty(output);
-        let Some(value) = value.cast(self.element(op, ty)?) else {
+        let element = self.element(op, ty)?;
+        // `true` is -1, as an integer of one bit with a sign.
+        let value = match value {
+            Scalar::Bool(true) if element != ElementType::Bool => Scalar::I64(-1),
+            value => value,
+        };
+        let Some(value) = value.cast(element) else {
             return Err(self.not_run(op));
         };
         if let Datum::MemRef(_) = self.get(frame, output)? {
@@ -252,7 +266,7 @@ impl<'a> Machine<'a> {
     fn waits(&self, op: Operation<'a>, kernel: &Kernel) -> Option<Value> {
         let result = *op.data().results.first()?;
         let outputs = op.operands("outputs");
-        if outputs.iter().any(|output| self.is_in_place(*output)) {
+        if outputs.iter().any(|output| self.is_in_place(op, *output)) {
             return None;
         }
         kernel::reader(self.module, op.id(), result, &self.uses)?;
@@ -460,7 +474,9 @@ impl<'a> Machine<'a> {
 /// A sparse result of dense inputs stores no zeros, unless sums are collected in a workspace.
 fn without_zeros(op: Operation<'_>, result: Tensor) -> Result<Tensor> {
     let types = op.operand_types("inputs");
-    let is_dense = types.iter().all(|ty| ty.encoding().is_none());
+    // Without inputs, a body may hand zeros on that its output stores.
+    let is_dense =
+        types.iter().all(|ty| ty.encoding().is_none()) && (!types.is_empty() || !reads_outputs(op));
     let has_sums = |it: Structured<'_>| it.reductions.contains(&true);
     if !is_dense || !result.format().has_sparse() || Structured::of(op)?.is_some_and(has_sums) {
         return Ok(result);
@@ -471,6 +487,23 @@ fn without_zeros(op: Operation<'_>, result: Tensor) -> Result<Tensor> {
     }
     let nonzero = |value: Scalar| (!value.is_zero()).then_some(value);
     repacked(&result, result.element(), result.format(), nonzero)
+}
+
+/// Whether the body of an operation without inputs reads an output.
+fn reads_outputs(op: Operation<'_>) -> bool {
+    let module = op.module();
+    let Some(block) = op
+        .data()
+        .regions
+        .first()
+        .and_then(|it| module.region(*it).block)
+    else {
+        return true;
+    };
+    let arguments = &module.block(block).arguments;
+    let inside = module.walk_from(op.id()).into_iter();
+    let mut operands = inside.flat_map(|inner| &module.op(inner).data().operands);
+    operands.any(|operand| arguments.contains(operand))
 }
 
 /// The inputs of a producer and of its reader that are the same tensor, each once.

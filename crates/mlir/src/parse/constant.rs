@@ -289,6 +289,18 @@ impl Parser {
         if shape.is_empty() {
             return self.wrong_shape(span, &ty);
         }
+        let mut places: Vec<&[u64]> = coords.chunks_exact(shape.len()).collect();
+        places.sort_unstable();
+        if places.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(self
+                .fault(
+                    code::BAD_CONSTANT,
+                    "two entries at one place",
+                    span,
+                    "in this constant",
+                )
+                .help("write each place once"));
+        }
         Ok(Attribute::Sparse(Arc::new(Sparse {
             ty,
             coords,

@@ -92,7 +92,10 @@ impl Parser {
         self.cursor.expect("{")?;
         let mut parts = Parts::default();
         let mut seen: Vec<Key> = Vec::new();
-        self.list_with_tail("}", |parser| parser.key(&mut parts, &mut seen))?;
+        let (_, comma) = self.list_with_tail("}", |parser| parser.key(&mut parts, &mut seen))?;
+        if let Some(span) = comma {
+            self.word_of(Releases::from(16), "a comma behind the last key", span)?;
+        }
         self.cursor.expect(">")?;
         let span = start.to(self.cursor.before());
         let encoding = self.assembled(&mut parts, span)?;

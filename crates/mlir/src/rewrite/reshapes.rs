@@ -44,7 +44,14 @@ pub(super) fn shape_from_type(
                     .help("write one of the extents in the type"));
             }
         }
-        let known = own.iter().flatten().product();
+        let mut extents = own.iter().flatten();
+        let known = extents.try_fold(1u64, |known, extent| known.checked_mul(*extent));
+        let Some(known) = known.filter(|known| *known > 0) else {
+            let message = "an open extent beside extents that multiply to no number".to_owned();
+            return Err(rewrite
+                .refuse(op, message)
+                .help("write the extent in the type"));
+        };
         open.push(quotient(rewrite, op, source, mode as u64, known));
     }
     let data = &mut rewrite.module.ops[op];
