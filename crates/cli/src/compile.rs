@@ -81,6 +81,9 @@ pub(crate) fn compile(
         outcome: None,
     };
     let mut notes = relational::ways(&problem.request, &compiled);
+    if stages.iter().any(|(_, stage)| *stage == Stage::Mlir) {
+        notes.extend(costs.formats_of_module());
+    }
     for note in notes.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));
     }

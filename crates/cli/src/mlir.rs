@@ -74,7 +74,7 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
         }
         for place in mlir_run::evaluated(&module)? {
             screen.note(&format!(
-                "{place}: this operation has no kernel; its body is evaluated at each point"
+                "{place}: this operation has no kernel; its body is evaluated at stored entries or at each point"
             ));
         }
     }

@@ -7,6 +7,7 @@
 //! | a dense result with few entries             | with a sparse format that has a plan    |
 //! | a search for a plan that ended at its limit | with how far it went                    |
 //! | a product whose factors fall apart          | with the factors that share no index    |
+//! | a module whose caller has to convert        | `--emit mlir`: the formats              |
 //!
 //! `run` states measured costs, `compile` estimates. `compile` counts bytes only of operands
 //! that are given. Notes go to stderr, and with `--json` into the field
@@ -76,6 +77,22 @@ impl Costs<'_> {
         let notes = self.notes();
         for note in notes.iter().filter(|_| !screen.is_json()) {
             complain(&format!("note: {note}"));
+        }
+        notes
+    }
+
+    /// The tensors that a module of the kernels has in another format than the program, each once.
+    /// Such a module holds no conversions.
+    pub(crate) fn formats_of_module(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for Converted { name, from, to, .. } in self.converted(self.compiled) {
+            let note = format!(
+                "the module has `{name}` as `{to}`, not as `{from}`: `sparsec convert --emit mlir` \
+                 writes conversions"
+            );
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
         }
         notes
     }

@@ -14,7 +14,7 @@
 //! | `unary`   | `select(has x, present, absent)`                         | where a region is  |
 //! | `binary`  | `select(has x and has y, overlap, select(has x, left, right))` | where a region is |
 //! | `select`  | `select(condition, x, 0)`                                | `has x and condition` |
-//! | others    | of `arith`, `math` and `complex`                         | `isstored(value)`  |
+//! | arithmetic | the operation on the operands                            | `isstored(value)`  |
 //!
 //! A region that is left out gives no entry. If its operation gives the result, a second statement
 //! computes which entries the result keeps ([`Regions::kept`]). If another operation takes the
@@ -277,7 +277,7 @@ impl<'a> Regions<'a> {
         self.chosen(&has_x, &branches[0], &branches[1]).map(Some)
     }
 
-    /// The branch that a truth value chooses.
+    /// `select(truth, yes, no)`, without a branch that the truth never chooses.
     fn chosen(&self, truth: &Expression, yes: &Expression, no: &Expression) -> Result<Expression> {
         match Expressions(self.builder).constant(truth) {
             Some(Scalar::Bool(true)) => Ok(yes.clone()),

@@ -81,14 +81,18 @@ impl<'a> Machine<'a> {
         if self.number(frame, op, op.operand("arg"))? == Scalar::Bool(true) {
             return Ok(());
         }
+        Err(self.failed_assertion(op))
+    }
+
+    /// An assertion that does not hold, with its own message.
+    pub(crate) fn failed_assertion(&self, op: Operation<'_>) -> sparsec_base::Diagnostic {
         let text = match op.attribute("msg") {
             Some(Attribute::Text(text)) => text.as_str(),
             _ => "",
         };
         let message = format!("an assertion does not hold: {text}");
-        Err(self
-            .fault(op, code::FAILED_ASSERTION, message)
-            .help("the program states this condition; change its data or the condition"))
+        self.fault(op, code::FAILED_ASSERTION, message)
+            .help("the program states this condition; change its data or the condition")
     }
 
     /// The data of operands, which leave the frame if this is their only use.

@@ -119,8 +119,8 @@ pub fn kernels(module: &Module) -> Result<Vec<Kernel>> {
     all(module).map(|(kernels, _)| kernels)
 }
 
-/// The places of structured operations that have no kernel: their bodies are evaluated at each
-/// point.
+/// The places of structured operations that have no kernel: their bodies are evaluated at stored
+/// entries, or at each point if implicit entries change the result.
 ///
 /// # Errors
 /// Those of encodings that no format has.
@@ -274,9 +274,23 @@ pub(crate) fn of_structured(
     operands: &[Option<Known>],
     extents: &[Option<u64>],
 ) -> Result<Option<Kernel>> {
+    if has_effects(structured.op) {
+        return Ok(None);
+    }
     let maker = Maker::new(structured, operands, extents);
     // An expression may be too large, or have no types; such bodies are evaluated.
     Ok(maker.kernel().unwrap_or(None))
+}
+
+/// Whether a body holds an operation without results, such as `vector.print`: no expression has it.
+fn has_effects(op: sparsec_mlir::Operation<'_>) -> bool {
+    let module = op.module();
+    let inside = module
+        .walk_from(op.id())
+        .into_iter()
+        .map(|it| module.op(it));
+    let mut inside = inside.filter(|inner| inner.id() != op.id());
+    inside.any(|inner| inner.data().results.is_empty() && !inner.name().ends_with(".yield"))
 }
 
 /// Extents that operands give loops.

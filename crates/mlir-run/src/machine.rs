@@ -181,7 +181,7 @@ impl<'a> Machine<'a> {
         Ok(Vec::new())
     }
 
-    fn operation(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
+    pub(crate) fn operation(&mut self, frame: &mut Frame, op: Operation<'a>) -> Result<()> {
         if numbers::is_arithmetic(op) {
             return self.arithmetic(frame, op);
         }

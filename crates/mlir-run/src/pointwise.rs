@@ -9,7 +9,10 @@
 //! | implicit at the point                   | zero, which is not stored                      |
 //! | sparse, at all coordinates of the loops | zero that is not stored, from implicit outputs |
 //!
-//! For other bodies every point is visited, so that large spaces are refused.
+//! For other bodies every point is visited, so that large spaces are refused. Operations that are
+//! none on numbers, such as loops, loads and prints, are run by the machine at each point.
+//!
+//! A result of `sparse_tensor.reduce` begins with the identity that the operation names.
 //!
 //! An entry of a sparse result is stored if its value is not zero, or if a value that it depends on
 //! is stored:
@@ -24,14 +27,14 @@
 use std::collections::HashMap;
 
 use sparsec_base::{Result, Scalar, code};
-use sparsec_mlir::{Attribute, Block, Value};
+use sparsec_mlir::{Attribute, Block, Operation, Value};
 use sparsec_tensor::Tensor;
 
 use crate::body::{definer, yielded};
 use crate::constants::constant_number;
 use crate::datum::Datum;
 use crate::kernel::format_of;
-use crate::machine::{Frame, Machine};
+use crate::machine::{Frame, Machine, set};
 use crate::numbers;
 use crate::structured::{Body, Structured};
 use crate::tensors::structured::Operand;
@@ -51,7 +54,7 @@ use stored::{At, Stored};
 /// `E1064` for too many points; `E1060` for an operation that no body may have; `E1061` for a
 /// coordinate outside of an operand.
 pub(crate) fn evaluate<'a>(
-    machine: &Machine<'a>,
+    machine: &mut Machine<'a>,
     frame: &Frame,
     structured: &Structured<'a>,
     operands: &[Operand],
@@ -89,33 +92,36 @@ pub(crate) fn evaluate<'a>(
     }
     let n_inputs = structured.n_inputs();
     let outputs = &machine.module.block(block).arguments[n_inputs..];
+    let mut begins = Vec::new();
     for (n, value) in yielded(machine.module, block).iter().enumerate() {
         let reduce = definer(machine.module, *value);
         let reduce = reduce.filter(|op| op.name() == "sparse_tensor.reduce");
-        if let (Some(reduce), Some(tensor)) = (reduce, &mut tensors[n_inputs + n])
+        if let (Some(reduce), Some(_)) = (reduce, &tensors[n_inputs + n])
             && [reduce.operand("x"), reduce.operand("y")].contains(&outputs[n])
         {
             let identity = reduce.operand("identity");
-            let identity = match definer(machine.module, identity).and_then(constant_number) {
-                Some(identity) => identity,
-                None => machine.number(frame, op, identity)?,
-            };
-            tensor.begin(identity);
+            begins.push((n_inputs + n, identity));
         }
     }
     let mut evaluation = Evaluation {
         machine,
-        frame,
+        frame: frame.clone(),
         outputs,
         point: None,
         values: HashMap::new(),
     };
+    for (place, identity) in begins {
+        let identity = evaluation.outer_number(block, operands, &tensors, identity)?;
+        if let Some(tensor) = &mut tensors[place] {
+            tensor.begin_with(identity);
+        }
+    }
     let points = evaluation.points(block, operands, &tensors, n_inputs, &extents);
     let points = match points {
         Some(points) => points,
         None => Points::all(&extents).ok_or_else(|| {
             let message = format!("a body that is evaluated at all points of {extents:?}");
-            machine.fault(op, code::RUN_LIMIT, message).help(
+            evaluation.machine.fault(op, code::RUN_LIMIT, message).help(
                 "write the body with operations of `arith` and `math` that sparsec has operators for",
             )
         })?,
@@ -129,11 +135,12 @@ pub(crate) fn evaluate<'a>(
                 (_, Some(tensor)) => {
                     let place = tensor.place(point);
                     let place = place.ok_or_else(|| {
-                        machine.outside(op, format!("the point {point:?} is outside of an operand"))
+                        let message = format!("the point {point:?} is outside of an operand");
+                        evaluation.machine.outside(op, message)
                     })?;
                     tensor.at(place)
                 }
-                _ => return Err(machine.not_run(op)),
+                _ => return Err(evaluation.machine.not_run(op)),
             });
         }
         evaluation.point = Some(point.to_vec());
@@ -146,6 +153,7 @@ pub(crate) fn evaluate<'a>(
             }
         }
     }
+    let machine = evaluation.machine;
     let mut results = Vec::new();
     for (tensor, value) in tensors
         .into_iter()
@@ -161,7 +169,7 @@ pub(crate) fn evaluate<'a>(
 }
 
 /// The output among the arguments, if the other one is an implicit zero that adds nothing to it.
-fn unchanged(op: sparsec_mlir::Operation<'_>, args: &[At]) -> Option<At> {
+fn unchanged(op: Operation<'_>, args: &[At]) -> Option<At> {
     let [left, right] = args else { return None };
     let is_sum = match op.meaning() {
         "arith.addf" | "arith.addi" | "arith.ori" | "arith.xori" | "complex.add" => true,
@@ -178,8 +186,9 @@ fn unchanged(op: sparsec_mlir::Operation<'_>, args: &[At]) -> Option<At> {
 
 /// A body at one point.
 struct Evaluation<'m, 'a> {
-    machine: &'m Machine<'a>,
-    frame: &'m Frame,
+    machine: &'m mut Machine<'a>,
+    /// The values from outside of the body, and those that operations of the machine compute.
+    frame: Frame,
     /// The arguments of the body that are outputs.
     outputs: &'a [Value],
     /// The point; `None` for one at which no entry is stored.
@@ -187,7 +196,7 @@ struct Evaluation<'m, 'a> {
     values: HashMap<Value, At>,
 }
 
-impl Evaluation<'_, '_> {
+impl<'a> Evaluation<'_, 'a> {
     /// The points of stored entries, if the body changes nothing at other points.
     ///
     /// A body that fails at implicit entries, or asks for the point, is evaluated everywhere.
@@ -253,9 +262,80 @@ impl Evaluation<'_, '_> {
         if let Some(at) = self.values.get(&value) {
             return Ok(*at);
         }
-        match self.machine.get(self.frame, value)? {
+        match self.machine.get(&self.frame, value)? {
             Datum::Number(value) => Ok(At::constant(value)),
             _ => Err(self.machine.not_run(self.definer(value))),
+        }
+    }
+
+    /// The value of a reduction's identity, which no entry determines.
+    fn outer_number(
+        &mut self,
+        block: Block,
+        operands: &[Operand],
+        tensors: &[Option<Stored>],
+        identity: Value,
+    ) -> Result<Scalar> {
+        if let Ok(at) = self.get(identity) {
+            return Ok(at.value);
+        }
+        let mut args = Vec::new();
+        for (operand, tensor) in operands.iter().zip(tensors) {
+            args.push(match (operand, tensor) {
+                (Operand::Number(value), _) => At::constant(*value),
+                (_, Some(tensor)) => tensor.implicit(),
+                (_, None) => return Err(self.machine.not_run(self.definer(identity))),
+            });
+        }
+        // Operations in front of the identity compute it; those behind may fail.
+        let found = self.yields(block, &args);
+        match (self.get(identity), found) {
+            (Ok(at), _) if at.is_known => Ok(at.value),
+            (_, Err(fault)) => Err(fault),
+            _ => Err(self.machine.not_run(self.definer(identity))),
+        }
+    }
+
+    /// Runs an operation that is no operation on numbers, such as a loop or a load. It runs at points
+    /// alone, since it may have effects.
+    fn executed(&mut self, op: Operation<'a>) -> Result<()> {
+        if self.point.is_none() {
+            return Err(self.machine.not_run(op));
+        }
+        let module = self.machine.module;
+        let mut is_stored: Option<bool> = None;
+        for inner in module.walk_from(op.id()) {
+            for value in &module.op(inner).data().operands {
+                let Some(at) = self.values.get(value) else {
+                    continue;
+                };
+                set(&mut self.frame, *value, Datum::Number(at.value));
+                if let Some(own) = at.is_stored {
+                    is_stored = Some(is_stored.unwrap_or(false) || own);
+                }
+            }
+        }
+        self.machine.operation(&mut self.frame, op)?;
+        for result in &op.data().results {
+            if let Datum::Number(value) = self.machine.get(&self.frame, *result)? {
+                let at = At {
+                    is_stored,
+                    ..At::constant(value)
+                };
+                self.values.insert(*result, at);
+            }
+        }
+        Ok(())
+    }
+
+    /// An operand of an operation; the operation is refused if it takes no number.
+    fn operand(&self, op: Operation<'a>, value: Value) -> Result<At> {
+        if let Some(at) = self.values.get(&value) {
+            return Ok(*at);
+        }
+        match self.machine.get(&self.frame, value)? {
+            Datum::Number(value) => Ok(At::constant(value)),
+            _ => Err(self.machine.not_run(op)),
         }
     }
 
@@ -267,7 +347,7 @@ impl Evaluation<'_, '_> {
         yields.map(|value| self.get(*value)).collect()
     }
 
-    fn definer(&self, value: Value) -> sparsec_mlir::Operation<'_> {
+    fn definer(&self, value: Value) -> Operation<'a> {
         let module = self.machine.module;
         definer(module, value).unwrap_or_else(|| module.op(module.root()))
     }
@@ -300,11 +380,26 @@ impl Evaluation<'_, '_> {
                 op.meaning(),
                 "linalg.yield" | "scf.yield" | "sparse_tensor.yield"
             );
-            return match is_end {
-                true => Ok(()),
-                false => Err(self.machine.not_run(op)),
+            return match (is_end, op.meaning()) {
+                (true, _) => Ok(()),
+                (false, "cf.assert") => {
+                    let condition = self.operand(op, op.operand("arg"))?;
+                    match condition.is_known && condition.value == Scalar::Bool(true) {
+                        true => Ok(()),
+                        false => Err(self.machine.failed_assertion(op)),
+                    }
+                }
+                _ => self.executed(op),
             };
         };
+        let dialect = op.meaning().split('.').next().unwrap_or_default();
+        let is_scalar = numbers::is_arithmetic(op)
+            || dialect == "sparse_tensor"
+            || constant_number(op).is_some()
+            || matches!(op.meaning(), "linalg.index" | "tensor.extract" | "scf.if");
+        if !is_scalar {
+            return self.executed(op);
+        }
         if op.name() == "tensor.extract" {
             let at = self.extracted(op)?;
             self.values.insert(result, at);
@@ -325,7 +420,8 @@ impl Evaluation<'_, '_> {
             self.values.insert(result, At::constant(Scalar::I64(at)));
             return Ok(());
         }
-        let args = op.data().operands.iter().map(|value| self.get(*value));
+        let args = op.data().operands.iter();
+        let args = args.map(|value| self.operand(op, *value));
         let args: Vec<At> = args.collect::<Result<_>>()?;
         if op.meaning() == "scf.if" {
             return self.branch(op, args[0]);
@@ -417,13 +513,13 @@ impl Evaluation<'_, '_> {
         Ok(())
     }
 
-    fn zero(&self, op: sparsec_mlir::Operation<'_>, value: Value) -> Result<Scalar> {
+    fn zero(&self, op: Operation<'a>, value: Value) -> Result<Scalar> {
         let element = self.machine.element(op, self.machine.module.ty(value))?;
         Ok(element.zero())
     }
 
     /// The results of the branch that a condition takes.
-    fn branch(&mut self, op: sparsec_mlir::Operation<'_>, condition: At) -> Result<()> {
+    fn branch(&mut self, op: Operation<'a>, condition: At) -> Result<()> {
         if !condition.is_known {
             return Err(self.machine.not_run(op));
         }
@@ -449,10 +545,10 @@ impl Evaluation<'_, '_> {
     }
 
     /// An entry of a tensor from outside of the body.
-    fn extracted(&self, op: sparsec_mlir::Operation<'_>) -> Result<At> {
+    fn extracted(&self, op: Operation<'a>) -> Result<At> {
         let handle = self
             .machine
-            .tensor_handle(self.frame, op, op.operand("tensor"))?;
+            .tensor_handle(&self.frame, op, op.operand("tensor"))?;
         let indices = op.operands("indices").iter().map(|value| self.get(*value));
         let indices: Vec<At> = indices.collect::<Result<_>>()?;
         let at = indices

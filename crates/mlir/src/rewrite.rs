@@ -151,6 +151,8 @@ impl Rewrite {
     }
 
     fn op(&mut self, op: Op) -> Result<()> {
+        let written = self.module.ops[op].definition.name;
+        let has_block = self.module.ops[op].block.is_some();
         // Each step leads to other releases, so the number of steps is a bound.
         for _ in Dialect::OLDEST..=Dialect::NEWEST {
             let definition = self.module.ops[op].definition;
@@ -168,10 +170,12 @@ impl Rewrite {
                 from == (name, definition.releases.from)
             });
             let Some(step) = step else {
-                let message = format!("release {} has no `{name}`", self.dialect);
-                return Err(self
-                    .refuse(op, message)
-                    .help(format!("it is known to {}", definition.releases)));
+                let message = format!("release {} has no `{written}`", self.dialect);
+                let help = match name == written {
+                    true => format!("it is known to {}", definition.releases),
+                    false => format!("`{name}` is known to {}", definition.releases),
+                };
+                return Err(self.refuse(op, message).help(help));
             };
             let target = if is_back { step.from } else { step.to };
             let target = find_like(definition, target.0, target.1);
@@ -181,6 +185,10 @@ impl Rewrite {
                 return Err(self.refuse(op, message).help(step.why));
             };
             change(self, op, target)?;
+            // A step may take the operation out of its block.
+            if has_block && self.module.ops[op].block.is_none() {
+                return Ok(());
+            }
         }
         let name = self.module.ops[op].definition.name;
         Err(self

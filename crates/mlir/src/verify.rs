@@ -13,9 +13,11 @@
 //!
 //! An operation of all releases follows the rules of release 19.
 
+use std::collections::HashMap;
+
 use sparsec_base::{Code, Diagnostic, Result, Span};
 
-use crate::module::{Module, Operation, Value};
+use crate::module::{Module, Op, Operation, Value};
 use crate::release::Dialect;
 use crate::types::Type;
 
@@ -54,7 +56,10 @@ impl Module {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn verify(&self) -> Result<()> {
-        let check = Check { module: self };
+        let check = Check {
+            module: self,
+            leaving: leaving(self),
+        };
         for op in self.walk() {
             let op = self.op(op);
             check.attributes(op)?;
@@ -78,6 +83,21 @@ impl Module {
 
 struct Check<'a> {
     module: &'a Module,
+    /// The first call that takes each value, or the return that gives it.
+    leaving: HashMap<Value, Op>,
+}
+
+/// The values that calls take and functions give.
+fn leaving(module: &Module) -> HashMap<Value, Op> {
+    let mut found = HashMap::new();
+    for op in module.walk() {
+        if matches!(module.op(op).name(), "func.call" | "func.return") {
+            for value in &module.op(op).data().operands {
+                found.entry(*value).or_insert(op);
+            }
+        }
+    }
+    found
 }
 
 impl Check<'_> {

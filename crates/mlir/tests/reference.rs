@@ -251,7 +251,10 @@ const STRICTER: [(&str, &str); 22] = [
     ("E1013-order", "an order is not looked at before it is used"),
     ("E1016-dim16", "a rule of releases up to 16"),
     ("E1016-sort", "a length is not looked at before it is used"),
-    ("E1017-listed-twice", "the last of them counts there, or both"),
+    (
+        "E1017-listed-twice",
+        "the last of them counts there, or both",
+    ),
     (
         "E1025-implicit",
         "a fill that is not zero has no kernels there",

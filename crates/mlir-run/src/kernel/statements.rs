@@ -235,7 +235,7 @@ impl Maker<'_> {
         let known = self.operands[place].as_ref();
         let is_new = Expressions(&self.builder).constant(before).is_some();
         let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
-        let keeps_pattern = is_undefined(self.module, output) || is_sparse && is_new;
+        let drops_fill = is_undefined(self.module, output) || is_sparse && is_new;
         let Some(op) = self.custom_operator(block, identity)? else {
             return Ok(None);
         };
@@ -245,7 +245,7 @@ impl Maker<'_> {
         Ok(Some(StatementOf {
             value,
             kept: None,
-            drops_fill: keeps_pattern,
+            drops_fill,
         }))
     }
 

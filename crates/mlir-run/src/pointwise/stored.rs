@@ -152,8 +152,9 @@ impl Stored {
         }
     }
 
-    /// Gives each place of a dense tensor this value, and takes all entries out of a sparse one.
-    pub(super) fn begin(&mut self, value: Scalar) {
+    /// Gives each place of a dense tensor the start of a reduction, and takes all entries out of a
+    /// sparse one.
+    pub(super) fn begin_with(&mut self, value: Scalar) {
         match &mut self.values {
             Values::Dense(array) => (0..array.len()).for_each(|n| array.set(n, value)),
             Values::Sparse { entries, .. } => entries.clear(),

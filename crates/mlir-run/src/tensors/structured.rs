@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
             .operands
             .iter()
             .map(|value| self.module.ty(*value));
-        if types.all(|ty| ty.encoding().is_none()) {
+        if self.module.dialect().release() > 14 || types.all(|ty| ty.encoding().is_none()) {
             return false;
         }
         let Origin::Argument(block, number) = self.module.value(output).origin else {

@@ -44,7 +44,8 @@ impl Encoding {
             // lists a coordinate once for each of its entries.
             let below = self.levels.get(number + 1);
             let lists_entries = below.is_some_and(|below| below.kind == LevelKind::Singleton);
-            level_of.unique = !(level.nonunique || lists_entries && level.has_positions());
+            let stands_above = level.has_positions() || level.kind == LevelKind::Singleton;
+            level_of.unique = !(level.nonunique || lists_entries && stands_above);
             level_of.ordered = !level.nonordered;
             Ok(level_of)
         };

@@ -260,19 +260,30 @@ impl Parser {
         let shape = extents_of(&ty);
         let (mut coords, mut entries) = (Vec::new(), Vec::new());
         if let Some((places, values)) = &parts {
-            // One tuple alone would be read as coordinates of a vector.
-            if let Nested::Many(entries, place) = places
-                && shape.len() > 1
-                && entries.iter().any(|entry| matches!(entry, Nested::One(..)))
-            {
+            // A list holds tuples, or numbers for a vector; one number alone stands for all modes.
+            let is_list = match places {
+                Nested::Many(entries, _) => entries.iter().all(|entry| match entry {
+                    Nested::One(..) => shape.len() == 1,
+                    Nested::Many(tuple, _) => {
+                        tuple.iter().all(|number| matches!(number, Nested::One(..)))
+                    }
+                }),
+                Nested::One(..) => true,
+            };
+            if !is_list {
                 return Err(self
                     .fault(
                         code::BAD_CONSTANT,
-                        format!("numbers in place of tuples of {}", shape.len()),
-                        *place,
+                        format!("coordinates that are no list of tuples of {}", shape.len()),
+                        places.span(),
                         "no list of tuples",
                     )
                     .help("write a tuple for each entry: `sparse<[[0, 1]], 5.0>`"));
+            }
+            if let Nested::One(..) = places {
+                for _ in 1..shape.len() {
+                    self.coordinates(places, &shape, &mut coords)?;
+                }
             }
             self.coordinates(places, &shape, &mut coords)?;
             match values {

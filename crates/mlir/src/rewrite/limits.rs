@@ -2,13 +2,23 @@
 
 use sparsec_base::Result;
 
-use crate::attribute::Attribute;
-use crate::module::Op;
+use crate::attribute::{Attribute, Number};
+use crate::module::{Op, Operation};
+use crate::parse::OPEN;
 use crate::types::{Layout, Type};
 
 use crate::verify::reduced_outputs;
 
 use super::{Rewrite, coordinates, find};
+
+/// Whether a slice begins in front of its tensor.
+fn has_negative_offset(op: Operation<'_>) -> bool {
+    let Some(Attribute::Numbers(_, offsets)) = op.attribute("static_offsets") else {
+        return false;
+    };
+    let mut offsets = offsets.iter();
+    offsets.any(|at| matches!(at, Number::Integer(at) if *at < 0 && *at != OPEN))
+}
 
 impl Rewrite {
     /// Checks the types of an operation that the release knows.
@@ -135,6 +145,14 @@ impl Rewrite {
                     "leave `order` out, and convert the tensor before",
                 );
                 (release < since).then_some(lacks)
+            }
+            "tensor.extract_slice" | "tensor.insert_slice" | "memref.subview"
+                if has_negative_offset(op) =>
+            {
+                (release >= 17).then_some((
+                    "slices that begin in front of a tensor",
+                    "begin at 0, or compute the offset",
+                ))
             }
             "linalg.generic" if !reduced_outputs(op).is_empty() => (release < 16).then_some((
                 "output at coordinates of a reduction",

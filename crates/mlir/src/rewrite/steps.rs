@@ -220,13 +220,17 @@ pub(super) static STEPS: &[Step] = &[
     renamed(("arith.minf", 14), ("arith.minimumf", 17)),
     renamed(("memref.buffer_cast", 13), ("bufferization.to_memref", 14)),
     renamed(("memref.tensor_load", 13), ("bufferization.to_tensor", 14)),
-    renamed(
+    changed(
         ("bufferization.to_memref", 14),
         ("bufferization.to_memref", 20),
+        rename,
+        one_type,
     ),
-    renamed(
+    changed(
         ("bufferization.to_tensor", 14),
         ("bufferization.to_tensor", 20),
+        rename,
+        one_type,
     ),
     renamed(("llvm.mlir.null", FIRST), ("llvm.mlir.zero", 17)),
     changed(
@@ -369,6 +373,26 @@ fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<(
     rename(rewrite, op, super::find("bufferization.alloc_tensor", 15))
 }
 
+/// Releases up to 19 infer the type of the tensor from that of the memref.
+fn one_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+    let operation = rewrite.module.op(op);
+    let types = [
+        rewrite.module.ty(operation.data().operands[0]),
+        rewrite.module.ty(operation.data().results[0]),
+    ];
+    if types[0].shape() != types[1].shape() {
+        let message = format!(
+            "`{}` between other extents, which release {} does not say",
+            operation.name(),
+            rewrite.dialect
+        );
+        return Err(rewrite
+            .refuse(op, message)
+            .help("write the same extents, and `tensor.cast` or `memref.cast` beside it"));
+    }
+    rename(rewrite, op, to)
+}
+
 /// Release 14 releases sparse tensors alone; it frees dense ones by itself.
 fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     let tensor = rewrite.module.op(op).operand_type("tensor");
@@ -377,6 +401,7 @@ fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> 
     {
         let ops = &mut rewrite.module.blocks[block].ops;
         ops.retain(|other| *other != op);
+        rewrite.module.ops[op].block = None;
     }
     rename(rewrite, op, to)
 }

@@ -8,7 +8,9 @@ use crate::types::Type;
 use super::Check;
 
 /// Pairs of values with one type of entries.
-const SAME_ELEMENTS: [(&str, &str, &str); 9] = [
+const SAME_ELEMENTS: [(&str, &str, &str); 11] = [
+    ("bufferization.to_tensor", "memref", "result"),
+    ("bufferization.to_memref", "tensor", "memref"),
     ("tensor.reshape", "source", "result"),
     ("tensor.collapse_shape", "src", "result"),
     ("tensor.expand_shape", "src", "result"),
@@ -21,7 +23,9 @@ const SAME_ELEMENTS: [(&str, &str, &str); 9] = [
 ];
 
 /// Pairs of values with one shape, up to extents that the program computes.
-const SAME_SHAPES: [(&str, &str, &str); 2] = [
+const SAME_SHAPES: [(&str, &str, &str); 4] = [
+    ("bufferization.to_tensor", "memref", "result"),
+    ("bufferization.to_memref", "tensor", "memref"),
     ("memref.copy", "source", "target"),
     ("bufferization.materialize_in_destination", "source", "dest"),
 ];

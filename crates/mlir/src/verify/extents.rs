@@ -171,7 +171,7 @@ impl Check<'_> {
                 Err(self
                     .fault(
                         code::SHAPE_MISMATCH,
-                        format!("the extent of mode {mode} of {}", counted(order, "mode")),
+                        format!("mode {mode} of an order of {order}"),
                         self.operand_span(op, "index"),
                         "no mode",
                     )

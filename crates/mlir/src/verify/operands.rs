@@ -72,7 +72,9 @@ impl Check<'_> {
         let is_same = match &group.ty {
             // A tensor with an encoding has a buffer of its shape too.
             Constraint::TensorOf(_) => {
-                ty.shape() == wanted.shape() && ty.element() == wanted.element()
+                matches!(ty, Type::Tensor(_) | Type::UnrankedTensor(_))
+                    && ty.shape() == wanted.shape()
+                    && ty.element() == wanted.element()
             }
             _ => *ty == wanted,
         };

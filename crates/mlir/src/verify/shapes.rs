@@ -3,7 +3,7 @@
 use sparsec_base::{Result, code};
 
 use crate::attribute::{Attribute, Number};
-use crate::module::{Op, Operation};
+use crate::module::Operation;
 use crate::parse::{OPEN, counted};
 use crate::types::Type;
 
@@ -139,19 +139,13 @@ impl Check<'_> {
         if !is_sparse || !self.is_since(15) || !self.is_before(19) {
             return Ok(());
         }
-        let tensor = op.result("result");
-        let leaves = |user: &Op| {
-            let user = self.module.op(*user);
-            matches!(user.name(), "func.call" | "func.return")
-                && user.data().operands.contains(&tensor)
-        };
-        match self.module.walk().into_iter().find(leaves) {
+        match self.leaving.get(&op.result("result")) {
             None => Ok(()),
             Some(user) => Err(self
                 .fault(
                     code::ESCAPING_ALLOCATION,
                     "an allocation of a sparse tensor leaves its function",
-                    self.module.op(user).data().span,
+                    self.module.op(*user).data().span,
                     "leaves here",
                 )
                 .help("load it first: `sparse_tensor.load`")),

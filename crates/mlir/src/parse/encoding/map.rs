@@ -26,6 +26,10 @@ impl Parser {
         let mut names = Names::default();
         if self.cursor.eat("{") {
             levels_named = self.list("}", |parser| parser.new_name("a level"))?;
+            self.check_names(&Names {
+                dimensions: levels_named.clone(),
+                symbols: Vec::new(),
+            })?;
         }
         if self.cursor.eat("[") {
             names.symbols = self.list("]", |parser| parser.new_name("a symbol"))?;
