@@ -364,12 +364,7 @@ pub(crate) struct MlirArguments {
     pub(crate) run: Option<String>,
 
     /// How many threads kernels run on; one for each processor if not given
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        requires = "run"
-    )]
+    #[arg(long, value_name = "N", requires = "run")]
     pub(crate) threads: Option<String>,
 
     /// The dialect that the file is written in: 13 to 20 for that release, sparsec for the

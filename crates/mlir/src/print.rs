@@ -176,7 +176,14 @@ impl Printer<'_> {
     /// Prints a region in braces; with `header`, its arguments have a line of their own.
     fn region(&mut self, region: Region, definition: &Definition, header: bool) {
         self.out.push('{');
-        if let Some(block) = self.module.regions[region].block {
+        let block = self.module.regions[region].block;
+        let is_empty = block.is_none_or(|block| self.module.blocks[block].ops.is_empty());
+        // A module has a block, whose label alone shows it.
+        if self.is_generic && is_empty && definition.name == "builtin.module" {
+            self.line();
+            self.out.push_str("^bb0:");
+        }
+        if let Some(block) = block {
             let block = &self.module.blocks[block];
             if header && !block.arguments.is_empty() {
                 let argument = |value: &Value| {
@@ -231,6 +238,15 @@ impl Printer<'_> {
     fn custom_op(&mut self, operation: Operation<'_>) {
         self.out.push_str(self.name(operation));
         let definition = operation.data().definition;
+        let has_attribute = |name| operation.attribute(name).is_some();
+        // MLIR would take the name behind a bare print for its operand.
+        if definition.name == "vector.print"
+            && operation.data().operands.is_empty()
+            && !["punctuation", "stringLiteral"].into_iter().any(has_attribute)
+        {
+            self.out.push_str(" punctuation <newline>");
+            return;
+        }
         let has_lines = matches!(
             definition.name,
             "sparse_tensor.binary" | "sparse_tensor.unary"

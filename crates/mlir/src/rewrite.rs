@@ -27,6 +27,7 @@ use crate::release::{Dialect, Releases};
 use crate::types::Type;
 
 mod arrays;
+mod buffers;
 mod coordinates;
 mod escapes;
 mod insertions;
@@ -203,7 +204,14 @@ impl Rewrite {
         for op in self.module.walk() {
             let definition = self.module.ops[op].definition;
             let is_known = |name: &str, value: &Attribute| match value {
-                Attribute::Dialect(dialect, _) if dialect == "arith.fastmath" => release >= 16,
+                Attribute::Dialect(dialect, _) if dialect == "arith.fastmath" => {
+                    release
+                        >= match definition.name {
+                            "arith.extf" => 19,
+                            "vector.reduction" => 17,
+                            _ => 16,
+                        }
+                }
                 Attribute::Dialect(dialect, _) if dialect == "arith.overflow" => release >= 18,
                 Attribute::Unit if definition.name.starts_with("bufferization.to_") => {
                     release >= 17 || definition.attribute(name).is_none()

@@ -278,9 +278,22 @@ impl Operator {
                     Self::Add => $a + $b,
                     Self::Sub => $a - $b,
                     Self::Mul => $a * $b,
-                    // Where the divisor has no imaginary part, no rounding is added.
-                    Self::Div if $b.im == 0.0 => $a / $b.re,
-                    Self::Div => $a / $b,
+                    // Smith's steps, as kernels take them.
+                    Self::Div => {
+                        let upright = $b.re.abs() < $b.im.abs();
+                        let (large, small) = match upright {
+                            true => ($b.im, $b.re),
+                            false => ($b.re, $b.im),
+                        };
+                        let ratio = if small == 0.0 { 0.0 } else { small / large };
+                        let over = large + small * ratio;
+                        let (x, y) = match upright {
+                            true => ($a.im, $a.re),
+                            false => ($a.re, $a.im),
+                        };
+                        let (re, im) = (x + y * ratio, y - x * ratio);
+                        Complex::new(re / over, if upright { -im } else { im } / over)
+                    }
                     Self::Pow if $b.im == 0.0 && $b.re == 1.0 => $a,
                     Self::Pow => $a.powc($b),
                     Self::Eq => return Some(Scalar::Bool($a == $b)),

@@ -2,10 +2,10 @@
 
 use sparsec_base::Result;
 
-use crate::attribute::{Attribute, Number};
+use crate::attribute::{Attribute, Dense, Number};
 use crate::module::{Op, Operation};
 use crate::parse::OPEN;
-use crate::types::{Layout, Type};
+use crate::types::{Layout, TensorType, Type};
 
 use crate::verify::reduced_outputs;
 
@@ -28,6 +28,9 @@ impl Rewrite {
             self.infer_array(op)?;
         }
         self.drop_size_hint(op);
+        if release < 15 {
+            self.say_steps(op);
+        }
         if let Some((what, help)) = self.form_lacks(op) {
             let message = format!("release {} has no {what}", self.dialect);
             return Err(self.refuse(op, message).help(help));
@@ -114,6 +117,41 @@ impl Rewrite {
             }
         }
         Ok(())
+    }
+
+    /// Says the strides and dilations of a window, which releases up to 14 do not leave out.
+    fn say_steps(&mut self, op: Op) {
+        let operation = self.module.op(op);
+        let Some(word) = operation.name().strip_prefix("linalg.") else {
+            return;
+        };
+        let n_modes = ["1d", "2d", "3d"].iter().position(|it| word.contains(it));
+        let of_pooling = ["_nwc_|_ncw_", "_nhwc_|_nchw_", "_ndhwc_"];
+        let of_pooling = of_pooling.iter().position(|layouts| {
+            let mut layouts = layouts.split('|');
+            word.starts_with("pooling") && layouts.any(|it| word.contains(it))
+        });
+        let Some(n_modes) = n_modes.or(of_pooling) else {
+            return;
+        };
+        for name in ["strides", "dilations"] {
+            let definition = self.module.ops[op].definition;
+            if definition.attribute(name).is_none() || self.attribute(op, name).is_some() {
+                continue;
+            }
+            let ty = TensorType {
+                shape: vec![Some(n_modes as u64 + 1)],
+                element: Type::integer(64),
+                encoding: None,
+            };
+            let ones = Dense {
+                ty: Type::Tensor(ty.into()),
+                entries: vec![Number::Integer(1)],
+                is_splat: true,
+            };
+            let ones = (name.to_owned(), Attribute::Dense(ones.into()));
+            self.module.ops[op].attributes.push(ones);
+        }
     }
 
     /// Leaves out a hint of a size, which release 15 does not take.

@@ -12,6 +12,7 @@ use crate::release::Dialect;
 use crate::types::Type;
 
 use super::Rewrite;
+use super::buffers::{one_type, release_of_sparse};
 use super::coordinates::{
     levels_of_modes, levels_of_sixteen, modes_of_levels, modes_of_sixteen, sixteen_of_levels,
     sixteen_of_modes,
@@ -371,39 +372,6 @@ fn not_empty(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<(
     }
     rewrite.module.ops[op].operand_groups.extend([0, 0]);
     rename(rewrite, op, super::find("bufferization.alloc_tensor", 15))
-}
-
-/// Releases up to 19 infer the type of the tensor from that of the memref.
-fn one_type(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    let operation = rewrite.module.op(op);
-    let types = [
-        rewrite.module.ty(operation.data().operands[0]),
-        rewrite.module.ty(operation.data().results[0]),
-    ];
-    if types[0].shape() != types[1].shape() {
-        let message = format!(
-            "`{}` between other extents, which release {} does not say",
-            operation.name(),
-            rewrite.dialect
-        );
-        return Err(rewrite
-            .refuse(op, message)
-            .help("write the same extents, and `tensor.cast` or `memref.cast` beside it"));
-    }
-    rename(rewrite, op, to)
-}
-
-/// Release 14 releases sparse tensors alone; it frees dense ones by itself.
-fn release_of_sparse(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    let tensor = rewrite.module.op(op).operand_type("tensor");
-    if tensor.encoding().is_none()
-        && let Some(block) = rewrite.module.ops[op].block
-    {
-        let ops = &mut rewrite.module.blocks[block].ops;
-        ops.retain(|other| *other != op);
-        rewrite.module.ops[op].block = None;
-    }
-    rename(rewrite, op, to)
 }
 
 fn drop_static_sizes(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {

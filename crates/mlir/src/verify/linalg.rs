@@ -44,8 +44,11 @@ impl Check<'_> {
         match word {
             "generic" => self.generic(op),
             word => match named_maps(word, op) {
-                Some(maps) => self.maps_fit(op, &maps),
-                None => Ok(()),
+                Some(maps) => {
+                    self.maps_fit(op, &maps)?;
+                    self.real_entries(op, word)
+                }
+                None => self.operands_of_word(op),
             },
         }
     }
@@ -71,6 +74,61 @@ impl Check<'_> {
         Err(self
             .of_op(op, code::TYPES_DIFFER, message)
             .help("give a result of the type of each output that is a tensor"))
+    }
+
+    /// Checks that a named operation has its operands: each has a map.
+    fn operands_of_word(&self, op: Operation<'_>) -> Result<()> {
+        let n = op.data().operands.len();
+        match named_iteration(op) {
+            Some(named) if named.maps.len() != n => Err(self
+                .of_op(
+                    op,
+                    code::BAD_COUNT,
+                    format!(
+                        "{} for {} of `{}`",
+                        counted(n, "operand"),
+                        named.maps.len(),
+                        op.name()
+                    ),
+                )
+                .help("write its inputs in `ins` and its output in `outs`")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that functions of floats have floats, and that sums and products of entries have
+    /// entries of one type.
+    fn real_entries(&self, op: Operation<'_>, word: &str) -> Result<()> {
+        let is_function = matches!(word, "abs" | "exp" | "log" | "negf" | "floor" | "ceil");
+        let is_pair = matches!(word, "add" | "sub" | "mul" | "div" | "max" | "min");
+        if !is_function && !is_pair {
+            return Ok(());
+        }
+        let values = op.data().operands.iter();
+        let types: Vec<&Type> = values
+            .map(|value| self.module.ty(*value).element())
+            .collect();
+        if let Some(n) = types.iter().position(|ty| *ty != types[0]) {
+            let message = format!(
+                "entries of `{}` and `{}` in `{}`",
+                self.text(types[0]),
+                self.text(types[n]),
+                op.name()
+            );
+            return Err(self
+                .of_op(op, code::TYPES_DIFFER, message)
+                .help("convert entries before: these operations do not"));
+        }
+        match is_function && !matches!(types[0], Type::Float(_)) {
+            false => Ok(()),
+            true => Err(self
+                .of_op(
+                    op,
+                    code::OPERAND_TYPE,
+                    format!("`{}` of `{}`", op.name(), self.text(types[0])),
+                )
+                .help("use floats, or `linalg.generic` with an operation of integers")),
+        }
     }
 
     /// Checks that operands are tensors or memrefs, not both.
