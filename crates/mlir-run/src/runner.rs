@@ -32,9 +32,8 @@ impl<'a> Machine<'a> {
     ) -> Result<Vec<Datum>> {
         let unrolled = name.strip_prefix("_mlir_ciface_").unwrap_or(name);
         let plain = unrolled.to_ascii_lowercase().replace('_', "");
-        if plain.starts_with("printmemref") {
+        if let Some(rest) = plain.strip_prefix("printmemref") {
             let memref = self.printed_memref(op, args)?;
-            let rest = &plain["printmemref".len()..];
             let is_shape = rest.starts_with("shape");
             // Functions such as `printMemref2dF32` take one rank.
             let title = match rest.starts_with(|c: char| c.is_ascii_digit()) {

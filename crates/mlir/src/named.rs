@@ -10,6 +10,7 @@
 use crate::affine::{AffineExpr, AffineMap, AffineOp};
 use crate::attribute::Attribute;
 use crate::module::Operation;
+use crate::release::Dialect;
 
 /// Subscripts of operands, the result last.
 const SUBSCRIPTS: &[(&str, &str)] = &[
@@ -124,6 +125,12 @@ pub struct NamedIteration {
 /// ```
 pub fn named_iteration(op: Operation<'_>) -> Option<NamedIteration> {
     let word = op.name().strip_prefix("linalg.")?;
+    // Releases up to 17 have the groups in front, whatever the name says.
+    let is_before_18 = matches!(op.module().dialect(), Dialect::Release(..18));
+    let word = match word {
+        "conv_2d_ngchw_fgchw" if is_before_18 => "conv_2d_ngchw_gfchw",
+        word => word,
+    };
     let (_, spec) = SUBSCRIPTS.iter().find(|(name, _)| *name == word)?;
     let mut letters: Vec<char> = Vec::new();
     let add = |text: &str, letters: &mut Vec<char>| {

@@ -242,7 +242,9 @@ impl Printer<'_> {
         // MLIR would take the name behind a bare print for its operand.
         if definition.name == "vector.print"
             && operation.data().operands.is_empty()
-            && !["punctuation", "stringLiteral"].into_iter().any(has_attribute)
+            && !["punctuation", "stringLiteral"]
+                .into_iter()
+                .any(has_attribute)
         {
             self.out.push_str(" punctuation <newline>");
             return;

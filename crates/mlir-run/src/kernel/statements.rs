@@ -6,7 +6,7 @@ use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_index::build::Value as Expression;
 use sparsec_index::function::Properties;
 use sparsec_index::{IndexVar, Operator, UserFunction};
-use sparsec_mlir::{Block, Operation, Value};
+use sparsec_mlir::{Attribute, Block, Operation, Value};
 
 use crate::body::{Expressions, Regions, definer, yielded};
 use crate::constants::constant_number;
@@ -75,7 +75,16 @@ impl Maker<'_> {
         before: &Expression,
     ) -> Result<Option<StatementOf>> {
         let element = before.element();
+        let is_unsigned = matches!(
+            self.structured.op.attribute("cast"),
+            Some(Attribute::Dialect(_, kind)) if kind == "cast_unsigned"
+        );
         let cast = |value: &Expression| {
+            if is_unsigned {
+                let natural = numbers::unsigned(value.element());
+                let value = self.builder.cast(natural, value.clone())?;
+                return self.builder.cast(element, value);
+            }
             let number = self.builder.cast(element, value.clone())?;
             // `true` is -1, as an integer of one bit with a sign.
             match value.element() == ElementType::Bool && element != ElementType::Bool {

@@ -319,6 +319,7 @@ impl Parser {
             "arith.fastmath"
             | "arith.overflow"
             | "linalg.iterator_type"
+            | "linalg.type_fn"
             | "vector.kind"
             | "vector.punctuation"
             | "vector.iterator_type" => {}

@@ -233,6 +233,10 @@ pub(super) static STEPS: &[Step] = &[
         rename,
         one_type,
     ),
+    renamed(
+        ("linalg.conv_2d_ngchw_fgchw", 15),
+        ("linalg.conv_2d_ngchw_gfchw", 18),
+    ),
     renamed(("llvm.mlir.null", FIRST), ("llvm.mlir.zero", 17)),
     changed(
         ("tensor.expand_shape", 14),

@@ -21,7 +21,11 @@ linalg.{pooling_nhwc_sum pooling_nhwc_max pooling_nhwc_min pooling_nchw_max pool
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
 linalg.{conv_1d_nwc_wcf conv_2d_nhwc_hwcf conv_2d_nchw_fchw conv_3d_ndhwc_dhwcf depthwise_conv_1d_nwc_wc depthwise_conv_2d_nhwc_hwc depthwise_conv_2d_nhwc_hwcm conv_2d_nhwc_hwcf_q depthwise_conv_2d_nhwc_hwc_q depthwise_conv_2d_nhwc_hwcm_q pooling_nhwc_max_unsigned pooling_nhwc_min_unsigned} 14.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
-linalg.{conv_2d_nhwc_fhwc depthwise_conv_2d_nchw_chw pooling_nchw_sum depthwise_conv_1d_nwc_wcm depthwise_conv_3d_ndhwc_dhwc depthwise_conv_3d_ndhwc_dhwcm conv_2d_ngchw_fgchw} 15.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+linalg.{conv_2d_nhwc_fhwc depthwise_conv_2d_nchw_chw pooling_nchw_sum depthwise_conv_1d_nwc_wcm depthwise_conv_3d_ndhwc_dhwc depthwise_conv_3d_ndhwc_dhwcm} 15.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.conv_2d_ngchw_fgchw 15..17 (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
+  attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
+linalg.conv_2d_ngchw_fgchw 18.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
 linalg.{conv_1d_ncw_fcw pooling_nwc_sum pooling_nwc_max pooling_ncw_sum pooling_ncw_max pooling_nwc_min pooling_nwc_max_unsigned pooling_nwc_min_unsigned conv_3d_ndhwc_dhwcf_q} 16.. (inputs: any*, outputs: any*) -> (results: any*) {strides: any?, dilations: any?} +structured
   attr-dict ( `ins` `(` ^$inputs `:` type($inputs) `)` )? `outs` `(` $outputs `:` type($outputs) `)` arrow($results)
