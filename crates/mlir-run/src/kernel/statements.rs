@@ -75,10 +75,14 @@ impl Maker<'_> {
         before: &Expression,
     ) -> Result<Option<StatementOf>> {
         let element = before.element();
-        let is_unsigned = matches!(
-            self.structured.op.attribute("cast"),
-            Some(Attribute::Dialect(_, kind)) if kind == "cast_unsigned"
-        );
+        // Other operations ignore the attribute.
+        let op = self.structured.op;
+        let has_cast = op.name().starts_with("linalg.matmul") || op.name() == "linalg.copy";
+        let is_unsigned = has_cast
+            && matches!(
+                op.attribute("cast"),
+                Some(Attribute::Dialect(_, kind)) if kind == "cast_unsigned"
+            );
         let cast = |value: &Expression| {
             if is_unsigned {
                 let natural = numbers::unsigned(value.element());
