@@ -118,6 +118,8 @@ impl<'a> Machine<'a> {
                 let tuples = encoding.tuples_start().filter(|from| level >= *from);
                 let Some(from) = tuples else {
                     let memref = self.index_memref(op, &batches, &batches.coords(level))?;
+                    let tensor = self.tensor_handle(frame, op, op.operand("tensor"))?;
+                    tensor.viewed_by(&memref.buffer);
                     set(frame, op.data().results[0], Datum::MemRef(memref));
                     return Ok(true);
                 };
@@ -160,6 +162,10 @@ impl<'a> Machine<'a> {
             "push_back" => return self.push_back(frame, op),
             _ => return Ok(false),
         };
+        if let Datum::MemRef(memref) = &datum {
+            let tensor = self.tensor_handle(frame, op, op.operand("tensor"))?;
+            tensor.viewed_by(&memref.buffer);
+        }
         set(frame, op.data().results[0], datum);
         Ok(true)
     }

@@ -2,13 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 use sparsec_base::{ElementType, Result, Scalar, Span};
 use sparsec_format::Format;
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
-use crate::memory::{MemRef, count};
+use crate::memory::{Buffer, MemRef, count};
+use crate::runner::files::{Reader, Writer};
 use crate::runner::random::Generator;
 use crate::tensors::structured::Later;
 
@@ -26,6 +27,10 @@ pub(crate) enum Datum {
     Pointer(Option<Rc<str>>),
     /// A generator of random numbers of the runner.
     Generator(Rc<RefCell<Generator>>),
+    /// A file that is read entry by entry.
+    Reader(Rc<Reader>),
+    /// A file that is written entry by entry.
+    Writer(Rc<Writer>),
     /// A function as a value, which no operation calls.
     Function,
     Specifier(Rc<BTreeMap<(&'static str, u64), i64>>),
@@ -59,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) state: RefCell<State>,
     /// The place of its release.
     pub(crate) released: Cell<Option<Span>>,
+    /// The memory of its arrays that the program has, which ends with the tensor.
+    pub(crate) views: RefCell<Vec<Weak<Buffer>>>,
     /// The offset and stride of each mode, if the tensor is a slice of another.
     pub(crate) slice: Vec<(i64, i64)>,
 }
@@ -157,11 +164,32 @@ pub(crate) fn pack(format: &Format, entries: Entries) -> Result<Tensor> {
     Tensor::pack_entries(format, entries, options)
 }
 
+/// Views beyond which those that the program dropped are forgotten.
+const MANY_VIEWS: usize = 1024;
+
 impl TensorHandle {
+    /// Remembers memory of the tensor's arrays.
+    pub(crate) fn viewed_by(&self, buffer: &Rc<Buffer>) {
+        let mut views = self.0.views.borrow_mut();
+        if views.len() >= MANY_VIEWS {
+            views.retain(|view| view.strong_count() > 0);
+        }
+        views.push(Rc::downgrade(buffer));
+    }
+
+    /// Releases the tensor and the memory of its arrays.
+    pub(crate) fn release(&self, by: Span) {
+        self.0.released.set(Some(by));
+        for view in self.0.views.borrow().iter().filter_map(Weak::upgrade) {
+            view.released.set(Some(by));
+        }
+    }
+
     pub(crate) fn of_state(state: State) -> Self {
         Self(Rc::new(Shared {
             state: RefCell::new(state),
             released: Cell::new(None),
+            views: RefCell::default(),
             slice: Vec::new(),
         }))
     }
@@ -183,6 +211,7 @@ impl TensorHandle {
         Self(Rc::new(Shared {
             state: RefCell::new(self.0.state.borrow().clone()),
             released: Cell::new(self.0.released.get()),
+            views: RefCell::default(),
             slice,
         }))
     }

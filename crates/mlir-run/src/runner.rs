@@ -1,14 +1,16 @@
-//! The functions that MLIR's runner brings: printing, file names, clocks, sorting and random numbers.
+//! The functions that MLIR's runner brings: printing, files, clocks, sorting and random
+//! numbers.
 //!
 //! A program declares them without bodies. Names are those of the libraries `mlir_runner_utils` and
 //! `mlir_c_runner_utils`, with the spellings of earlier releases (`print_memref_f32`).
 
+pub(crate) mod files;
 pub(crate) mod random;
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use sparsec_base::{Result, Scalar, code};
+use sparsec_base::{ElementType, Result, Scalar, code};
 use sparsec_mlir::Operation;
 
 use crate::datum::Datum;
@@ -45,6 +47,12 @@ impl<'a> Machine<'a> {
                 false => Integers::Signed,
             };
             return self.print_memref(op, &memref, (title, is_shape), integers);
+        }
+        if plain.starts_with("verifymemref") {
+            return self.differences(op, &args);
+        }
+        if let Some(results) = self.file_function(op, &plain, &args)? {
+            return Ok(results);
         }
         let number = |n: usize| match args.get(n) {
             Some(Datum::Number(number)) => Ok(*number),
@@ -122,6 +130,35 @@ impl<'a> Machine<'a> {
         };
         self.host.print(&text)?;
         Ok(Vec::new())
+    }
+
+    /// The number of entries in which two memrefs differ: floats by more than one part in 10^6, or
+    /// 10^12 for `f64`. Memrefs of other shapes give -1.
+    fn differences(&self, op: Operation<'a>, args: &[Datum]) -> Result<Vec<Datum>> {
+        let [Datum::MemRef(actual), Datum::MemRef(expected)] = args else {
+            return Err(self.not_run(op));
+        };
+        let result = |n: i64| Ok(vec![Datum::Number(Scalar::I64(n))]);
+        if actual.sizes != expected.sizes {
+            return result(-1);
+        }
+        let (a, b) = (
+            self.memref_entries(op, actual)?,
+            self.memref_entries(op, expected)?,
+        );
+        let is_near = |a: Scalar, b: Scalar| {
+            let bound = match a.element() {
+                ElementType::F64 => 1e-12,
+                element if element.is_float() => 1e-6,
+                _ => return a == b,
+            };
+            let (a, b) = (a.to_f64(), b.to_f64());
+            a == b || (a - b).abs() <= bound * b.abs()
+        };
+        let n = (0..a.len())
+            .filter(|n| !is_near(a.get(*n), b.get(*n)))
+            .count();
+        result(n as i64)
     }
 
     /// Stores the first entries of a memref of one mode.

@@ -139,13 +139,13 @@ impl<'a> Machine<'a> {
 
     /// Releases a tensor; later uses are refused.
     pub(crate) fn release(&self, frame: &Frame, op: Operation<'_>, value: Value) -> Result<()> {
-        let released = Some(op.data().span);
+        let by = op.data().span;
         match self.get(frame, value)? {
             Datum::Later(later) => {
                 self.live(op, "tensor", later.released.get())?;
-                later.released.set(released);
+                later.released.set(Some(by));
             }
-            datum => self.as_tensor(op, datum)?.0.released.set(released),
+            datum => self.as_tensor(op, datum)?.release(by),
         }
         Ok(())
     }
