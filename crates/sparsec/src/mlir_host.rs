@@ -8,7 +8,7 @@ use std::time::Instant;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
 use sparsec_index::{TensorRole, TensorVar};
-use sparsec_io::{Content, ReadOptions, WriteOptions};
+use sparsec_io::{Content, Output, ReadOptions, WriteOptions};
 use sparsec_mlir::Module;
 use sparsec_mlir_run::{Host, Kernel};
 use sparsec_tensor::{Entries, Tensor};
@@ -223,11 +223,18 @@ impl Host for SessionHost<'_> {
         let Some(path) = path else {
             return self.print(&extended(tensor));
         };
+        let path = Path::new(path);
+        let (file_type, compression) = sparsec_io::written_type(path)?;
+        if file_type.endings.contains(&".tns") {
+            let text = extended(tensor);
+            let staged = Output::stage(path, compression, |out| out.write_all(text.as_bytes()))?;
+            return staged.commit();
+        }
         let options = WriteOptions {
             states_extents: true,
             ..WriteOptions::default()
         };
-        sparsec_io::stage(Path::new(path), tensor, &options)?.commit()
+        sparsec_io::stage(path, tensor, &options)?.commit()
     }
 
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>> {

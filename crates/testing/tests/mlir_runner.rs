@@ -60,6 +60,10 @@ const FAULTS: &[(&str, &str)] = &[
         "insertions into columns leave a conversion behind",
     ),
     (
+        "entries16.txt",
+        "release 19 lacks the functions that read and write entry by entry",
+    ),
+    (
         "in-place14.txt",
         "later releases compute no result in an argument",
     ),
