@@ -81,14 +81,13 @@ impl Costs<'_> {
         notes
     }
 
-    /// The tensors that a module of the kernels has in another format than the program, each once.
-    /// Such a module holds no conversions.
+    /// The operands that the kernels of a module have in another format than the program, each once.
     pub(crate) fn formats_of_module(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for Converted { name, from, to, .. } in self.converted(self.compiled) {
             let note = format!(
-                "the module has `{name}` as `{to}`, not as `{from}`: `sparsec convert --emit mlir` \
-                 writes conversions"
+                "the kernels have `{name}` as `{to}`, not as `{from}`: `@convert_{name}_to_…` is the \
+                 conversion"
             );
             if !notes.contains(&note) {
                 notes.push(note);
