@@ -338,7 +338,8 @@ impl Parser {
         Ok(Attribute::Dialect(name, body))
     }
 
-    /// Checks the flags of operations on numbers: `fastmath<nnan,ninf>`, `overflow<nsw>`.
+    /// Checks the flags of operations on numbers: `fastmath<nnan,ninf>`, `overflow<nsw>`,
+    /// `type_fn<cast_unsigned>`.
     pub(super) fn check_flags(&mut self, name: &str, body: &str, span: Span) -> Result<()> {
         let (known, releases): (&[&str], Releases) = match name {
             "arith.fastmath" => (
@@ -348,6 +349,7 @@ impl Parser {
                 Releases::from(16),
             ),
             "arith.overflow" => (&["none", "nsw", "nuw"], Releases::from(18)),
+            "linalg.type_fn" => (&["cast_signed", "cast_unsigned"], Releases::from(15)),
             _ => return Ok(()),
         };
         self.word_of(releases, name, span)?;

@@ -192,6 +192,12 @@ impl Rewrite {
                     "begin at 0, or compute the offset",
                 ))
             }
+            _ if matches!(op.attribute("cast"), Some(Attribute::Dialect(..))) && release < 15 => {
+                Some((
+                    "widening that an attribute chooses",
+                    "convert the entries before",
+                ))
+            }
             "linalg.generic" if !reduced_outputs(op).is_empty() => (release < 16).then_some((
                 "output at coordinates of a reduction",
                 "make the iterator parallel if each entry is given once",
