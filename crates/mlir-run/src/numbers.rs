@@ -160,16 +160,27 @@ pub(crate) fn by_name(
     floats: &str,
     args: &[Scalar; 2],
 ) -> Result<Option<Scalar>> {
-    let calculator = Calculator {
-        algebra: &Scalars,
-        op,
-    };
     let element = args[0].element();
-    let found = match is_float(element) {
-        true => calculator.float(floats, args)?,
-        false => calculator.integer(integers, element, args)?,
-    };
+    let found = named(&Scalars, op, (integers, floats), element, args)?;
     found.map(|value| Scalars.cast(element, value)).transpose()
+}
+
+/// The operation of `arith` with a name for integers and one for floats; `None` if there is none.
+///
+/// # Errors
+/// Those of the operators.
+pub(crate) fn named<A: Algebra>(
+    algebra: &A,
+    op: Operation<'_>,
+    (integers, floats): (&str, &str),
+    element: ElementType,
+    args: &[A::Value],
+) -> Result<Option<A::Value>> {
+    let calculator = Calculator { algebra, op };
+    match is_float(element) {
+        true => calculator.float(floats, args),
+        false => calculator.integer(integers, element, args),
+    }
 }
 
 struct Calculator<'a, A: Algebra> {

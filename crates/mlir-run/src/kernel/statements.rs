@@ -123,7 +123,16 @@ impl Maker<'_> {
                     (false, Some(integer)) => integer,
                     _ => return Ok(None),
                 };
+                let is_complex = matches!(element, ElementType::C64 | ElementType::C128);
                 let op = match *word {
+                    "divsi" if is_complex => Operator::Div,
+                    word if word == "divsi" || element == ElementType::Bool => {
+                        let algebra = Expressions(&self.builder);
+                        let names = (word, "");
+                        let op = self.structured.op;
+                        let value = numbers::named(&algebra, op, names, element, inputs)?;
+                        return Ok(value.map(StatementOf::plain));
+                    }
                     "addf" | "addi" => Operator::Add,
                     "subf" | "subi" => Operator::Sub,
                     "mulf" | "muli" => Operator::Mul,
