@@ -145,8 +145,18 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Checks that a loop goes up, as releases up to 16 do.
+    /// Checks that a loop counts by `index` and goes up, as releases up to 16 do.
     pub(super) fn positive_step(&self, op: Operation<'_>) -> Result<()> {
+        let counter = op.operand_type("lowerBound");
+        if *counter != Type::Index {
+            return Err(self
+                .of_op(
+                    op,
+                    code::OPERAND_TYPE,
+                    format!("a loop that counts by `{}`", self.text(counter)),
+                )
+                .help("count by `index`: other types came with release 17"));
+        }
         match self.constant_of(op.operand("step")) {
             Some(step) if step <= 0 => Err(self
                 .fault(

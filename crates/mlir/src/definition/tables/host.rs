@@ -29,7 +29,7 @@ std.select ..14 (condition: boollike(true_value), true_value: any, false_value: 
 cf.assert 15.. (arg: i1) {msg: text}
   $arg `,` $msg attr-dict
 
-scf.for (lowerBound: intlike, upperBound: same(lowerBound), step: same(lowerBound), initArgs: any*) -> (results: any*) [region] +implicit(scf.yield)
+scf.for (lowerBound: int|index, upperBound: same(lowerBound), step: same(lowerBound), initArgs: any*) -> (results: any*) [region] +implicit(scf.yield)
   custom(For)
 scf.if (condition: i1) -> (results: any*) [thenRegion, elseRegion] +implicit(scf.yield)
   custom(If)
