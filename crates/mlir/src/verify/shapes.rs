@@ -345,17 +345,20 @@ impl Check<'_> {
             };
         match fits {
             true => Ok(()),
-            false => {
-                let message = format!(
-                    "`{}` cannot become `{}` by a cast",
-                    self.text(from),
-                    self.text(to)
-                );
-                Err(self
-                    .of_op(op, code::SHAPE_MISMATCH, message)
-                    .help("a cast forgets or states extents, and changes encodings"))
-            }
+            false => Err(self
+                .not_cast(op)
+                .help("a cast forgets or states extents, and changes encodings")),
         }
+    }
+
+    /// A cast between types that do not fit.
+    pub(super) fn not_cast(&self, op: Operation<'_>) -> sparsec_base::Diagnostic {
+        let message = format!(
+            "`{}` cannot become `{}` by a cast",
+            self.text(op.operand_type("source")),
+            self.text(op.result_type("dest"))
+        );
+        self.of_op(op, code::SHAPE_MISMATCH, message)
     }
 
     /// Checks the numbers of a slice: one for each mode, and a value for each dynamic one.

@@ -182,16 +182,9 @@ impl Check<'_> {
         };
         match fits {
             true => Ok(()),
-            false => {
-                let message = format!(
-                    "`{}` cannot become `{}` by a cast",
-                    self.text(from),
-                    self.text(to)
-                );
-                Err(self.of_op(op, code::SHAPE_MISMATCH, message).help(
-                    "a cast states or forgets strides and an offset; `memref.copy` changes them",
-                ))
-            }
+            false => Err(self.not_cast(op).help(
+                "a cast states or forgets strides and an offset; `memref.copy` changes them",
+            )),
         }
     }
 
