@@ -110,7 +110,7 @@ impl<'a> Regions<'a> {
         self.builder.number(Scalar::Bool(value))
     }
 
-    /// `select(condition, chosen, other)` of truth values.
+    /// `select(condition, chosen, other)`, without a branch that the condition never chooses.
     fn choose(
         &self,
         condition: &Expression,
@@ -121,7 +121,7 @@ impl<'a> Regions<'a> {
         match [known(condition), known(chosen), known(other)] {
             [Some(Scalar::Bool(true)), _, _] => Ok(chosen.clone()),
             [Some(Scalar::Bool(false)), _, _] => Ok(other.clone()),
-            [_, Some(chosen), Some(other)] if chosen == other => Ok(self.builder.number(chosen)),
+            [_, Some(Scalar::Bool(x)), Some(Scalar::Bool(y))] if x == y => Ok(chosen.clone()),
             [_, Some(Scalar::Bool(true)), Some(Scalar::Bool(false))] => Ok(condition.clone()),
             _ => self.apply(Operator::Select, &[condition, chosen, other]),
         }
@@ -274,16 +274,7 @@ impl<'a> Regions<'a> {
             });
         }
         let has_x = self.presence(op.operand("x"))?;
-        self.chosen(&has_x, &branches[0], &branches[1]).map(Some)
-    }
-
-    /// `select(truth, yes, no)`, without a branch that the truth never chooses.
-    fn chosen(&self, truth: &Expression, yes: &Expression, no: &Expression) -> Result<Expression> {
-        match Expressions(self.builder).constant(truth) {
-            Some(Scalar::Bool(true)) => Ok(yes.clone()),
-            Some(Scalar::Bool(false)) => Ok(no.clone()),
-            _ => self.apply(Operator::Select, &[truth, yes, no]),
-        }
+        self.choose(&has_x, &branches[0], &branches[1]).map(Some)
     }
 
     fn binary(
@@ -318,9 +309,9 @@ impl<'a> Regions<'a> {
             self.presence(op.operand("y"))?,
         );
         let both = self.choose(&has_x, &has_y, &self.truth(false))?;
-        let right = self.chosen(&has_y, right, &zero)?;
-        let one = self.chosen(&has_x, left, &right)?;
-        self.chosen(&both, overlap, &one).map(Some)
+        let right = self.choose(&has_y, right, &zero)?;
+        let one = self.choose(&has_x, left, &right)?;
+        self.choose(&both, overlap, &one).map(Some)
     }
 
     fn select(&mut self, op: Operation<'_>, x: &Expression) -> Result<Option<Expression>> {
@@ -336,7 +327,7 @@ impl<'a> Regions<'a> {
         self.conditions.insert(op.id(), condition.clone());
         let chosen = self.apply(Operator::Select, &[&condition, x, &zero])?;
         let has_x = self.presence(op.operand("x"))?;
-        self.chosen(&has_x, &chosen, &zero).map(Some)
+        self.choose(&has_x, &chosen, &zero).map(Some)
     }
 
     /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
@@ -349,8 +340,10 @@ impl<'a> Regions<'a> {
             return Ok(None);
         };
         let is_semiring = |op: &Operation<'_>| {
-            let names = ["unary", "binary", "select"].map(|word| format!("sparse_tensor.{word}"));
-            names.iter().any(|name| name == op.name())
+            matches!(
+                op.name(),
+                "sparse_tensor.unary" | "sparse_tensor.binary" | "sparse_tensor.select"
+            )
         };
         if !is_semiring(&op) {
             return Ok(None);
