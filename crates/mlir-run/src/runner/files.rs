@@ -181,7 +181,10 @@ impl<'a> Machine<'a> {
             .map_or(ElementType::F64, |value| value.element());
         let coords = writer.coords.borrow().clone();
         let is_inside = |(n, at): (usize, &u64)| *at < extents[n % extents.len().max(1)];
-        if extents.is_empty() || !coords.iter().enumerate().all(is_inside) {
+        if coords.len() != extents.len() * values.len()
+            || extents.is_empty()
+            || !coords.iter().enumerate().all(is_inside)
+        {
             return Err(self
                 .fault(
                     op,
@@ -189,6 +192,12 @@ impl<'a> Machine<'a> {
                     "an entry outside of the extents of a file",
                 )
                 .help("write the extents of all modes first: `outSparseTensorWriterMetaData`"));
+        }
+        if let Some(other) = values.iter().find(|value| value.element() != element) {
+            let message = format!("entries of {element} and {} in one file", other.element());
+            return Err(self
+                .fault(op, code::NOT_RUN, message)
+                .help("write all entries of a file by the same function"));
         }
         let entries = Entries {
             coords: coords.into(),
