@@ -1,5 +1,7 @@
 //! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed, run.
 
+use std::io::{self, Write};
+
 use serde_json::{Map, Value, json};
 use sparsec::internals::mlir::{Dialect, Module};
 use sparsec::internals::mlir_host::{SessionHost, compiled, sparsified};
@@ -101,19 +103,57 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     Ok(0)
 }
 
-/// Runs a function. Whatever it printed before a fault is printed.
+/// Runs a function. Text appears as the program prints it; JSON is one object at its end.
 fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
-    let session = Session::new(Options::from_env());
+    if !screen.is_json() {
+        let mut stdout = Stdout::default();
+        let outcome = run_into(&mut stdout, module, function);
+        let flushed = stdout.flush();
+        return match stdout.has_no_reader {
+            true => Ok(0),
+            false => outcome.and_then(|()| screen.printed(flushed)).map(|()| 0),
+        };
+    }
     let mut output = Vec::new();
-    let mut host =
-        SessionHost::new(session, &mut output).with_variables(|name| std::env::var(name).ok());
-    let outcome = mlir_run::run(module, function, &mut host);
-    drop(host);
-    let text = String::from_utf8_lossy(&output).into_owned();
+    let outcome = run_into(&mut output, module, function);
+    let text = String::from_utf8_lossy(&output);
     if outcome.is_ok() || !text.is_empty() {
-        screen.answer(|| text.clone(), || json!({ "output": text }))?;
+        screen.print(&format!("{}\n", json!({ "output": text })))?;
     }
     outcome.map(|()| 0)
+}
+
+fn run_into(output: &mut dyn Write, module: &Module, function: &str) -> Result<()> {
+    let session = Session::new(Options::from_env());
+    let mut host =
+        SessionHost::new(session, output).with_variables(|name| std::env::var(name).ok());
+    mlir_run::run(module, function, &mut host)
+}
+
+/// Standard output, which knows whether its reader left.
+#[derive(Default)]
+struct Stdout {
+    has_no_reader: bool,
+}
+
+impl Stdout {
+    fn seen<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        let left = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.has_no_reader |= outcome.as_ref().is_err_and(left);
+        outcome
+    }
+}
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = io::stdout().write(bytes);
+        self.seen(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = io::stdout().flush();
+        self.seen(flushed)
+    }
 }
 
 /// A stage of all kernels of a program, one below the other.

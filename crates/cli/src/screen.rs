@@ -54,10 +54,16 @@ impl Screen {
     /// `E0008` if the system refuses, other than because nobody reads.
     pub(crate) fn print(&mut self, text: &str) -> Result<()> {
         let mut stdout = io::stdout().lock();
-        match stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush())
-        {
+        let written = stdout.write_all(text.as_bytes());
+        self.printed(written.and_then(|()| stdout.flush()))
+    }
+
+    /// The outcome of printing.
+    ///
+    /// # Errors
+    /// As [`Screen::print`].
+    pub(crate) fn printed(&self, outcome: io::Result<()>) -> Result<()> {
+        match outcome {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Diagnostic::new(
                 code::CANNOT_PRINT,
                 format!("standard output cannot be written: {error}"),

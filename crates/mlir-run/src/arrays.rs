@@ -118,10 +118,7 @@ impl<'a> Machine<'a> {
                 let tuples = encoding.tuples_start().filter(|from| level >= *from);
                 let Some(from) = tuples else {
                     let memref = self.index_memref(op, &batches, &batches.coords(level))?;
-                    let tensor = self.tensor_handle(frame, op, op.operand("tensor"))?;
-                    tensor.viewed_by(&memref.buffer);
-                    set(frame, op.data().results[0], Datum::MemRef(memref));
-                    return Ok(true);
+                    return self.view(frame, op, memref, false);
                 };
                 // One number of each tuple.
                 let width = encoding.n_levels() - from;
@@ -139,20 +136,25 @@ impl<'a> Machine<'a> {
                 Datum::MemRef(self.index_memref(op, &batches, &batches.tuples(from))?)
             }
             "values" => {
+                let handle = self.tensor_handle(frame, op, op.operand("tensor"))?;
                 let (tensor, encoding) = self.with_encoding(frame, op)?;
                 let batches = Batches::of(&tensor, encoding);
+                let vals = tensor.vals();
+                if batches.sizes.is_empty() {
+                    let known = handle.values_in_memory();
+                    let known = known.filter(|it| it.array.borrow().len() == vals.len());
+                    let memref = match known {
+                        Some(buffer) => MemRef::whole(buffer),
+                        None => self.new_memref(vals.try_clone()?, batches.sizes_of(vals.len())),
+                    };
+                    return self.view(frame, op, memref, true);
+                }
                 let rows = batches.values();
                 let longest = rows.iter().map(ExactSizeIterator::len).max().unwrap_or(0);
-                let vals = tensor.vals();
-                let mut entries = match batches.sizes.is_empty() {
-                    true => vals.try_clone()?,
-                    false => Array::zeroed(vals.element(), rows.len() * longest)?,
-                };
-                if !batches.sizes.is_empty() {
-                    for (batch, row) in rows.into_iter().enumerate() {
-                        for (n, at) in row.enumerate() {
-                            entries.set(batch * longest + n, vals.get(at));
-                        }
+                let mut entries = Array::zeroed(vals.element(), rows.len() * longest)?;
+                for (batch, row) in rows.into_iter().enumerate() {
+                    for (n, at) in row.enumerate() {
+                        entries.set(batch * longest + n, vals.get(at));
                     }
                 }
                 Datum::MemRef(self.new_memref(entries, batches.sizes_of(longest)))
@@ -162,11 +164,24 @@ impl<'a> Machine<'a> {
             "push_back" => return self.push_back(frame, op),
             _ => return Ok(false),
         };
-        if let Datum::MemRef(memref) = &datum {
-            let tensor = self.tensor_handle(frame, op, op.operand("tensor"))?;
-            tensor.viewed_by(&memref.buffer);
+        if let Datum::MemRef(memref) = datum {
+            return self.view(frame, op, memref, false);
         }
         set(frame, op.data().results[0], datum);
+        Ok(true)
+    }
+
+    /// Gives the program memory of an array of a tensor: of its values in order, or of another.
+    fn view(
+        &self,
+        frame: &mut Frame,
+        op: Operation<'a>,
+        memref: MemRef,
+        is_values: bool,
+    ) -> Result<bool> {
+        let tensor = self.tensor_handle(frame, op, op.operand("tensor"))?;
+        tensor.viewed_by(&memref.buffer, is_values);
+        set(frame, op.data().results[0], Datum::MemRef(memref));
         Ok(true)
     }
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
-use sparsec_mlir::{Attribute, Operation, Value};
+use sparsec_mlir::{Attribute, Operation, Type, Value};
 
 use crate::datum::Datum;
 use crate::machine::{Frame, Machine, set};
@@ -20,9 +20,7 @@ impl<'a> Machine<'a> {
                 Vec::new()
             }
             "llvm.mlir.zero" | "llvm.mlir.null" => vec![Datum::Pointer(None)],
-            "builtin.unrealized_conversion_cast" if op.data().operands.len() == 1 => {
-                vec![self.get(frame, op.data().operands[0])?]
-            }
+            "builtin.unrealized_conversion_cast" => vec![self.cast_of_same_data(frame, op)?],
             "scf.if" => {
                 let condition = self.number(frame, op, op.operand("condition"))?;
                 let region = match condition {
@@ -40,6 +38,27 @@ impl<'a> Machine<'a> {
         };
         self.set_results(frame, op, results)?;
         Ok(true)
+    }
+
+    /// A datum under another type of the same content: `i64` for `index`, or another pointer.
+    fn cast_of_same_data(&self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
+        let [operand] = op.data().operands[..] else {
+            return Err(self.not_run(op));
+        };
+        let datum = self.get(frame, operand)?;
+        let [result] = op.data().results[..] else {
+            return Err(self.not_run(op));
+        };
+        let (from, to) = (self.module.ty(operand), self.module.ty(result));
+        let is_same = match datum {
+            Datum::Pointer(_) => matches!(to, Type::Pointer(_)),
+            Datum::Number(_) => from.number() == to.number(),
+            _ => from == to,
+        };
+        match is_same {
+            true => Ok(datum),
+            false => Err(self.not_run(op)),
+        }
     }
 
     /// Gives all results of an operation their data.
@@ -73,7 +92,20 @@ impl<'a> Machine<'a> {
             .collect::<Result<_>>()?;
         match self.function(name) {
             Some(function) => self.call(function, args),
-            None => self.runner_function(op, name, args),
+            None => {
+                let found = self.runner_function(op, name, args)?;
+                for (datum, result) in found.iter().zip(&op.data().results) {
+                    let declared = self.module.ty(*result).number();
+                    if let Datum::Number(number) = datum
+                        && declared != Some(number.element())
+                    {
+                        let message = format!("`@{name}` gives {}", number.element());
+                        let help = "declare its result as MLIR's runner does";
+                        return Err(self.fault(op, code::NOT_RUN, message).help(help));
+                    }
+                }
+                Ok(found)
+            }
         }
     }
 

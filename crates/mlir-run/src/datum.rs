@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
-use sparsec_base::{ElementType, Result, Scalar, Span};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
 use sparsec_format::Format;
 use sparsec_tensor::{Array, Entries, PackOptions, Tensor};
 
@@ -65,9 +65,17 @@ pub(crate) struct Shared {
     /// The place of its release.
     pub(crate) released: Cell<Option<Span>>,
     /// The memory of its arrays that the program has, which ends with the tensor.
-    pub(crate) views: RefCell<Vec<Weak<Buffer>>>,
+    pub(crate) views: RefCell<Vec<View>>,
     /// The offset and stride of each mode, if the tensor is a slice of another.
     pub(crate) slice: Vec<(i64, i64)>,
+}
+
+/// Memory of an array of a tensor.
+#[derive(Debug)]
+pub(crate) struct View {
+    buffer: Rc<Buffer>,
+    /// Whether it holds the values of all entries in order, which the tensor takes over.
+    is_values: bool,
 }
 
 /// How a tensor is held.
@@ -75,6 +83,8 @@ pub(crate) struct Shared {
 pub(crate) enum State {
     /// One value at all entries of a dense tensor.
     Splat { value: Scalar, extents: Vec<u64> },
+    /// The entries of a dense tensor that a constant lists; the others are zero.
+    Listed(Rc<Tensor>),
     /// Arrays.
     Stored(Rc<Tensor>),
     /// A sparse tensor to which entries are added.
@@ -164,24 +174,69 @@ pub(crate) fn pack(format: &Format, entries: Entries) -> Result<Tensor> {
     Tensor::pack_entries(format, entries, options)
 }
 
-/// Views beyond which those that the program dropped are forgotten.
-const MANY_VIEWS: usize = 1024;
-
 impl TensorHandle {
-    /// Remembers memory of the tensor's arrays.
-    pub(crate) fn viewed_by(&self, buffer: &Rc<Buffer>) {
+    /// Remembers memory of an array of the tensor, and whether it holds the values in order. Memory
+    /// that the program dropped is forgotten.
+    pub(crate) fn viewed_by(&self, buffer: &Rc<Buffer>, is_values: bool) {
         let mut views = self.0.views.borrow_mut();
-        if views.len() >= MANY_VIEWS {
-            views.retain(|view| view.strong_count() > 0);
+        views.retain(|view| {
+            let is_used = Rc::strong_count(&view.buffer) > 1 || view.buffer.is_written.get();
+            is_used && !Rc::ptr_eq(&view.buffer, buffer)
+        });
+        views.push(View {
+            buffer: Rc::clone(buffer),
+            is_values,
+        });
+    }
+
+    /// Memory of the values that the program has.
+    pub(crate) fn values_in_memory(&self) -> Option<Rc<Buffer>> {
+        let views = self.0.views.borrow();
+        let view = views.iter().find(|view| view.is_values)?;
+        Some(Rc::clone(&view.buffer))
+    }
+
+    /// Takes over the entries that the program stored into memory of the values.
+    ///
+    /// # Errors
+    /// `E1060` if it stored into memory of positions, coordinates or batches.
+    fn take_stores(&self) -> Result<()> {
+        let views = self.0.views.borrow();
+        let mut written = views.iter().filter(|view| view.buffer.is_written.get());
+        let Some(view) = written.next() else {
+            return Ok(());
+        };
+        let state = &mut *self.0.state.borrow_mut();
+        let (State::Stored(tensor), true, None) = (&*state, view.is_values, written.next()) else {
+            let message = "a store into an array of a tensor, other than its values alone";
+            return Err(Diagnostic::new(code::NOT_RUN, message)
+                .help("copy the array, and assemble a tensor of the copy"));
+        };
+        let (format, extents, fill, mut arrays) = tensor.try_clone()?.into_parts();
+        let values = view.buffer.array.borrow().try_clone()?;
+        if let Some(last) = arrays.last_mut() {
+            *last = values;
         }
-        views.push(Rc::downgrade(buffer));
+        let changed = Tensor::new(format, extents, tensor.element(), fill, arrays)?;
+        *state = State::Stored(Rc::new(changed));
+        view.buffer.is_written.set(false);
+        Ok(())
+    }
+
+    /// The tensor as it is held.
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub(crate) fn state(&self) -> Result<State> {
+        self.take_stores()?;
+        Ok(self.0.state.borrow().clone())
     }
 
     /// Releases the tensor and the memory of its arrays.
     pub(crate) fn release(&self, by: Span) {
         self.0.released.set(Some(by));
-        for view in self.0.views.borrow().iter().filter_map(Weak::upgrade) {
-            view.released.set(Some(by));
+        for view in &*self.0.views.borrow() {
+            view.buffer.released.set(Some(by));
         }
     }
 
@@ -207,19 +262,22 @@ impl TensorHandle {
     }
 
     /// The same tensor as a slice of another, with the offset and stride of each mode.
-    pub(crate) fn sliced(self, slice: Vec<(i64, i64)>) -> Self {
-        Self(Rc::new(Shared {
-            state: RefCell::new(self.0.state.borrow().clone()),
+    ///
+    /// # Errors
+    /// As [`tensor`](Self::tensor).
+    pub(crate) fn sliced(self, slice: Vec<(i64, i64)>) -> Result<Self> {
+        Ok(Self(Rc::new(Shared {
+            state: RefCell::new(self.state()?),
             released: Cell::new(self.0.released.get()),
             views: RefCell::default(),
             slice,
-        }))
+        })))
     }
 
     pub(crate) fn extents(&self) -> Vec<u64> {
         match &*self.0.state.borrow() {
             State::Splat { extents, .. } => extents.clone(),
-            State::Stored(tensor) => tensor.extents().to_vec(),
+            State::Stored(tensor) | State::Listed(tensor) => tensor.extents().to_vec(),
             State::Growing(growing) => growing.extents.clone(),
         }
     }
@@ -237,12 +295,24 @@ impl TensorHandle {
     /// The arrays of the tensor. Entries that were added so far are assembled.
     ///
     /// # Errors
-    /// If memory is out, and those of packing.
+    /// If memory is out, and those of packing; `E1060` if the program stored into its positions or
+    /// coordinates.
     pub(crate) fn tensor(&self) -> Result<Rc<Tensor>> {
+        self.take_stores()?;
         let made = match &*self.0.state.borrow() {
             State::Stored(tensor) => return Ok(tensor.clone()),
             State::Splat { value, extents } => {
                 dense(extents.clone(), Array::filled(*value, count(extents)?)?)?
+            }
+            State::Listed(entries) => {
+                let extents = entries.extents();
+                let mut array = Array::zeroed(entries.element(), count(extents)?)?;
+                entries.for_each_stored(|at, value| {
+                    let modes = at.iter().zip(extents);
+                    let place = modes.fold(0, |place, (at, extent)| place * extent + at);
+                    array.set(place as usize, value);
+                });
+                dense(extents.to_vec(), array)?
             }
             // More entries may be added behind this use.
             State::Growing(growing) => return growing.packed().map(Rc::new),

@@ -103,7 +103,16 @@ impl<'a> Machine<'a> {
         let mut places = vec![root];
         for level in space.from..space.to {
             let mut below = Vec::new();
+            let n_above = match level.checked_sub(1) {
+                Some(above) => space.tensor.n_positions(above),
+                None => 1,
+            };
             for place in &places {
+                if place.position >= n_above {
+                    return Err(self
+                        .outside(op, "the parent iterator is at no position of this tensor")
+                        .help("extract the space from the tensor that the iterator goes through"));
+                }
                 let found = children(&space.tensor, level, place.position);
                 for (coord, position) in found.ok_or_else(|| self.not_run(op))? {
                     let mut coords = place.coords.clone();

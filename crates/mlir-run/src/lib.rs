@@ -53,6 +53,6 @@ mod sparse;
 mod structured;
 mod tensors;
 
-pub use host::Host;
+pub use host::{FileContent, Host};
 pub use kernel::{Kernel, conversions, evaluated, kernels, place_of};
 pub use machine::run;

@@ -14,8 +14,8 @@ use sparsec_mlir::module::Origin;
 use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Type, Value};
 use sparsec_tensor::{Array, Tensor};
 
-use crate::constants::{constant_entries, constant_entry, constant_number};
-use crate::datum::{Datum, TensorHandle};
+use crate::constants::{constant_entries, constant_number};
+use crate::datum::{Datum, State, TensorHandle};
 use crate::host::Host;
 use crate::kernel::{self, Use};
 use crate::memory::MemRef;
@@ -42,8 +42,8 @@ pub(crate) struct Machine<'a> {
 /// Runs a function without arguments, such as `main`. Its results are dropped.
 ///
 /// # Errors
-/// `E1065` for a function that is not there or takes arguments; `E1060` to `E1066` and `E1039` for
-/// an operation that has no result, with its place; those of the host.
+/// `E1065` for a function that is not there or takes arguments; for an operation that has no result,
+/// with its place: `E1060` to `E1067`, `E1016`, `E1036`, `E1038` and `E1039`; those of the host.
 pub fn run(module: &Module, entry: &str, host: &mut dyn Host) -> Result<()> {
     let mut machine = Machine::new(module, host);
     let refuse = |message: String, help: String| {
@@ -107,6 +107,9 @@ impl<'a> Machine<'a> {
         let fault = match fault.code() {
             code::INDEX_WIDTH_OVERFLOW => {
                 fault.help("widen `posWidth` or `crdWidth` of the encoding, or leave them out")
+            }
+            code::TENSOR_TOO_LARGE if op.name().starts_with("memref.") => {
+                fault.help("use smaller extents, or a sparse tensor")
             }
             code::TENSOR_TOO_LARGE => fault.help(
                 "store it in levels that hold entries alone, such as `(i : compressed, j : compressed)`",
@@ -238,26 +241,19 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            (Some(Attribute::Sparse(sparse)), ty) => {
-                let (extents, element) = (self.static_extents(op, ty)?, self.element(op, ty)?);
-                let mut array = Array::zeroed(element, crate::memory::count(&extents)?)?;
-                for (n, entry) in sparse.entries.iter().enumerate() {
-                    let coords = &sparse.coords[n * extents.len()..][..extents.len()];
-                    let place = coords
-                        .iter()
-                        .zip(&extents)
-                        .fold(0, |place, (at, extent)| place * extent + at);
-                    let Some(entry) = constant_entry(*entry, element) else {
-                        return Ok(false);
-                    };
-                    array.set(place as usize, entry);
-                }
+            (Some(Attribute::Sparse(_)), ty) => {
+                let Some(entries) = self.listed_constant(result)? else {
+                    return Ok(false);
+                };
+                let handle = TensorHandle::of_state(State::Listed(Rc::new(entries)));
                 match ty {
                     Type::Vector(_) => {
-                        let entries = (0..array.len()).map(|n| array.get(n));
+                        let tensor = handle.tensor()?;
+                        let entries = tensor.vals();
+                        let entries = (0..entries.len()).map(|n| entries.get(n));
                         Datum::Vector(Rc::new(entries.collect()))
                     }
-                    _ => Datum::Tensor(TensorHandle::new(crate::datum::dense(extents, array)?)),
+                    _ => Datum::Tensor(handle),
                 }
             }
             _ => return Ok(false),

@@ -20,6 +20,8 @@ pub(crate) struct Buffer {
     pub(crate) number: u64,
     /// The place of its deallocation.
     pub(crate) released: Cell<Option<Span>>,
+    /// Whether the program stored entries into it.
+    pub(crate) is_written: Cell<bool>,
 }
 
 /// A view of a buffer.
@@ -71,6 +73,17 @@ pub(crate) fn count_of_vector(sizes: &[u64]) -> Result<usize> {
 }
 
 impl MemRef {
+    /// A view of a whole buffer in one mode.
+    pub(crate) fn whole(buffer: Rc<Buffer>) -> Self {
+        let n = buffer.array.borrow().len();
+        Self {
+            buffer,
+            offset: 0,
+            sizes: vec![n as u64],
+            strides: vec![1],
+        }
+    }
+
     /// A view of a whole new buffer.
     pub(crate) fn new(array: Array, sizes: Vec<u64>, number: u64) -> Self {
         Self {
@@ -81,6 +94,7 @@ impl MemRef {
                 array: RefCell::new(array),
                 number,
                 released: Cell::new(None),
+                is_written: Cell::new(false),
             }),
         }
     }
@@ -107,6 +121,7 @@ impl MemRef {
     pub(crate) fn set(&self, at: &[i64], value: Scalar) -> bool {
         let place = self.place(at);
         if let Some(place) = place {
+            self.buffer.is_written.set(true);
             self.buffer.array.borrow_mut().set(place, value);
         }
         place.is_some()
@@ -145,6 +160,7 @@ impl MemRef {
     /// Stores all entries, given the last mode fastest; whether all are inside of the buffer.
     pub(crate) fn assign(&self, entries: Array) -> bool {
         if self.is_whole() && entries.element() == self.buffer.array.borrow().element() {
+            self.buffer.is_written.set(true);
             *self.buffer.array.borrow_mut() = entries;
             return true;
         }

@@ -131,8 +131,8 @@ impl<'a> Machine<'a> {
             sizes: Vec::new(),
             strides: Vec::new(),
         };
-        let wanted = op.result_type("result").shape().unwrap_or_default();
-        let mut dropped = sizes.len().saturating_sub(wanted.len());
+        let wanted = op.result_type("result");
+        let kept = Self::kept_modes(&sizes, wanted);
         for (mode, extent) in memref.sizes.iter().enumerate() {
             let last = sizes[mode]
                 .saturating_sub(1)
@@ -150,15 +150,16 @@ impl<'a> Machine<'a> {
                     ),
                 ));
             }
-            view.offset += offsets[mode] * memref.strides[mode];
-            if sizes[mode] == 1 && dropped > 0 {
-                dropped -= 1;
-                continue;
+            // Products past 64 bits are those of modes in which no entry has this number.
+            let offset = offsets[mode].wrapping_mul(memref.strides[mode]);
+            view.offset = view.offset.wrapping_add(offset);
+            if kept.contains(&mode) {
+                let stride = memref.strides[mode].wrapping_mul(by[mode]);
+                view.sizes.push(sizes[mode] as u64);
+                view.strides.push(stride);
             }
-            view.sizes.push(sizes[mode] as u64);
-            view.strides.push(memref.strides[mode] * by[mode]);
         }
-        if view.sizes.len() != wanted.len() {
+        if Some(view.sizes.len()) != wanted.shape().map(|shape| shape.len()) {
             return Err(self
                 .fault(
                     op,

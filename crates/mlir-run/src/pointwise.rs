@@ -43,11 +43,11 @@ mod operations;
 mod points;
 mod stored;
 
-/// The most outputs of which all combinations are tried, stored and not.
-const MOST_OUTPUTS: usize = 4;
-
 use points::Points;
 use stored::{At, Stored};
+
+/// The most outputs of which all combinations are tried, stored and not.
+const MOST_OUTPUTS: usize = 4;
 
 /// The results of an operation, in the formats of its outputs.
 ///
@@ -73,17 +73,16 @@ pub(crate) fn evaluate<'a>(
         tensors.push(match operand {
             Operand::Tensor(handle) => {
                 let tensor = handle.tensor()?;
-                let places = tensor.extents().iter();
-                let places = places.copied().map(u128::from);
-                if places
-                    .into_iter()
-                    .try_fold(1u128, u128::checked_mul)
-                    .is_none()
-                {
-                    let message = format!("places of a tensor of extents {:?}", tensor.extents());
+                let mut extents = tensor.extents().iter().copied().map(u128::from);
+                let n_places = extents.try_fold(1, u128::checked_mul);
+                if n_places.is_none() {
+                    let message = format!(
+                        "extents {:?}, which multiply to more than 2^128",
+                        tensor.extents()
+                    );
                     return Err(machine
                         .fault(op, code::RUN_LIMIT, message)
-                        .help("a body without operators needs fewer than 2^128 places"));
+                        .help("use smaller extents"));
                 }
                 Some(Stored::of(&tensor, map)?)
             }
@@ -259,14 +258,9 @@ impl<'a> Evaluation<'_, 'a> {
         }
     }
 
+    /// The number of a value; its own operation is refused if it gives none.
     fn get(&self, value: Value) -> Result<At> {
-        if let Some(at) = self.values.get(&value) {
-            return Ok(*at);
-        }
-        match self.machine.get(&self.frame, value)? {
-            Datum::Number(value) => Ok(At::constant(value)),
-            _ => Err(self.machine.not_run(self.definer(value))),
-        }
+        self.operand(self.definer(value), value)
     }
 
     /// An operand of an operation; the operation is refused if it takes no number.
@@ -334,7 +328,10 @@ impl<'a> Evaluation<'_, 'a> {
             };
         };
         let dialect = op.meaning().split('.').next().unwrap_or_default();
-        let is_scalar = numbers::is_arithmetic(op)
+        let module = self.machine.module;
+        let mut values = op.data().operands.iter().chain(&op.data().results);
+        let is_scalar = (numbers::is_arithmetic(op)
+            && values.all(|value| module.ty(*value).number().is_some()))
             || dialect == "sparse_tensor"
             || constant_number(op).is_some()
             || matches!(op.meaning(), "linalg.index" | "tensor.extract" | "scf.if");

@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 use sparsec_base::{ElementType, Result, Scalar, code};
 use sparsec_mlir::Operation;
+use sparsec_tensor::{Array, Element, with_element};
 
 use crate::datum::Datum;
 use crate::machine::Machine;
@@ -24,7 +25,7 @@ impl<'a> Machine<'a> {
     /// Calls a function of the runner.
     ///
     /// # Errors
-    /// `E1060` for a name that the runner does not have; `E1064` for a `TENSOR` variable that is
+    /// `E1060` for a name that the runner does not have; `E1067` for a `TENSOR` variable that is
     /// not set.
     pub(crate) fn runner_function(
         &mut self,
@@ -96,29 +97,24 @@ impl<'a> Machine<'a> {
                 let [Datum::MemRef(memref), Datum::Generator(generator)] = &args[..] else {
                     return Err(self.not_run(op));
                 };
-                let n = count(&memref.sizes)?;
-                let order = generator.borrow_mut().shuffled(n);
-                return self.stored_in_front(op, memref, order.into_iter().map(Scalar::I64));
+                let order = generator.borrow_mut().shuffled(count(&memref.sizes)?);
+                return self.assigned(op, memref, Array::from_vec(order));
             }
             "stdsorti64" | "stdsortf32" | "stdsortf64" => {
                 let [Datum::Number(n), Datum::MemRef(memref)] = &args[..] else {
                     return Err(self.not_run(op));
                 };
                 let n = n.to_integer().unwrap_or(0).max(0) as u64;
+                if memref.sizes.len() != 1 || n > memref.sizes[0] {
+                    return Err(self.outside(op, format!("a sort of the first {n} entries")));
+                }
                 let first = MemRef {
                     sizes: vec![n],
                     ..memref.clone()
                 };
-                let entries = match memref.sizes.len() {
-                    1 if n <= memref.sizes[0] => self.memref_entries(op, &first)?,
-                    _ => return Err(self.outside(op, format!("a sort of the first {n} entries"))),
-                };
-                let mut sorted: Vec<Scalar> = (0..entries.len()).map(|n| entries.get(n)).collect();
-                sorted.sort_by(|a, b| match (a, b) {
-                    (Scalar::I64(a), Scalar::I64(b)) => a.cmp(b),
-                    _ => a.to_f64().total_cmp(&b.to_f64()),
-                });
-                return self.stored_in_front(op, memref, sorted.into_iter());
+                let mut entries = self.memref_entries(op, &first)?;
+                sort(&mut entries);
+                return self.assigned(op, &first, entries);
             }
             "rtdrand" => return Ok(Vec::new()),
             _ => {
@@ -133,7 +129,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The number of entries in which two memrefs differ: floats by more than one part in 10^6, or
-    /// 10^12 for `f64`. Memrefs of other shapes give -1.
+    /// 10^12 for `f64`, or since one is not finite. Memrefs of other shapes give -1.
     fn differences(&self, op: Operation<'a>, args: &[Datum]) -> Result<Vec<Datum>> {
         let [Datum::MemRef(actual), Datum::MemRef(expected)] = args else {
             return Err(self.not_run(op));
@@ -153,7 +149,7 @@ impl<'a> Machine<'a> {
                 _ => return a == b,
             };
             let (a, b) = (a.to_f64(), b.to_f64());
-            a == b || (a - b).abs() <= bound * b.abs()
+            a.is_finite() && b.is_finite() && (a - b).abs() <= bound * b.abs()
         };
         let n = (0..a.len())
             .filter(|n| !is_near(a.get(*n), b.get(*n)))
@@ -161,23 +157,18 @@ impl<'a> Machine<'a> {
         result(n as i64)
     }
 
-    /// Stores the first entries of a memref of one mode.
-    fn stored_in_front(
-        &self,
-        op: Operation<'a>,
-        memref: &MemRef,
-        entries: impl Iterator<Item = Scalar>,
-    ) -> Result<Vec<Datum>> {
-        let element = memref.buffer.array.borrow().element();
-        for (at, value) in (0..).zip(entries) {
-            if value.element() != element {
-                return Err(self.not_run(op));
-            }
-            if !memref.set(&[at], value) {
-                return Err(self.outside_of_memref(op, memref, &[at]));
+    /// Stores all entries of a memref.
+    fn assigned(&self, op: Operation<'a>, memref: &MemRef, entries: Array) -> Result<Vec<Datum>> {
+        if entries.element() != memref.buffer.array.borrow().element() {
+            return Err(self.not_run(op));
+        }
+        match memref.assign(entries) {
+            true => Ok(Vec::new()),
+            false => {
+                let message = "a part of the memref lies outside of its buffer";
+                Err(self.outside(op, message))
             }
         }
-        Ok(Vec::new())
     }
 
     fn tensor_file(&mut self, op: Operation<'a>, number: i128) -> Result<Datum> {
@@ -198,9 +189,7 @@ impl<'a> Machine<'a> {
             Some(Datum::MemRef(memref)) => Ok(memref),
             Some(datum @ Datum::Tensor(_)) => {
                 let tensor = self.as_tensor(op, datum)?.tensor()?;
-                if tensor.format().has_sparse() {
-                    return Err(self.not_run(op));
-                }
+                let tensor = self.row_major(op, tensor)?;
                 let entries = tensor.vals().try_clone()?;
                 Ok(self.new_memref(entries, tensor.extents().to_vec()))
             }
@@ -230,4 +219,14 @@ impl<'a> Machine<'a> {
         self.host.print(&text)?;
         Ok(Vec::new())
     }
+}
+
+/// Sorts entries from the least to the greatest.
+fn sort(entries: &mut Array) {
+    with_element!(entries.element(), T => {
+        entries.slice_mut::<T>().sort_unstable_by(|a, b| match (a.scalar(), b.scalar()) {
+            (Scalar::I64(a), Scalar::I64(b)) => a.cmp(&b),
+            (a, b) => a.to_f64().total_cmp(&b.to_f64()),
+        });
+    });
 }

@@ -2,9 +2,10 @@
 //!
 //! | operations                                                 | are in    |
 //! |------------------------------------------------------------|-----------|
-//! | files, conversions, printing, concatenation                | here      |
+//! | files, conversions, printing, concatenation, sizes         | here      |
+//! | sorting of buffers                                         | `sorting` |
 //! | insertion entry by entry, `expand` and `compress`, `load`  | `insert`  |
-//! | arrays of levels, assembly, sizes, sorting of buffers      | `arrays`  |
+//! | arrays of levels, assembly                                 | `arrays`  |
 //! | `foreach`, iteration spaces                                | `iterate` |
 
 mod sorting;
@@ -151,7 +152,7 @@ impl<'a> Machine<'a> {
         // Releases up to 16 expand symmetric matrices; later ones if they are asked to.
         let mirrored = op.attribute("expandSymmetry").is_some()
             || self.module.dialect().reads_both_triangles();
-        let entries = self.host.read(&path, element, mirrored)?;
+        let entries = self.host.read(&path, element, mirrored)?.entries;
         self.check_extents(op, &entries.extents, ty)?;
         let tensor = pack(&format_of(ty)?, entries)?;
         Ok(Datum::Tensor(TensorHandle::new(tensor)))

@@ -6,14 +6,16 @@ pub(crate) mod structured;
 
 use std::rc::Rc;
 
-use sparsec_base::{Result, code};
+use sparsec_base::{Result, Scalar, code};
+use sparsec_format::Format;
 use sparsec_mlir::{Operation, Type, Value};
-use sparsec_tensor::Array;
+use sparsec_tensor::{Array, Tensor};
 
-use crate::datum::{Datum, Growing, State, TensorHandle, dense};
+use crate::datum::{Datum, Growing, State, TensorHandle, array_of, dense};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
 use crate::memory::{advance, count};
+use crate::numbers::bits::recast;
 
 impl<'a> Machine<'a> {
     /// Whether an operation of `tensor` or `bufferization` was run.
@@ -28,8 +30,7 @@ impl<'a> Machine<'a> {
             "bufferization.alloc_tensor" => match op.operands("copy") {
                 [copied] => {
                     let handle = self.tensor_handle(frame, op, *copied)?;
-                    let state = handle.0.state.borrow().clone();
-                    Datum::Tensor(TensorHandle::of_state(state))
+                    Datum::Tensor(TensorHandle::of_state(handle.state()?))
                 }
                 _ => self.empty(frame, op, op.operands("dynamic_sizes"))?,
             },
@@ -68,7 +69,7 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            "tensor.bitcast" => self.get(frame, op.operand("source"))?,
+            "tensor.bitcast" => self.bitcast(frame, op)?,
             "tensor.dim" => {
                 let handle = self.tensor_handle(frame, op, op.operand("source"))?;
                 self.extent(frame, op, &handle.extents())?
@@ -98,6 +99,7 @@ impl<'a> Machine<'a> {
                 let source = self.stored(frame, op, op.operand("source"))?;
                 if let Datum::MemRef(_) = self.get(frame, op.operand("dest"))? {
                     let memref = self.memref(frame, op, op.operand("dest"))?;
+                    let source = self.row_major(op, source)?;
                     let entries = source.vals().try_clone()?;
                     if memref.sizes != source.extents() || !memref.assign(entries) {
                         return Err(self
@@ -114,6 +116,22 @@ impl<'a> Machine<'a> {
             set(frame, result, datum);
         }
         Ok(true)
+    }
+
+    fn bitcast(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
+        let ty = op.result_type("dest");
+        if op.operand_type("source").element() == ty.element() {
+            return self.get(frame, op.operand("source"));
+        }
+        let tensor = self.stored(frame, op, op.operand("source"))?;
+        let tensor = self.row_major(op, tensor)?;
+        let vals = tensor.vals();
+        let entries: Vec<Scalar> = (0..vals.len()).map(|n| vals.get(n)).collect();
+        let element = self.element(op, ty)?;
+        let entries = recast(&entries, element).ok_or_else(|| self.not_run(op))?;
+        let entries = array_of(element, &entries)?;
+        let made = TensorHandle::new(dense(tensor.extents().to_vec(), entries)?);
+        self.in_format(op, made, ty)
     }
 
     /// A tensor without entries, or of zeros.
@@ -268,9 +286,7 @@ impl<'a> Machine<'a> {
         value: Value,
     ) -> Result<Datum> {
         let tensor = self.stored(frame, op, value)?;
-        if tensor.format().has_sparse() {
-            return Err(self.not_run(op));
-        }
+        let tensor = self.row_major(op, tensor)?;
         let entries = tensor.vals().try_clone()?;
         Ok(Datum::MemRef(
             self.new_memref(entries, tensor.extents().to_vec()),
@@ -289,6 +305,25 @@ impl<'a> Machine<'a> {
             memref.sizes,
             entries,
         )?)))
+    }
+
+    /// A dense tensor with its entries in the order of their coordinates, the last mode fastest.
+    ///
+    /// # Errors
+    /// `E1060` for a tensor with sparse levels.
+    pub(crate) fn row_major(
+        &mut self,
+        op: Operation<'a>,
+        tensor: Rc<Tensor>,
+    ) -> Result<Rc<Tensor>> {
+        if tensor.format().has_sparse() {
+            return Err(self.not_run(op));
+        }
+        let format = Format::dense(tensor.extents().len());
+        match *tensor.format() == format {
+            true => Ok(tensor),
+            false => self.host.convert(&tensor, &format).map(Rc::new),
+        }
     }
 
     /// A dense tensor in the format of a type.

@@ -41,7 +41,7 @@ pub struct Encoding {
     pub crd_width: u32,
     /// The value that all stored entries have, if declared.
     pub explicit_value: Option<Attribute>,
-    /// The value of implicit entries, if it is not zero.
+    /// The value of implicit entries if declared, which is zero.
     pub implicit_value: Option<Attribute>,
 }
 

@@ -145,14 +145,15 @@ impl Cursor {
         let token = self.expect_kind(Kind::Integer, expected)?;
         match digits(self.slice(token.span)).and_then(|value| u64::try_from(value).ok()) {
             Some(value) => Ok((value, token.span)),
-            None => Err(self.too_large(token.span)),
+            None => Err(self.too_large(token.span, u64::MAX)),
         }
     }
 
-    pub(crate) fn too_large(&self, span: Span) -> Diagnostic {
-        Diagnostic::new(code::BAD_NUMBER, "an integer that does not fit in 64 bits")
+    /// The error for an integer above `most`, the greatest of its place.
+    pub(crate) fn too_large(&self, span: Span, most: u64) -> Diagnostic {
+        Diagnostic::new(code::BAD_NUMBER, "an integer that is too large here")
             .at(&self.source, span, "too large")
-            .help("write an integer below 18446744073709551616")
+            .help(format!("write an integer of at most {most}"))
     }
 
     /// The content of a `Text` token, with its escapes resolved.

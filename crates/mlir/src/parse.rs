@@ -264,7 +264,8 @@ impl Parser {
     /// Reads the whole text: aliases, locations, operations.
     fn file(&mut self) -> Result<Op> {
         let start = self.cursor.peek().span;
-        let mut ops = self.open_file(start);
+        self.open_file();
+        let mut ops = Vec::new();
         while self.cursor.kind() != Kind::End {
             match self.cursor.kind() {
                 Kind::Hash if self.is_definition() => self.attribute_alias()?,

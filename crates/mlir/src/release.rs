@@ -12,7 +12,7 @@
 //!
 //! [`Dialect::Sparsec`] has all words, and level maps that no release accepts.
 //!
-//! Source: the dialect's definitions in LLVM 13.0.1 to 19.1.7.
+//! Source: the dialect's definitions in LLVM 13.0.1 to 19.1.7, and its main branch of December 2024 for release 20.
 
 use std::fmt;
 

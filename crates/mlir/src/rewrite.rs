@@ -18,7 +18,7 @@
 
 use std::collections::HashMap;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, Result, Span, code};
 
 use crate::attribute::Attribute;
 use crate::definition::Definition;
@@ -68,6 +68,7 @@ impl Module {
             dialect,
         };
         rewrite.encodings()?;
+        rewrite.type_aliases()?;
         rewrite.insertions()?;
         for op in rewrite.module.walk() {
             rewrite.op(op)?;
@@ -125,30 +126,43 @@ impl Rewrite {
     /// Checks that the release can spell all encodings.
     fn encodings(&self) -> Result<()> {
         for (name, encoding) in self.module.encodings() {
-            if let Some(why) = encoding.refusal(self.dialect) {
-                let text = self.module.source().text();
-                let message = format!(
-                    "`{name}` has no spelling in release {}: it {why}",
-                    self.dialect
-                );
-                let error = Diagnostic::new(code::NOT_IN_RELEASE, message);
-                let at = text.find(&name).unwrap_or_default();
-                let end = at
-                    + if text[at..].starts_with(&name) {
-                        name.len()
-                    } else {
-                        0
-                    };
-                return Err(error
-                    .at(
-                        self.module.source(),
-                        sparsec_base::Span::new(at, end),
-                        "this encoding",
-                    )
-                    .help("`--emit encodings` shows which releases spell it"));
-            }
+            let Some(why) = encoding.refusal(self.dialect) else {
+                continue;
+            };
+            let message = format!(
+                "`{name}` has no spelling in release {}: it {why}",
+                self.dialect
+            );
+            let error = Diagnostic::new(code::NOT_IN_RELEASE, message);
+            let mut ops = self.module.walk().into_iter();
+            let op = ops.find(|op| self.module.encodings_of(*op).contains(&encoding));
+            let place = match (self.definition_of(&name), op) {
+                (Some(span), _) => Some((span, "this encoding")),
+                (None, Some(op)) => Some((self.module.ops[op].span, "this operation has it")),
+                (None, None) => None,
+            };
+            let error = match place {
+                Some((span, label)) => error.at(self.module.source(), span, label),
+                None => error,
+            };
+            return Err(error.help("`--emit encodings` shows which releases spell it"));
         }
         Ok(())
+    }
+
+    /// The name of an alias where a line defines it.
+    fn definition_of(&self, name: &str) -> Option<Span> {
+        let text = self.module.source().text();
+        let mut start = 0;
+        for line in text.split_inclusive('\n') {
+            let at = start + line.len() - line.trim_start().len();
+            let rest = line.trim_start().strip_prefix(name).map(str::trim_start);
+            if rest.is_some_and(|rest| rest.starts_with('=')) {
+                return Some(Span::new(at, at + name.len()));
+            }
+            start += line.len();
+        }
+        None
     }
 
     fn op(&mut self, op: Op) -> Result<()> {
@@ -208,7 +222,8 @@ impl Rewrite {
                     release
                         >= match definition.name {
                             "arith.extf" => 19,
-                            "vector.reduction" => 17,
+                            "arith.cmpf" | "vector.reduction" => 17,
+                            name if name.starts_with("complex.") => 17,
                             _ => 16,
                         }
                 }

@@ -203,6 +203,30 @@ impl Type {
         shape.iter().filter(|extent| extent.is_none()).count()
     }
 
+    /// The types that a function or a tuple consists of, or the type itself.
+    pub(crate) fn parts(&self) -> Vec<&Self> {
+        match self {
+            Self::Function(function) => {
+                let types = function.inputs.iter().chain(&function.results);
+                types.flat_map(Self::parts).collect()
+            }
+            Self::Tuple(parts) => parts.iter().flat_map(Self::parts).collect(),
+            other => vec![other],
+        }
+    }
+
+    /// The number of entries; `None` if an extent is open, or if they are more than 2^128.
+    pub(crate) fn n_entries(&self) -> Option<u128> {
+        let shape = self.shape()?.into_iter();
+        let extents: Option<Vec<u64>> = shape.collect();
+        let extents = extents?;
+        if extents.contains(&0) {
+            return Some(0);
+        }
+        let mut extents = extents.into_iter().map(u128::from);
+        extents.try_fold(1, u128::checked_mul)
+    }
+
     /// The encoding of a sparse tensor.
     pub fn encoding(&self) -> Option<&Arc<Encoding>> {
         match self {

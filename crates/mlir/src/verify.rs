@@ -8,10 +8,11 @@
 //! 3. Regions have the right blocks, arguments and terminators (`regions.rs`).
 //! 4. Symbols name functions, and calls fit their types (`symbols.rs`).
 //! 5. Shapes, levels and arrays fit: for `sparse_tensor` (`sparse.rs`, `buffers.rs`, `arrays.rs`,
-//!    `bodies.rs`), for `linalg` (`linalg.rs`), for other dialects (`elements.rs`, `shapes.rs`,
-//!    `reshapes.rs`, `vectors.rs`).
+//!    `bodies.rs`), for `linalg` (`linalg.rs`, `extents.rs`), for other dialects (`elements.rs`,
+//!    `shapes.rs`, `reshapes.rs`, `views.rs`, `vectors.rs`).
 //!
-//! An operation of all releases follows the rules of release 19.
+//! Rules that differ between releases ask the dialect of the text; the others are those of
+//! release 19.
 
 use std::collections::HashMap;
 
@@ -42,7 +43,7 @@ impl Module {
     /// Checks every operation.
     ///
     /// # Errors
-    /// `E1010` to `E1038`: the first broken rule in the order of the text.
+    /// `E1005` and `E1010` to `E1039`: the first broken rule in the order of the text.
     ///
     /// ```
     /// use sparsec_base::Source;

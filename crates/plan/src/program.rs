@@ -12,7 +12,7 @@ use sparsec_format::{Format, Widths};
 use sparsec_graph::Formats;
 use sparsec_index::{Expr, Program, Statement, TensorData, TensorRole, TensorVar, concretize};
 use sparsec_machine::Machine;
-use sparsec_schedule::{ProgramSchedule, Section};
+use sparsec_schedule::{ProgramSchedule, Schedule, Section};
 
 use crate::contractions;
 use crate::cost::Cost;
@@ -310,8 +310,10 @@ impl State<'_> {
                     (fitting, Some(used))
                 }
             });
-        // A part that no command is for is planned as if nothing were said.
-        if let Some((fitting, used)) = wished.filter(|(fitting, _)| !fitting.0.is_empty()) {
+        // A part that none of the commands for the whole is for is planned as if nothing were said.
+        let is_planned =
+            |(fitting, used): &(Schedule, Option<_>)| used.is_none() || !fitting.0.is_empty();
+        if let Some((fitting, used)) = wished.filter(is_planned) {
             let ways = self.ways(number, &taken, &written, facts);
             let planned = ways.plan(&mut self.program, number, &self.formats, &fitting, facts);
             return match planned {

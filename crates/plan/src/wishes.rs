@@ -69,7 +69,9 @@ impl Wishes {
             to_come: VecDeque::new(),
         };
         for said in said.unwrap_or_else(none) {
-            let statement = wishes.statement(said.commands, said.parts.into());
+            let is_said = said.is_named || !said.commands.0.is_empty();
+            let commands = is_said.then_some(said.commands);
+            let statement = wishes.statement(commands, said.parts.into());
             wishes.to_come.push_back(statement);
         }
         wishes
@@ -83,9 +85,10 @@ impl Wishes {
         self.statements.push(next);
     }
 
-    fn statement(&mut self, commands: Schedule, parts: VecDeque<Section>) -> Statement {
-        let list = (!commands.0.is_empty()).then_some(self.lists.len());
-        self.lists.extend(list.map(|_| List {
+    /// A statement with the commands for it, if anything is said of it.
+    fn statement(&mut self, commands: Option<Schedule>, parts: VecDeque<Section>) -> Statement {
+        let list = commands.is_some().then_some(self.lists.len());
+        self.lists.extend(commands.map(|commands| List {
             commands,
             used: BTreeSet::new(),
             error: None,
@@ -137,7 +140,7 @@ impl Wishes {
         let rest = parts.split_off(at + 1);
         let mut parts = std::mem::replace(parts, rest);
         let own = parts.pop_back().expect("the part that was found");
-        let statement = self.statement(own.commands, parts);
+        let statement = self.statement(Some(own.commands), parts);
         self.statements.insert(number, statement);
         Ok(())
     }

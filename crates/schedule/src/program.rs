@@ -21,6 +21,7 @@
 //! y:                                           is t1(i) = …; y(i) = t1(i) + z(i)
 //! ```
 //!
+//! A name that no commands follow asks for the loops of that statement as they are written.
 //! So the commands of every plan, printed, are a schedule that gives this plan.
 
 #[cfg(test)]
@@ -83,6 +84,9 @@ pub struct Section {
 pub struct Said {
     /// The commands for it.
     pub commands: Schedule,
+    /// Whether a section has its name: then it has these commands and no others, even if they are
+    /// none.
+    pub is_named: bool,
     /// Statements to split off it, in the order in which they are to come.
     pub parts: Vec<Section>,
 }
@@ -226,6 +230,7 @@ impl ProgramSchedule {
                         .commands
                         .0
                         .extend(section.commands.0.iter().cloned());
+                    said[at].is_named = true;
                     said[at].parts.append(&mut parts);
                 }
                 None => parts.push(section.clone()),

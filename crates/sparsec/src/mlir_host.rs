@@ -8,10 +8,10 @@ use std::time::Instant;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::Format;
 use sparsec_index::{TensorRole, TensorVar};
-use sparsec_io::{Content, Output, ReadOptions, WriteOptions};
+use sparsec_io::{Content, Output, ReadOptions, Structure, WriteOptions};
 use sparsec_mlir::Module;
-use sparsec_mlir_run::{Host, Kernel};
-use sparsec_tensor::{Entries, Tensor};
+use sparsec_mlir_run::{FileContent, Host, Kernel};
+use sparsec_tensor::{Entries, PackOptions, Tensor};
 
 use crate::compile::{Policy, compile_program};
 use crate::compiled::Compiled;
@@ -163,14 +163,31 @@ fn whole(text: String) -> String {
     }
 }
 
-/// A tensor in the extended FROSTT format, coordinates counted from 1.
-fn extended(tensor: &Tensor) -> String {
-    let words = |numbers: &mut dyn Iterator<Item = u64>| {
-        let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
-        words.join(" ")
-    };
-    let (mut entries, mut n_entries) = (String::new(), 0);
-    tensor.for_each_stored(|at, value| {
+/// Lines of the extended FROSTT format, coordinates counted from 1.
+#[derive(Default)]
+struct Lines {
+    text: String,
+    n_entries: usize,
+}
+
+impl Lines {
+    fn of_tensor(tensor: &Tensor) -> String {
+        let mut lines = Self::default();
+        tensor.for_each_stored(|at, value| lines.add(at, value));
+        lines.with_head(tensor.extents())
+    }
+
+    fn of_entries(entries: &Entries) -> String {
+        let mut lines = Self::default();
+        let order = entries.extents.len();
+        for (tuple, value) in entries.iter() {
+            let at: Vec<u64> = (0..order).map(|mode| tuple.at(mode)).collect();
+            lines.add(&at, value);
+        }
+        lines.with_head(&entries.extents)
+    }
+
+    fn add(&mut self, at: &[u64], value: Scalar) {
         let value = match value {
             Scalar::C64(_) | Scalar::C128(_) => {
                 let value = value.to_c128();
@@ -181,15 +198,36 @@ fn extended(tensor: &Tensor) -> String {
             Scalar::F64(value) => whole(format!("{value:?}")),
             other => other.to_string(),
         };
-        entries += &words(&mut at.iter().map(|at| at + 1));
-        entries += &format!(" {value}\n");
-        n_entries += 1;
-    });
-    format!(
-        "# extended FROSTT format\n{} {n_entries}\n{}\n{entries}",
-        tensor.order(),
-        words(&mut tensor.extents().iter().copied())
-    )
+        self.text += &words(at.iter().map(|at| at + 1));
+        self.text += &format!(" {value}\n");
+        self.n_entries += 1;
+    }
+
+    fn with_head(self, extents: &[u64]) -> String {
+        format!(
+            "# extended FROSTT format\n{} {}\n{}\n{}",
+            extents.len(),
+            self.n_entries,
+            words(extents.iter().copied()),
+            self.text
+        )
+    }
+}
+
+fn words(numbers: impl Iterator<Item = u64>) -> String {
+    let words: Vec<String> = numbers.map(|number| number.to_string()).collect();
+    words.join(" ")
+}
+
+/// Writes lines to the file of a path if its type is FROSTT; whether it is.
+fn written(path: &Path, lines: impl FnOnce() -> String) -> Result<bool> {
+    let (file_type, compression) = sparsec_io::written_type(path)?;
+    if !file_type.endings.contains(&".tns") {
+        return Ok(false);
+    }
+    let text = lines();
+    let staged = Output::stage(path, compression, |out| out.write_all(text.as_bytes()))?;
+    staged.commit().map(|()| true)
 }
 
 impl Host for SessionHost<'_> {
@@ -205,36 +243,49 @@ impl Host for SessionHost<'_> {
         (self.variables)(name)
     }
 
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
+    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<FileContent> {
         let options = ReadOptions {
             element: Some(element),
             keep_structure: !mirrored,
             memory: self.session.memory(),
             ..ReadOptions::default()
         };
-        match sparsec_io::read(Path::new(path), &options)?.content {
-            Content::Entries(entries) => Ok(entries),
-            Content::Tensor(tensor) => tensor.try_nonfill(),
-            Content::Relation(tensor) => tensor.entries(),
-        }
+        let file = sparsec_io::read(Path::new(path), &options)?;
+        Ok(FileContent {
+            is_symmetric: file.structure == Structure::Symmetric,
+            entries: match file.content {
+                Content::Entries(entries) => entries,
+                Content::Tensor(tensor) => tensor.try_nonfill()?,
+                Content::Relation(tensor) => tensor.entries()?,
+            },
+        })
     }
 
     fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()> {
         let Some(path) = path else {
-            return self.print(&extended(tensor));
+            return self.print(&Lines::of_tensor(tensor));
         };
         let path = Path::new(path);
-        let (file_type, compression) = sparsec_io::written_type(path)?;
-        if file_type.endings.contains(&".tns") {
-            let text = extended(tensor);
-            let staged = Output::stage(path, compression, |out| out.write_all(text.as_bytes()))?;
-            return staged.commit();
+        if written(path, || Lines::of_tensor(tensor))? {
+            return Ok(());
         }
         let options = WriteOptions {
             states_extents: true,
             ..WriteOptions::default()
         };
         sparsec_io::stage(path, tensor, &options)?.commit()
+    }
+
+    fn write_entries(&mut self, path: Option<&str>, entries: Entries) -> Result<()> {
+        let Some(name) = path else {
+            return self.print(&Lines::of_entries(&entries));
+        };
+        if written(Path::new(name), || Lines::of_entries(&entries))? {
+            return Ok(());
+        }
+        let format = Format::coo(entries.extents.len());
+        let tensor = Tensor::pack_entries(&format, entries, PackOptions::default())?;
+        self.write(path, &tensor)
     }
 
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>> {

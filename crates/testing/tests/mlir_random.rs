@@ -71,12 +71,16 @@ impl Host for Apart<'_> {
         self.host.variable(name)
     }
 
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
+    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<FileContent> {
         self.host.read(path, element, mirrored)
     }
 
     fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()> {
         self.host.write(path, tensor)
+    }
+
+    fn write_entries(&mut self, path: Option<&str>, entries: Entries) -> Result<()> {
+        self.host.write_entries(path, entries)
     }
 
     fn compute(&mut self, kernel: &Kernel, operands: &[Rc<Tensor>]) -> Result<Vec<Tensor>> {

@@ -224,8 +224,9 @@ way round would have to be tested as the program runs.
 
 Convert to `?`, and use `tensor.cast` where the extent is certain.";
     BUFFER_TYPE = "E1033", "an array of another type than the encoding says",
-    "The arrays of a tensor are memrefs of one mode. Positions and coordinates have the widths that the
-encoding says, `index` without one; values have the type of the entries.
+    "The arrays of a tensor are memrefs of one mode, and of one more for each `batch` level. Positions
+and coordinates have the widths that the encoding says, `index` without one; values have the type of
+the entries.
 
     %0 = sparse_tensor.positions %a {level = 1 : index} : tensor<8x8xf64, #CSR> to memref<?xi32>
                                                                                    ^ `index`

@@ -49,22 +49,6 @@ impl<'a> Step<'a> {
         let (mut terms, mut at) = (Vec::new(), first);
         loop {
             let operands = &at.data().operands;
-            if let [a, b, sum] = operands[..] {
-                // `math.fma`: sums of floats are rounded in any order.
-                terms.push(Term {
-                    values: vec![a, b],
-                    is_negative: false,
-                });
-                if sum == own {
-                    break;
-                }
-                let next = definer(module, sum)?;
-                if operator_of(module, next).as_ref() != Some(&op) {
-                    return None;
-                }
-                at = next;
-                continue;
-            }
             let [x, y] = operands[..] else { return None };
             // A difference of integers of one bit is their sum.
             let is_difference = matches!(at.meaning(), "arith.subf" | "arith.subi" | "complex.sub")
@@ -127,9 +111,7 @@ pub(super) fn operator_of(module: &Module, op: Operation<'_>) -> Option<Operator
     let result = *op.data().results.first()?;
     let element = module.ty(result).number()?;
     Some(match (op.meaning(), element == ElementType::Bool) {
-        ("arith.addf" | "arith.subf" | "complex.add" | "complex.sub" | "math.fma", _) => {
-            Operator::Add
-        }
+        ("arith.addf" | "arith.subf" | "complex.add" | "complex.sub", _) => Operator::Add,
         ("arith.mulf" | "complex.mul", _) => Operator::Mul,
         ("arith.maxf" | "arith.maximumf", _) => Operator::Max,
         ("arith.minf" | "arith.minimumf", _) => Operator::Min,

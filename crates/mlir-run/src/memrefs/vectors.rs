@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar};
+use sparsec_index::Operator;
 use sparsec_mlir::{AffineMap, Attribute, Operation, Type};
 
 use crate::datum::{Datum, TensorHandle, dense};
@@ -56,11 +57,10 @@ impl<'a> Machine<'a> {
                     ["lhs", "rhs", "acc"].map(|name| self.entries(frame, op, op.operand(name)));
                 let [a, b, c] = columns;
                 let (a, b, c) = (a?, b?, c?);
-                let sums = a.iter().zip(b.iter()).zip(c.iter()).map(|((a, b), c)| {
-                    let sum = a.to_f64().mul_add(b.to_f64(), c.to_f64());
-                    Scalar::F64(sum).cast(a.element()).unwrap_or(*a)
-                });
-                Datum::Vector(Rc::new(sums.collect()))
+                let lanes = a.iter().zip(b.iter()).zip(c.iter());
+                let sums = lanes.map(|((a, b), c)| Operator::Fma.evaluate(&[*a, *b, *c]));
+                let sums: Option<Vec<Scalar>> = sums.collect();
+                Datum::Vector(Rc::new(sums.ok_or_else(|| self.not_run(op))?))
             }
             "vector.reduction" => self.reduction(frame, op)?,
             "vector.contract" => self.contract(frame, op)?,
@@ -254,18 +254,15 @@ impl<'a> Machine<'a> {
             return Ok(None);
         }
         let tensor = self.stored(frame, op, source)?;
-        if tensor.format().has_sparse() {
-            return Err(self.not_run(op));
-        }
+        let tensor = self.row_major(op, tensor)?;
         let sizes = tensor.extents().to_vec();
         let memref = self.new_memref(tensor.vals().try_clone()?, sizes.clone());
         for (at, value) in lanes {
             memref.set(at, *value);
         }
         let entries = self.memref_entries(op, &memref)?;
-        Ok(Some(Datum::Tensor(TensorHandle::new(dense(
-            sizes, entries,
-        )?))))
+        let made = TensorHandle::new(dense(sizes, entries)?);
+        self.in_format(op, made, op.result_type("result")).map(Some)
     }
 
     fn broadcast(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {

@@ -1,6 +1,7 @@
 //! Operations that are defined on values alone: the bits of floats, and functions of complex numbers.
 
 use sparsec_base::{Complex, ElementType, Scalar, bf16, f16};
+use sparsec_index::Operator;
 use sparsec_mlir::Operation;
 
 use super::{number_of, word};
@@ -101,16 +102,25 @@ fn truths(word: &str, a: bool, b: bool) -> Option<Scalar> {
 
 fn complex(word: &str, args: &[Scalar]) -> Option<Scalar> {
     let a = args[0].to_c128();
-    let one = Complex::new(1.0, 0.0);
     Some(Scalar::C128(match word {
         "create" => Complex::new(args[0].to_f64(), args[1].to_f64()),
         "sin" => a.sin(),
         "cos" => a.cos(),
-        "tan" => a.tan(),
-        "tanh" => a.tanh(),
-        "expm1" => a.exp() - one,
-        "log1p" => (a + one).ln(),
-        "rsqrt" => one / a.sqrt(),
+        "tan" => {
+            let turned = tanh(Complex::new(-a.im, a.re));
+            Complex::new(turned.im, -turned.re)
+        }
+        "tanh" => tanh(a),
+        // Sums and differences of the real part alone keep the sign of an imaginary zero.
+        "expm1" => {
+            let power = a.exp();
+            Complex::new(power.re - 1.0, power.im)
+        }
+        "log1p" => Complex::new(a.re + 1.0, a.im).ln(),
+        "rsqrt" => {
+            let parts = [Complex::new(1.0, 0.0), a.sqrt()].map(Scalar::C128);
+            Operator::Div.evaluate(&parts)?.to_c128()
+        }
         "sign" if a.norm() == 0.0 => a,
         "sign" => a / a.norm(),
         "bitcast" => a,
@@ -122,6 +132,19 @@ fn complex(word: &str, args: &[Scalar]) -> Option<Scalar> {
         }
         _ => return None,
     }))
+}
+
+/// The hyperbolic tangent, with the limit where its sums are past the greatest float.
+fn tanh(a: Complex<f64>) -> Complex<f64> {
+    // From here on, the tangent differs from 1 by less than the last bit.
+    const FAR: f64 = 22.0;
+    match a.re.abs() > FAR && a.im.is_finite() {
+        true => {
+            let small = 4.0 * (a.im.sin() * a.im.cos()) * (-2.0 * a.re.abs()).exp();
+            Complex::new(1f64.copysign(a.re), small)
+        }
+        false => a.tanh(),
+    }
 }
 
 fn bits(value: Scalar) -> Option<u64> {

@@ -54,10 +54,10 @@ impl<A: Algebra> Calculator<'_, A> {
             "log2" => Operator::Log2,
             "sqrt" => Operator::Sqrt,
             "cbrt" => Operator::Cbrt,
-            "ipowi" if ty != ElementType::Bool => {
+            "ipowi" => {
                 return self.power_of_integers(ty, &all).map(Some);
             }
-            "powf" | "ipowi" => Operator::Pow,
+            "powf" => Operator::Pow,
             "atan2" => Operator::Atan2,
             "rsqrt" => {
                 let root = self.op(Operator::Sqrt, &all)?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sparsec_base::{Diagnostic, Result, Scalar};
+use sparsec_base::{Result, Scalar, code};
 use sparsec_mlir::Operation;
 
 use crate::datum::{Datum, TensorHandle, array_of, dense};
@@ -24,10 +24,8 @@ impl<'a> Machine<'a> {
             }
         }
         let result = op.data().results[0];
-        let refuse = |fault: Diagnostic| self.placed(op, fault);
         if numbers.len() == args.len() {
-            let values = super::values(op, &numbers).map_err(refuse)?;
-            let values = values.ok_or_else(|| self.not_run(op))?;
+            let values = self.values(op, &numbers)?;
             let values = values.into_iter().map(Datum::Number).collect();
             return self.set_results(frame, op, values);
         }
@@ -37,41 +35,53 @@ impl<'a> Machine<'a> {
             set(frame, result, chosen.clone());
             return Ok(());
         }
-        let columns: Vec<Rc<Vec<Scalar>>> = args
-            .iter()
-            .map(|arg| match arg {
-                Datum::Vector(entries) => Ok(entries.clone()),
+        let mut columns: Vec<Rc<Vec<Scalar>>> = Vec::new();
+        let mut shape: Option<Vec<u64>> = None;
+        for arg in &args {
+            columns.push(match arg {
+                Datum::Vector(entries) => entries.clone(),
                 Datum::Tensor(handle) => {
-                    let tensor = handle.tensor()?;
-                    if tensor.format().has_sparse() {
-                        return Err(self.not_run(op));
+                    let tensor = self.row_major(op, handle.tensor()?)?;
+                    let extents = tensor.extents();
+                    let known = shape.get_or_insert_with(|| extents.to_vec());
+                    if known != extents {
+                        let message = format!("extents {known:?} and {extents:?}");
+                        return Err(self
+                            .fault(op, code::SHAPE_MISMATCH, message)
+                            .help("give all operands the same extents"));
                     }
                     let vals = tensor.vals();
-                    Ok(Rc::new((0..vals.len()).map(|n| vals.get(n)).collect()))
+                    Rc::new((0..vals.len()).map(|n| vals.get(n)).collect())
                 }
-                _ => Err(self.not_run(op)),
-            })
-            .collect::<Result<_>>()?;
+                _ => return Err(self.not_run(op)),
+            });
+        }
         let n = columns.first().map_or(0, |column| column.len());
         let results = &op.data().results;
         let mut found = vec![Vec::with_capacity(n); results.len()];
         for n in 0..n {
             let args: Vec<Scalar> = columns.iter().map(|column| column[n]).collect();
-            let values = super::values(op, &args).map_err(refuse)?;
-            let values = values.ok_or_else(|| self.not_run(op))?;
+            let values = self.values(op, &args)?;
             for (entries, value) in found.iter_mut().zip(values) {
                 entries.push(value);
             }
         }
-        let data = found.into_iter().zip(results).map(|(entries, result)| {
-            let Datum::Tensor(handle) = &args[0] else {
-                return Ok(Datum::Vector(Rc::new(entries)));
+        let mut data = Vec::new();
+        for (entries, result) in found.into_iter().zip(results) {
+            let Some(extents) = &shape else {
+                data.push(Datum::Vector(Rc::new(entries)));
+                continue;
             };
-            let element = self.element(op, self.module.ty(*result))?;
-            let tensor = dense(handle.extents(), array_of(element, &entries)?)?;
-            Ok(Datum::Tensor(TensorHandle::new(tensor)))
-        });
-        let data = data.collect::<Result<_>>()?;
+            let ty = self.module.ty(*result);
+            let entries = array_of(self.element(op, ty)?, &entries)?;
+            let made = TensorHandle::new(dense(extents.clone(), entries)?);
+            data.push(self.in_format(op, made, ty)?);
+        }
         self.set_results(frame, op, data)
+    }
+
+    fn values(&self, op: Operation<'a>, args: &[Scalar]) -> Result<Vec<Scalar>> {
+        let values = super::values(op, args).map_err(|fault| self.placed(op, fault))?;
+        values.ok_or_else(|| self.not_run(op))
     }
 }

@@ -11,19 +11,18 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use sparsec_base::{ElementType, Result, Scalar, code};
-use sparsec_format::Format;
 use sparsec_mlir::Operation;
 use sparsec_tensor::Entries;
 
-use crate::datum::{Datum, array_of, pack};
+use crate::datum::{Datum, array_of};
+use crate::host::FileContent;
 use crate::machine::Machine;
 use crate::memory::MemRef;
 
 /// A file that is read entry by entry.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    entries: Entries,
-    is_symmetric: bool,
+    content: FileContent,
     /// How many entries were read.
     n_read: Cell<usize>,
 }
@@ -54,12 +53,8 @@ impl<'a> Machine<'a> {
         match (name, args) {
             ("createsparsetensorreader", [Datum::Pointer(Some(path))])
             | ("createcheckedsparsetensorreader", [Datum::Pointer(Some(path)), ..]) => {
-                let element = ElementType::F64;
-                let entries = self.host.read(path, element, false)?;
-                let mirrored = self.host.read(path, element, true)?;
                 let reader = Reader {
-                    is_symmetric: mirrored.values.len() != entries.values.len(),
-                    entries,
+                    content: self.host.read(path, ElementType::F64, false)?,
                     n_read: Cell::new(0),
                 };
                 Ok(Some(vec![Datum::Reader(Rc::new(reader))]))
@@ -74,17 +69,17 @@ impl<'a> Machine<'a> {
                 Ok(Some(vec![Datum::Writer(Rc::new(writer))]))
             }
             ("getsparsetensorreaderrank", [Datum::Reader(reader)]) => {
-                index(reader.entries.extents.len() as u64)
+                index(reader.content.entries.extents.len() as u64)
             }
             ("getsparsetensorreadernnz" | "getsparsetensorreadernse", [Datum::Reader(reader)]) => {
-                index(reader.entries.values.len() as u64)
+                index(reader.content.entries.values.len() as u64)
             }
             ("getsparsetensorreaderissymmetric", [Datum::Reader(reader)]) => {
-                let is_symmetric = Scalar::Bool(reader.is_symmetric);
+                let is_symmetric = Scalar::Bool(reader.content.is_symmetric);
                 Ok(Some(vec![Datum::Number(is_symmetric)]))
             }
             ("getsparsetensorreaderdimsizes", [Datum::Reader(reader), Datum::MemRef(sizes)]) => {
-                let extents = reader.entries.extents.iter();
+                let extents = reader.content.entries.extents.iter();
                 let extents = extents.map(|extent| Scalar::I64(*extent as i64));
                 self.stored_in_front(op, sizes, extents).map(Some)
             }
@@ -147,6 +142,25 @@ impl<'a> Machine<'a> {
         (0..n).map(number).collect()
     }
 
+    /// Stores the first entries of a memref of one mode.
+    fn stored_in_front(
+        &self,
+        op: Operation<'a>,
+        memref: &MemRef,
+        entries: impl Iterator<Item = Scalar>,
+    ) -> Result<Vec<Datum>> {
+        let element = memref.buffer.array.borrow().element();
+        for (at, value) in (0..).zip(entries) {
+            if value.element() != element {
+                return Err(self.not_run(op));
+            }
+            if !memref.set(&[at], value) {
+                return Err(self.outside_of_memref(op, memref, &[at]));
+            }
+        }
+        Ok(Vec::new())
+    }
+
     fn next_entry(
         &self,
         op: Operation<'a>,
@@ -155,18 +169,18 @@ impl<'a> Machine<'a> {
         value: &MemRef,
     ) -> Result<()> {
         let n = reader.n_read.get();
-        if n >= reader.entries.values.len() {
+        if n >= reader.content.entries.values.len() {
             return Err(self
                 .outside(op, format!("entry {n} of a file of {n}"))
                 .help("read as many entries as the file has"));
         }
         reader.n_read.set(n + 1);
-        let tuple = reader.entries.coords(n);
-        let order = reader.entries.extents.len();
+        let tuple = reader.content.entries.coords(n);
+        let order = reader.content.entries.extents.len();
         let at = (0..order).map(|mode| Scalar::I64(tuple.at(mode) as i64));
         self.stored_in_front(op, coords, at)?;
         let element = value.buffer.array.borrow().element();
-        let entry = reader.entries.values.get(n).cast(element);
+        let entry = reader.content.entries.values.get(n).cast(element);
         match entry.is_some_and(|entry| value.set(&[], entry)) {
             true => Ok(()),
             false => Err(self.not_run(op)),
@@ -204,7 +218,6 @@ impl<'a> Machine<'a> {
             values: array_of(element, &values)?,
             extents: extents.clone(),
         };
-        let tensor = pack(&Format::coo(entries.extents.len()), entries)?;
-        self.host.write(writer.path.as_deref(), &tensor)
+        self.host.write_entries(writer.path.as_deref(), entries)
     }
 }

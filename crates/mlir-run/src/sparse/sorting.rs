@@ -5,7 +5,8 @@
 //! ys   5   | 6   | 7                                        7   | 6   | 5
 //! ```
 //!
-//! All algorithms of the dialect give the same order but of equal keys; ours is stable.
+//! Keys have no sign. All algorithms of the dialect give the same order but of equal keys; ours is
+//! stable.
 
 use sparsec_base::{Result, Scalar};
 use sparsec_mlir::{AffineMap, Attribute, Operation};
@@ -62,13 +63,17 @@ impl<'a> Machine<'a> {
                 .help("sort no more than the buffer holds")
             })
         };
+        let without_sign = |number: Scalar| {
+            let bits = 8 * number.element().size();
+            number.to_integer().unwrap_or(0) & ((1 << bits) - 1)
+        };
         let mut rows: Vec<(Vec<i128>, usize)> = Vec::new();
         for row in 0..n {
             let mut key = Vec::new();
             for memref in &keys {
                 for part in &order {
                     let number = value(memref, row * width + part)?;
-                    key.push(number.to_integer().unwrap_or(0));
+                    key.push(without_sign(number));
                 }
             }
             rows.push((key, row));

@@ -9,20 +9,31 @@ use sparsec_tensor::Entries;
 use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
-use crate::memory::count;
+
+/// The number of places of a shape; `None` past 64 bits.
+fn n_places<'e>(extents: impl IntoIterator<Item = &'e u64>) -> Option<u64> {
+    let extents: Vec<u64> = extents.into_iter().copied().collect();
+    match extents.contains(&0) {
+        true => Some(0),
+        false => extents
+            .iter()
+            .try_fold(1u64, |n, extent| n.checked_mul(*extent)),
+    }
+}
 
 impl<'a> Machine<'a> {
     pub(super) fn reshape(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
         let source = self.stored(frame, op, op.data().operands[0])?;
         let ty = op.result_type("result");
         let extents = self.new_extents(frame, op, source.extents())?;
-        if count(&extents)? != count(source.extents())? {
+        if n_places(&extents) != n_places(source.extents()) || n_places(&extents).is_none() {
             let message = format!("extents {extents:?} for {:?}", source.extents());
             return Err(self
                 .fault(op, code::SHAPE_MISMATCH, message)
                 .help("keep the number of entries"));
         }
         if !source.format().has_sparse() && ty.encoding().is_none() {
+            let source = self.row_major(op, source)?;
             let entries = source.vals().try_clone()?;
             return Ok(Datum::Tensor(TensorHandle::new(dense(extents, entries)?)));
         }
@@ -79,20 +90,24 @@ impl<'a> Machine<'a> {
         let groups = groups.ok_or_else(|| self.not_run(op))?;
         if op.meaning() == "tensor.collapse_shape" {
             let product =
-                |group: &Vec<i128>| group.iter().map(|mode| source[*mode as usize]).product();
-            return Ok(match groups.is_empty() {
-                true => Vec::new(),
-                false => groups.iter().map(product).collect(),
+                |group: &Vec<i128>| n_places(group.iter().map(|mode| &source[*mode as usize]));
+            let extents: Option<Vec<u64>> = groups.iter().map(product).collect();
+            return extents.ok_or_else(|| {
+                self.outside(op, "an extent of more than 64 bits")
+                    .help("collapse fewer modes into one")
             });
         }
         // Each group has at most one open extent.
         let mut extents: Vec<u64> = shape.iter().map(|extent| extent.unwrap_or(0)).collect();
         for (group, whole) in groups.iter().zip(source) {
             let known = group.iter().filter_map(|mode| shape[*mode as usize]);
-            let known: u64 = known.product();
+            let known: Vec<u64> = known.collect();
+            let known = n_places(&known);
             for mode in group {
                 if shape[*mode as usize].is_none() {
-                    extents[*mode as usize] = whole.checked_div(known).unwrap_or(0);
+                    extents[*mode as usize] = known
+                        .and_then(|known| whole.checked_div(known))
+                        .unwrap_or(0);
                 }
             }
         }

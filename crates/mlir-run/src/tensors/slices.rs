@@ -38,6 +38,17 @@ impl Window {
     }
 }
 
+/// Calls `found` with the stored entries of a sparse tensor, zeros too, or with the entries of a
+/// dense one that are not zero.
+fn for_each_entry(tensor: &Tensor, mut found: impl FnMut(&[u64], Scalar)) {
+    let is_sparse = tensor.format().has_sparse();
+    tensor.for_each_stored(|at, value| {
+        if is_sparse || !value.is_zero() {
+            found(at, value);
+        }
+    });
+}
+
 impl<'a> Machine<'a> {
     /// A list of numbers, in which operands stand for dynamic ones.
     pub(crate) fn mixed(
@@ -93,7 +104,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The modes of a window that a type keeps: all but some of size 1.
-    fn kept_modes(sizes: &[i64], ty: &Type) -> Vec<usize> {
+    pub(crate) fn kept_modes(sizes: &[i64], ty: &Type) -> Vec<usize> {
         let shape = ty.shape().unwrap_or_default();
         let mut dropped = sizes.len().saturating_sub(shape.len());
         let mut kept = Vec::new();
@@ -122,17 +133,15 @@ impl<'a> Machine<'a> {
             let array = self.dense_window(&source, &window)?;
             return Ok(Datum::Tensor(TensorHandle::new(dense(extents, array)?)));
         }
-        let entries = source.try_nonfill()?;
         let (mut coords, mut values) = (Vec::new(), Vec::new());
-        for (tuple, value) in entries.iter() {
-            let inner: Option<Vec<u64>> = (0..window.sizes.len())
-                .map(|mode| window.inner(mode, tuple.at(mode)))
-                .collect();
+        for_each_entry(&source, |at, value| {
+            let outer = at.iter().enumerate();
+            let inner: Option<Vec<u64>> = outer.map(|(mode, at)| window.inner(mode, *at)).collect();
             if let Some(inner) = inner {
                 coords.extend(modes.iter().map(|mode| inner[*mode]));
                 values.push(value);
             }
-        }
+        });
         let entries = Entries {
             extents,
             coords: coords.into(),
@@ -141,7 +150,7 @@ impl<'a> Machine<'a> {
         let tensor = pack(&format_of(ty)?, entries)?;
         let handle = TensorHandle::new(tensor);
         let slice = window.offsets.into_iter().zip(window.strides).collect();
-        Ok(Datum::Tensor(handle.sliced(slice)))
+        handle.sliced(slice).map(Datum::Tensor)
     }
 
     fn dense_window(&self, source: &Tensor, window: &Window) -> Result<Array> {
@@ -165,6 +174,7 @@ impl<'a> Machine<'a> {
         if source.format().has_sparse() || dest.format().has_sparse() {
             return self.insert_entries(op, &source, &dest, &window);
         }
+        let (source, dest) = (self.row_major(op, source)?, self.row_major(op, dest)?);
         let extents = dest.extents().to_vec();
         let mut array = dest.vals().try_clone()?;
         let sizes: Vec<u64> = window.sizes.iter().map(|size| *size as u64).collect();
@@ -183,7 +193,8 @@ impl<'a> Machine<'a> {
             array.set(place, source.vals().get(n));
             advance(&mut at, &sizes);
         }
-        Ok(Datum::Tensor(TensorHandle::new(dense(extents, array)?)))
+        let made = TensorHandle::new(dense(extents, array)?);
+        self.in_format(op, made, op.result_type("result"))
     }
 
     /// The entries of the destination outside of the window, and those of the source inside.
@@ -202,23 +213,22 @@ impl<'a> Machine<'a> {
                 .help("give the window the sizes of the source"));
         }
         let (mut coords, mut values) = (Vec::new(), Vec::new());
-        for (tuple, value) in dest.try_nonfill()?.iter() {
-            let at: Vec<u64> = (0..window.sizes.len()).map(|mode| tuple.at(mode)).collect();
+        for_each_entry(dest, |at, value| {
             let mut modes = at.iter().enumerate();
             if modes.any(|(mode, at)| window.inner(mode, *at).is_none()) {
                 coords.extend(at);
                 values.push(value);
             }
-        }
-        for (tuple, value) in source.try_nonfill()?.iter() {
+        });
+        for_each_entry(source, |at, value| {
             let mut inner = vec![0; window.sizes.len()];
-            for (number, mode) in modes.iter().enumerate() {
-                inner[*mode] = tuple.at(number) as i64;
+            for (at, mode) in at.iter().zip(&modes) {
+                inner[*mode] = *at as i64;
             }
             let outer = window.outer(&inner).unwrap_or_default();
             coords.extend(outer.into_iter().map(|at| at as u64));
             values.push(value);
-        }
+        });
         let entries = Entries {
             extents: dest.extents().to_vec(),
             coords: coords.into(),

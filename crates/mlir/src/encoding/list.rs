@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::attribute::Attribute;
-use crate::module::Module;
+use crate::module::{Module, Op};
 use crate::release::Dialect;
 use crate::spell::{Aliases, Spell};
 use crate::types::Type;
@@ -67,47 +67,60 @@ impl Module {
                 found.push((name.clone(), encoding.clone()));
             }
         }
-        let mut look = |ty: &Type| visit(ty, &mut |encoding| add(&mut found, encoding));
-        for op in self.walk() {
-            let data = &self.ops[op];
-            for value in data.operands.iter().chain(&data.results) {
-                look(self.ty(*value));
-            }
-            for (_, value) in &data.attributes {
-                if let Attribute::Type(ty) = value {
-                    look(ty);
-                }
-            }
-            for region in &data.regions {
-                let block = self.regions[*region].block;
-                for value in block.map_or(&[] as &[_], |block| &self.blocks[block].arguments) {
-                    look(self.ty(*value));
-                }
+        let mut others = Vec::new();
+        for (_, ty) in &self.aliases.types {
+            visit(ty, &mut |encoding| others.push(encoding.clone()));
+        }
+        others.extend(self.walk().into_iter().flat_map(|op| self.encodings_of(op)));
+        for encoding in others {
+            if !found.iter().any(|(_, known)| *known == encoding) {
+                found.push((format!("encoding {}", found.len()), encoding));
             }
         }
         found
     }
-}
 
-fn add(found: &mut Vec<(String, Arc<Encoding>)>, encoding: &Arc<Encoding>) {
-    if !found.iter().any(|(_, known)| known == encoding) {
-        found.push((format!("encoding {}", found.len()), encoding.clone()));
+    /// The encodings in the types and attributes of an operation and of its block arguments.
+    pub(crate) fn encodings_of(&self, op: Op) -> Vec<Arc<Encoding>> {
+        let data = &self.ops[op];
+        let mut found = Vec::new();
+        let mut look = |ty: &Type| visit(ty, &mut |encoding| found.push(encoding.clone()));
+        let operands = data.operands.iter().map(|value| self.ty(*value));
+        operands.chain(self.types_of(op)).for_each(&mut look);
+        for (_, value) in &data.attributes {
+            if let Attribute::Encoding(encoding) = value {
+                found.push(encoding.clone());
+            }
+        }
+        found
+    }
+
+    /// The types of the results of an operation, of its block arguments, and in its attributes.
+    pub(crate) fn types_of(&self, op: Op) -> impl Iterator<Item = &Type> {
+        let data = &self.ops[op];
+        let blocks = data
+            .regions
+            .iter()
+            .filter_map(|region| self.regions[*region].block);
+        let arguments = blocks.flat_map(|block| &self.blocks[block].arguments);
+        let values = data.results.iter().chain(arguments);
+        let in_attributes = data.attributes.iter().filter_map(|(_, value)| match value {
+            Attribute::Type(ty) => Some(ty),
+            _ => None,
+        });
+        values.map(|value| self.ty(*value)).chain(in_attributes)
     }
 }
 
 /// Calls `found` with the encodings in a type.
 pub(crate) fn visit(ty: &Type, found: &mut impl FnMut(&Arc<Encoding>)) {
-    match ty {
-        Type::Tensor(tensor) => tensor.encoding.iter().for_each(found),
-        Type::Specifier(encoding) => found(encoding),
-        Type::Space(levels) | Type::Iterator(levels) => found(&levels.encoding),
-        Type::Function(function) => {
-            for ty in function.inputs.iter().chain(&function.results) {
-                visit(ty, found);
-            }
+    for part in ty.parts() {
+        match part {
+            Type::Tensor(tensor) => tensor.encoding.iter().for_each(&mut *found),
+            Type::Specifier(encoding) => found(encoding),
+            Type::Space(levels) | Type::Iterator(levels) => found(&levels.encoding),
+            _ => {}
         }
-        Type::Tuple(parts) => parts.iter().for_each(|part| visit(part, found)),
-        _ => {}
     }
 }
 

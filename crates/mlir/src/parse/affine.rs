@@ -163,7 +163,8 @@ impl Parser {
         }
         if self.cursor.kind() == Kind::Integer {
             let (value, span) = self.cursor.integer("a number")?;
-            let value = i64::try_from(value).map_err(|_| self.cursor.too_large(span))?;
+            let value =
+                i64::try_from(value).map_err(|_| self.cursor.too_large(span, i64::MAX as u64))?;
             return Ok(AffineExpr::Constant(value));
         }
         let token = self
@@ -235,9 +236,8 @@ impl Parser {
                 self.cursor.expect("(")?;
                 self.list(")", |parser| parser.mode(names))?
             }
-            word => {
+            _ => {
                 let name = Span::new(token.span.start as usize + 1, token.span.end as usize);
-                let _ = word;
                 vec![self.mode_at(names, name)?]
             }
         };

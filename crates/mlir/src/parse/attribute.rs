@@ -150,7 +150,7 @@ impl Parser {
         let (value, span) = self.signed("a number or `?`")?;
         match i64::try_from(value) {
             Ok(value) => Ok(Some(value)),
-            Err(_) => Err(self.cursor.too_large(span)),
+            Err(_) => Err(self.cursor.too_large(span, i64::MAX as u64)),
         }
     }
 
@@ -163,7 +163,7 @@ impl Parser {
         match digits(self.cursor.slice(token.span)) {
             Some(value) if is_negative => Ok((-value, span)),
             Some(value) => Ok((value, span)),
-            None => Err(self.cursor.too_large(span)),
+            None => Err(self.cursor.too_large(span, u64::MAX)),
         }
     }
 

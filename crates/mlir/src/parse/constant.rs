@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sparsec_base::{Result, Span, code};
 
 use crate::attribute::{Attribute, Dense, Number, Real, Sparse, from_bits};
-use crate::lex::Kind;
+use crate::lex::{Kind, digits};
 use crate::types::Type;
 
 use super::Parser;
@@ -50,10 +50,9 @@ impl Parser {
         self.cursor.expect(">")?;
         let ty = self.constant_type()?;
         let shape = extents_of(&ty);
-        let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
         let span = start.to(self.cursor.before());
         let dense = match values {
-            None if n == 0 => Dense {
+            None if ty.n_entries() == Some(0) => Dense {
                 entries: Vec::new(),
                 is_splat: false,
                 ty,
@@ -187,12 +186,20 @@ impl Parser {
 
     /// Reads entries from the bytes of memory, in little-endian order.
     fn dense_of_bytes(&self, text: &str, ty: Type, span: Span) -> Result<Attribute> {
-        let bytes: Option<Vec<u8>> = text.strip_prefix("0x").and_then(|digits| {
+        let digits = text.strip_prefix("0x");
+        let digits = digits.filter(|digits| digits.bytes().all(|it| it.is_ascii_hexdigit()));
+        let bytes: Option<Vec<u8>> = digits.and_then(|digits| {
             let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
             (0..digits.len()).step_by(2).map(pair).collect()
         });
-        let element = ty.element().clone();
-        let (part, parts) = match &element {
+        let Some(bytes) = bytes else {
+            return self.wrong_shape(span, &ty);
+        };
+        let n = ty.n_entries();
+        if *ty.element() == Type::BOOL {
+            return self.dense_of_bits(&bytes, ty, span);
+        }
+        let (part, parts) = match ty.element() {
             Type::Complex(part) => ((**part).clone(), 2),
             other => (other.clone(), 1),
         };
@@ -202,16 +209,11 @@ impl Parser {
             Type::Float(float) => float.width() as usize / 8,
             _ => 0,
         };
-        let shape = extents_of(&ty);
-        let n: u128 = shape.iter().map(|&n| u128::from(n)).product();
-        let fits = |bytes: &Vec<u8>| {
-            width > 0
-                && (bytes.len() == width * parts
-                    || bytes.len() as u128 == n * (width * parts) as u128)
-        };
-        let Some(bytes) = bytes.filter(fits) else {
+        let each = width * parts;
+        let n_read = bytes.len().checked_div(each).unwrap_or(0);
+        if each * n_read != bytes.len() || (n_read != 1 && Some(n_read as u128) != n) {
             return self.wrong_shape(span, &ty);
-        };
+        }
         let number = |bytes: &[u8]| {
             let bits = bytes
                 .iter()
@@ -236,8 +238,26 @@ impl Parser {
             _ => numbers.chunks(2).map(pair).collect(),
         };
         Ok(Attribute::Dense(Arc::new(Dense {
-            is_splat: entries.len() as u128 != n || n == 1,
+            is_splat: n_read == 1,
             entries,
+            ty,
+        })))
+    }
+
+    /// Reads truth values of eight entries a byte, the first in the lowest bit; one byte of equal
+    /// bits stands for all entries.
+    fn dense_of_bits(&self, bytes: &[u8], ty: Type, span: Span) -> Result<Attribute> {
+        let (entries, is_splat) = match (ty.n_entries(), bytes) {
+            (_, [byte @ (0 | 0xff)]) => (vec![Number::Bool(*byte != 0)], true),
+            (Some(n), _) if n.div_ceil(8) == bytes.len() as u128 => {
+                let bit = |at: usize| Number::Bool(bytes[at / 8] >> (at % 8) & 1 != 0);
+                ((0..n as usize).map(bit).collect(), n == 1)
+            }
+            _ => return self.wrong_shape(span, &ty),
+        };
+        Ok(Attribute::Dense(Arc::new(Dense {
+            entries,
+            is_splat,
             ty,
         })))
     }
@@ -340,11 +360,9 @@ impl Parser {
             }
             Nested::One(literals, span) => {
                 let mode = to.len() % shape.len().max(1);
-                let value = literals[0]
-                    .text
-                    .parse::<u64>()
-                    .ok()
-                    .filter(|_| !literals[0].is_negative);
+                let literal = &literals[0];
+                let value = digits(&literal.text).and_then(|value| u64::try_from(value).ok());
+                let value = value.filter(|value| !literal.is_negative || *value == 0);
                 match value.filter(|value| shape.get(mode).is_some_and(|extent| value < extent)) {
                     Some(value) if literals.len() == 1 => {
                         to.push(value);

@@ -199,7 +199,7 @@ impl Parser {
                 let (value, span) = self.signed("a number")?;
                 // The generic form adds the type of the number.
                 if !super::attribute::fits(value, 64, crate::types::Sign::Signless) {
-                    return Err(self.cursor.too_large(span));
+                    return Err(self.cursor.too_large(span, u64::MAX));
                 }
                 Attribute::Integer(value, ty.clone())
             }

@@ -51,13 +51,12 @@ struct ResultNames {
 
 impl Parser {
     /// Opens the scope of the module that a text may omit.
-    pub(super) fn open_file(&mut self, _start: Span) -> Vec<Op> {
+    pub(super) fn open_file(&mut self) {
         self.scopes.stack.push(Scope {
             is_isolated: true,
             dialect: Some("builtin"),
             names: HashMap::new(),
         });
-        Vec::new()
     }
 
     /// Ends the text. A single `module` is the result, other operations are put into one.
@@ -77,22 +76,20 @@ impl Parser {
 
     /// Reads an operation with the names of its results.
     pub(super) fn operation(&mut self) -> Result<Op> {
-        self.deeper(|parser| {
-            let names = parser.result_names()?;
-            let op = match parser.cursor.kind() {
-                Kind::Text => parser.generic_operation()?,
-                Kind::Name => parser.custom_operation()?,
-                _ => {
-                    return Err(parser
-                        .cursor
-                        .unexpected("an operation")
-                        .or_help("operations are `%y = arith.addf %x, %x : f64` and the like"));
-                }
-            };
-            parser.location_if_any()?;
-            parser.name_results(op, &names)?;
-            Ok(op)
-        })
+        let names = self.result_names()?;
+        let op = match self.cursor.kind() {
+            Kind::Text => self.generic_operation()?,
+            Kind::Name => self.custom_operation()?,
+            _ => {
+                return Err(self
+                    .cursor
+                    .unexpected("an operation")
+                    .or_help("operations are `%y = arith.addf %x, %x : f64` and the like"));
+            }
+        };
+        self.location_if_any()?;
+        self.name_results(op, &names)?;
+        Ok(op)
     }
 
     /// `%a, %b:2 =`

@@ -168,7 +168,8 @@ impl Parser {
                         .parse::<u64>()
                         .ok()
                         .filter(|value| i64::try_from(*value).is_ok());
-                    let value = value.ok_or_else(|| self.cursor.too_large(token.span))?;
+                    let value =
+                        value.ok_or_else(|| self.cursor.too_large(token.span, i64::MAX as u64))?;
                     self.cursor.reset(token.span.end as usize);
                     Some(value)
                 }
@@ -393,7 +394,15 @@ impl Parser {
     fn vector_type(&mut self, span: Span) -> Result<Type> {
         self.cursor.expect("<")?;
         let shape = self.shape()?;
+        let start = self.cursor.peek().span;
         let element = self.entry_type()?;
+        if !matches!(element, Type::Integer(..) | Type::Float(_) | Type::Index) {
+            let message = "a vector of other entries than integers, floats and `index`";
+            let place = start.to(self.cursor.before());
+            return Err(self
+                .fault(code::UNKNOWN_TYPE, message, place, "not in a vector")
+                .help("use vectors of the parts of complex numbers"));
+        }
         self.cursor.expect(">")?;
         let shape: Option<Vec<u64>> = shape.into_iter().collect();
         let shape = shape.filter(|shape| !shape.contains(&0)).ok_or_else(|| {

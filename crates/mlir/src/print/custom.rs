@@ -386,7 +386,7 @@ impl Printer<'_> {
                 .get(next + carried.len()..)
                 .unwrap_or_default()
                 .iter();
-            let name = |n: usize| match case >> n & 1 {
+            let name = |n: usize| match case.checked_shr(n as u32).unwrap_or(0) & 1 {
                 1 => iterators
                     .next()
                     .map_or_else(|| "_".to_owned(), |value| self.value(*value)),

@@ -107,8 +107,8 @@ impl Rewrite {
         newest: &mut Newest,
     ) -> Result<()> {
         for op in self.module.blocks[block].ops.clone() {
-            if let Some(tensor) = self.changed_by(op) {
-                self.is_no_choice(op, tensor, newest)?;
+            for tensor in self.all_changed_by(op, effects) {
+                self.has_one_name(op, tensor, newest)?;
             }
             for operand in &mut self.module.ops[op].operands {
                 if let Some(new) = newest.get(operand) {
@@ -127,29 +127,44 @@ impl Rewrite {
         Ok(())
     }
 
-    /// Refuses insertions into a tensor that a condition or a loop chose among others: each of those
-    /// may be the one that changes.
-    fn is_no_choice(&self, op: Op, tensor: Value, newest: &Newest) -> Result<()> {
+    /// Refuses insertions into a tensor that another value means too: one that a condition or a loop
+    /// chose among others, or the result of an operation that may give its operand back.
+    fn has_one_name(&self, op: Op, tensor: Value, newest: &Newest) -> Result<()> {
         let is_known = newest.contains_key(&tensor) || newest.values().any(|it| *it == tensor);
         let Origin::Result(by, _) = self.module.values[tensor].origin else {
             return Ok(());
         };
-        let choices = [
-            "scf.if",
-            "scf.for",
-            "scf.while",
-            "arith.select",
-            "std.select",
-        ];
-        if is_known || !choices.contains(&self.module.op(by).name()) {
+        if is_known {
             return Ok(());
         }
-        let message = "insertions into a tensor that is one of several".to_owned();
+        let maker = self.module.op(by);
+        let ty = self.module.ty(tensor);
+        let (message, label, help) = match maker.name() {
+            "scf.if" | "scf.for" | "scf.while" | "arith.select" | "std.select" => (
+                "insertions into a tensor that is one of several",
+                "chosen here",
+                "insert in each branch, into its tensor",
+            ),
+            "func.call" | "std.call" | "tensor.cast" | "sparse_tensor.load"
+                if maker
+                    .data()
+                    .operands
+                    .iter()
+                    .any(|it| is_like(self.module.ty(*it), ty)) =>
+            {
+                (
+                    "insertions into a tensor that has another name",
+                    "named again here",
+                    "insert into the operand of this operation",
+                )
+            }
+            _ => return Ok(()),
+        };
         let span = self.module.ops[by].span;
         Err(self
-            .refuse(op, message)
-            .also(self.module.source(), span, "chosen here")
-            .help("insert in each branch, into its tensor"))
+            .refuse(op, message.to_owned())
+            .also(self.module.source(), span, label)
+            .help(help))
     }
 
     /// The first coordinates of a memref, read before an operation.
@@ -447,4 +462,9 @@ impl Rewrite {
         *of = Some(block);
         block
     }
+}
+
+/// Whether tensors of these types may be the same: extents may be known in one of them alone.
+fn is_like(a: &Type, b: &Type) -> bool {
+    a.encoding() == b.encoding() && a.encoding().is_some() && a.element() == b.element()
 }

@@ -1,6 +1,6 @@
 //! Forms and types that a release lacks, although it knows the operation.
 
-use sparsec_base::Result;
+use sparsec_base::{Diagnostic, Result, code};
 
 use crate::attribute::{Attribute, Dense, Number};
 use crate::module::{Op, Operation};
@@ -94,29 +94,33 @@ impl Rewrite {
                 .refuse(op, message)
                 .help("choose release 19 or a later one"));
         }
-        let regions = self.module.ops[op].regions.iter();
-        let blocks = regions.filter_map(|region| self.module.regions[*region].block);
-        let arguments = blocks.flat_map(|block| &self.module.blocks[block].arguments);
-        for value in self.module.ops[op].results.iter().chain(arguments) {
-            let is_new = match self.module.ty(*value) {
-                Type::Specifier(_) => release < 16,
-                Type::MemRef(memref) => {
-                    matches!(memref.layout, Some(Layout::Strided { .. })) && release < 16
-                }
-                Type::Space(_) | Type::Iterator(_) => release < 19,
-                Type::Vector(vector) => vector.shape.is_empty() && release < 14,
-                _ => false,
-            };
-            if is_new {
-                let message = format!(
-                    "release {} has no type `{}`",
-                    self.dialect,
-                    self.module.spell().ty(self.module.ty(*value))
-                );
-                return Err(self.refuse(op, message).help("choose a later release"));
+        let mut parts = self.module.types_of(op).flat_map(Type::parts);
+        match parts.find(|ty| is_new(ty, release)) {
+            None => Ok(()),
+            Some(ty) => Err(self.refuse(op, self.no_type(ty)).help(LATER)),
+        }
+    }
+
+    /// Checks the types that have aliases.
+    ///
+    /// # Errors
+    /// `E1050` for a type that the release lacks.
+    pub(super) fn type_aliases(&self) -> Result<()> {
+        let release = self.dialect.release();
+        let types = self.module.aliases.types.iter();
+        let mut parts = types.flat_map(|(_, ty)| ty.parts());
+        match parts.find(|ty| is_new(ty, release)) {
+            None => Ok(()),
+            Some(ty) => {
+                let fault = Diagnostic::new(code::NOT_IN_RELEASE, self.no_type(ty));
+                Err(fault.help(LATER))
             }
         }
-        Ok(())
+    }
+
+    fn no_type(&self, ty: &Type) -> String {
+        let ty = self.module.spell().ty(ty);
+        format!("release {} has no type `{ty}`", self.dialect)
     }
 
     /// Says the strides and dilations of a window, which releases up to 14 do not leave out.
@@ -244,5 +248,20 @@ impl Rewrite {
             modes.filter(is_open).count() > 1
         };
         groups.iter().any(open)
+    }
+}
+
+const LATER: &str = "choose a later release";
+
+/// Whether a release lacks a type that later ones have.
+fn is_new(ty: &Type, release: u8) -> bool {
+    match ty {
+        Type::Specifier(_) => release < 16,
+        Type::MemRef(memref) => {
+            matches!(memref.layout, Some(Layout::Strided { .. })) && release < 16
+        }
+        Type::Space(_) | Type::Iterator(_) => release < 19,
+        Type::Vector(vector) => vector.shape.is_empty() && release < 14,
+        _ => false,
     }
 }

@@ -455,6 +455,9 @@ fn stable_to_algorithm(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -
     rename(rewrite, op, to)
 }
 
+/// The most coordinates of a tuple whose order is written out.
+const MOST_SORTED: u64 = 64;
+
 /// Without a map, coordinates are sorted in their own order.
 fn order_of_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     if rewrite.attribute(op, "perm_map").is_none() {
@@ -462,7 +465,13 @@ fn order_of_all(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Resul
             .attribute(op, "nx")
             .and_then(|value| value.natural())
             .unwrap_or(1);
-        let map = crate::affine::AffineMap::identity(usize::try_from(n).unwrap_or(1).min(64));
+        if n > MOST_SORTED {
+            let message = format!("tuples of {n} coordinates");
+            let help =
+                format!("sort tuples of at most {MOST_SORTED}, or name their order by `perm_map`");
+            return Err(rewrite.refuse(op, message).help(help));
+        }
+        let map = crate::affine::AffineMap::identity(n as usize);
         rewrite.module.ops[op]
             .attributes
             .push(("perm_map".to_owned(), Attribute::Map(map)));

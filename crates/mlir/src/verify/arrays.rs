@@ -45,7 +45,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks for a memref of one mode with this element type.
+    /// Checks that an array has this element type.
     pub(super) fn buffer_of(
         &self,
         op: Operation<'_>,

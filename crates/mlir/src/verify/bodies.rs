@@ -17,6 +17,9 @@ use crate::types::Type;
 
 use super::Check;
 
+/// The most spaces that one loop goes through: a set of 64 bits marks those in use.
+const MOST_SPACES: usize = 64;
+
 impl Check<'_> {
     /// Checks the regions of an operation.
     pub(super) fn bodies(&self, op: Operation<'_>, word: &str) -> Result<()> {
@@ -240,7 +243,18 @@ impl Check<'_> {
                 .of_op(op, code::BAD_REGION, message)
                 .help("write `case %it1, %it2 { … }` once or more"));
         }
+        if spaces.len() > MOST_SPACES {
+            let message = format!("{} spaces", spaces.len());
+            let help = format!("go through at most {MOST_SPACES} spaces at once");
+            return Err(self.of_op(op, code::BAD_REGION, message).help(help));
+        }
         for (n, case) in cases.iter().enumerate() {
+            if *case < 0 || case >> spaces.len() != 0 {
+                let message = format!("the case {case} of {} spaces", spaces.len());
+                return Err(self
+                    .of_op(op, code::BAD_REGION, message)
+                    .help("write a bit for each iterator that the case has"));
+            }
             if cases[..n].contains(case) {
                 return Err(self
                     .of_op(op, code::BAD_REGION, "two cases of the same iterators")

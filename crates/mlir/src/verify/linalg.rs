@@ -213,8 +213,13 @@ impl Check<'_> {
             Some(Attribute::Array(list)) => list.iter().map(text_of).collect(),
             _ => None,
         };
-        let known = ["parallel", "reduction", "window"];
-        let iterators = iterators.filter(|list| list.iter().all(|word| known.contains(word)));
+        let is_known = |word: &&str| match *word {
+            "parallel" | "reduction" => true,
+            // An early kind of iterators, which computes as `reduction` does.
+            "window" => self.is_before(16),
+            _ => false,
+        };
+        let iterators = iterators.filter(|list| list.iter().all(is_known));
         let Some(iterators) = iterators else {
             return bad(
                 "`iterator_types` is a list of `\"parallel\"` and `\"reduction\"`".to_owned(),

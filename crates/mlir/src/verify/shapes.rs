@@ -17,6 +17,8 @@ impl Check<'_> {
             "arith.extf" | "arith.extsi" | "arith.extui" => self.width(op, true),
             "arith.truncf" | "arith.trunci" => self.width(op, false),
             "arith.index_cast" | "arith.index_castui" => self.index_cast(op),
+            "arith.sitofp" | "arith.uitofp" | "arith.fptosi" | "arith.fptoui" => self.is_sized(op),
+            "arith.bitcast" => self.bitcast(op),
             "complex.constant" => self.complex_constant(op),
             "tensor.empty" => self.open_extents(op, op.operands("dynamicSizes").len(), "result"),
             "linalg.init_tensor" => {
@@ -120,7 +122,11 @@ impl Check<'_> {
                 self.cast_layout(op)
             }
             "tensor.collapse_shape" => self.reassociation(op, "src", "result"),
-            "tensor.expand_shape" => self.reassociation(op, "result", "src"),
+            "tensor.expand_shape" => {
+                let order = op.result_type("result").shape().unwrap_or_default().len();
+                self.list_fits(op, "output_shape", "static_output_shape", order)?;
+                self.reassociation(op, "result", "src")
+            }
             "tensor.extract_slice" | "tensor.insert_slice" => self.slice(op),
             "memref.subview" => {
                 self.slice(op)?;
@@ -206,12 +212,39 @@ impl Check<'_> {
         }
     }
 
+    /// Checks that a conversion between floats and integers takes and gives no `index`.
+    fn is_sized(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("in"), op.result_type("out"));
+        if bits(from).is_some() && bits(to).is_some() {
+            return Ok(());
+        }
+        Err(self
+            .of_op(op, code::OPERAND_TYPE, self.cast_of(op))
+            .help("convert between floats and integers of a width, and cast `index` to `i64`"))
+    }
+
+    /// Checks that the bits of a number are those of a number as wide.
+    fn bitcast(&self, op: Operation<'_>) -> Result<()> {
+        let (from, to) = (op.operand_type("in"), op.result_type("out"));
+        if bits(from).is_some() && bits(from) == bits(to) {
+            return Ok(());
+        }
+        Err(self
+            .of_op(op, code::OPERAND_TYPE, self.cast_of(op))
+            .help("use types of one width; `index` has none"))
+    }
+
+    /// A message with the types of a cast.
+    fn cast_of(&self, op: Operation<'_>) -> String {
+        format!(
+            "`{}` from `{}` to `{}`",
+            op.name(),
+            self.text(op.operand_type("in")),
+            self.text(op.result_type("out"))
+        )
+    }
+
     fn width(&self, op: Operation<'_>, is_wider: bool) -> Result<()> {
-        let bits = |ty: &Type| match ty.element() {
-            Type::Integer(width, _) => Some(*width),
-            Type::Float(float) => Some(float.width()),
-            _ => None,
-        };
         let (from, to) = (op.operand_type("in"), op.result_type("out"));
         let fits = match (bits(from), bits(to)) {
             (Some(from), Some(to)) if is_wider => from < to,
@@ -240,14 +273,8 @@ impl Check<'_> {
         if (is_integer(from) && is_index(to)) || (is_index(from) && is_integer(to)) {
             return Ok(());
         }
-        let message = format!(
-            "`{}` from `{}` to `{}`",
-            op.name(),
-            self.text(from),
-            self.text(to)
-        );
         Err(self
-            .of_op(op, code::OPERAND_TYPE, message)
+            .of_op(op, code::OPERAND_TYPE, self.cast_of(op))
             .help("one of the types is `index`, the other an integer type"))
     }
 
@@ -319,11 +346,8 @@ impl Check<'_> {
 
     fn elements(&self, op: Operation<'_>) -> Result<()> {
         let ty = op.result_type("result");
-        let extents: Option<Vec<u64>> = ty.shape().unwrap_or_default().into_iter().collect();
-        let wanted: Option<u128> =
-            extents.map(|extents| extents.iter().map(|&n| u128::from(n)).product());
         let n = op.operands("elements").len() as u128;
-        if wanted == Some(n) {
+        if ty.n_entries() == Some(n) {
             return Ok(());
         }
         let message = format!("{n} entries for `{}`", self.text(ty));
@@ -428,5 +452,14 @@ impl Check<'_> {
         let padding = op.result_type("result").element().clone();
         self.yields_are(op, region, &[padding], "the padding")?;
         self.padded(op)
+    }
+}
+
+/// The bits of an integer or a float, alone or in a vector or tensor.
+fn bits(ty: &Type) -> Option<u32> {
+    match ty.element() {
+        Type::Integer(width, _) => Some(*width),
+        Type::Float(float) => Some(float.width()),
+        _ => None,
     }
 }

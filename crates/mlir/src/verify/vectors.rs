@@ -286,10 +286,27 @@ impl Check<'_> {
                 _ => None,
             })
             .collect();
-        let n_iterators = match op.attribute("iterator_types") {
-            Some(Attribute::Array(list)) => list.len(),
-            _ => 0,
+        let iterators = match op.attribute("iterator_types") {
+            Some(Attribute::Array(list)) => list.as_slice(),
+            _ => &[],
         };
+        let is_reduction = |iterator: &Attribute| match iterator {
+            Attribute::Text(word) | Attribute::Dialect(_, word) => match word.as_str() {
+                "parallel" => Some(false),
+                "reduction" => Some(true),
+                _ => None,
+            },
+            _ => None,
+        };
+        let reductions: Option<Vec<bool>> = iterators.iter().map(is_reduction).collect();
+        let Some(reductions) = reductions.filter(|it| it.contains(&true)) else {
+            return bad(
+                "iterators of which none is a reduction, or of another kind".to_owned(),
+                "write `\"parallel\"` or `\"reduction\"` for each dimension of the maps, and one \
+                 reduction at least",
+            );
+        };
+        let n_iterators = reductions.len();
         if maps.len() != 3 {
             return bad(
                 format!("{} for 3 operands", counted(maps.len(), "map")),

@@ -76,7 +76,14 @@ impl Parser {
         self.cursor.expect("(")?;
         let found = self.list(")", Self::name_or_none)?;
         match found.len() > MOST {
-            true => Err(self.cursor.too_large(self.cursor.before())),
+            true => Err(self
+                .fault(
+                    code::BAD_NUMBER,
+                    format!("{} coordinates", found.len()),
+                    self.cursor.before(),
+                    "too many",
+                )
+                .help(format!("name at most {MOST}"))),
             false => Ok(found),
         }
     }

@@ -122,7 +122,6 @@ impl Parser {
 
     /// `#sparse_tensor<slice(0, 4, 1)>`
     pub(super) fn new_slice(&mut self) -> Result<Slice> {
-        let token = self.cursor.peek();
         if self.cursor.word() != "#sparse_tensor" {
             return Err(self.cursor.unexpected("`#sparse_tensor<slice(…)>`"));
         }
@@ -131,7 +130,6 @@ impl Parser {
         self.cursor.expect("slice")?;
         let slice = self.slice_numbers()?;
         self.cursor.expect(">")?;
-        let _ = token;
         Ok(slice)
     }
 
@@ -192,7 +190,7 @@ impl Parser {
 
     pub(super) fn small(&mut self) -> Result<u32> {
         let (value, span) = self.cursor.integer("a size")?;
-        u32::try_from(value).map_err(|_| self.cursor.too_large(span))
+        u32::try_from(value).map_err(|_| self.cursor.too_large(span, u32::MAX.into()))
     }
 
     pub(super) fn unknown_kind(&self, word: &str, span: Span) -> Diagnostic {
@@ -263,9 +261,14 @@ impl Parser {
                 )
                 .help("leave these expressions out: they follow from the levels"));
         };
-        // Affine expressions with small divisors are equal if they agree at these samples.
+        // Affine expressions are equal if they agree at these samples, within small blocks and far
+        // beyond large ones.
         let samples = (0..64i64).map(|n| {
-            let coordinate = |mode: usize| (n * (2 * mode as i64 + 7) + mode as i64) % 61;
+            let (step, range) = match n % 2 {
+                0 => (1, 61),
+                _ => (0x9e37_79b1, (1 << 40) - 87),
+            };
+            let coordinate = |mode: usize| (n * (2 * mode as i64 + 7) * step + mode as i64) % range;
             (0..encoding.n_modes).map(coordinate).collect::<Vec<i64>>()
         });
         for modes in samples {
