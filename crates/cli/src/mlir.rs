@@ -66,7 +66,11 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
         parallel::set_threads(threads);
     }
     if let Some(function) = &arguments.run {
-        return run(screen, &module, function);
+        return run(screen, &module, function).map_err(|error| {
+            // The program has no place of a function that it lacks.
+            let span = call.value_span("run", 0);
+            error.or_at(call.source(), span, "this function")
+        });
     }
     if stages.iter().any(|name| KERNELS.contains(name)) {
         for (place, from, to) in mlir_run::conversions(&module)? {

@@ -20,7 +20,9 @@ use sparsec::internals::index::TensorVar;
 use sparsec::internals::network::Network;
 use sparsec::internals::schedule::Command;
 use sparsec::internals::schedule::ProgramSchedule;
-use sparsec::internals::{Compiled, CompiledStatement, Inputs, Outcome, Request, smaller_format};
+use sparsec::internals::{
+    Compiled, CompiledStatement, Inputs, KernelConversion, Outcome, Request, smaller_format,
+};
 
 use crate::screen::{Screen, complain};
 use crate::table::duration;
@@ -81,19 +83,24 @@ impl Costs<'_> {
         notes
     }
 
-    /// The operands that the kernels of a module have in another format than the program, each once.
+    /// The tensors that the kernels of a module have in another format than the program.
     pub(crate) fn formats_of_module(&self) -> Vec<String> {
-        let mut notes = Vec::new();
-        for Converted { name, from, to, .. } in self.converted(self.compiled) {
-            let note = format!(
-                "the kernels have `{name}` as `{to}`, not as `{from}`: `@convert_{name}_to_…` is the \
-                 conversion"
-            );
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-        notes
+        let conversions = self.compiled.kernel_conversions().into_iter();
+        let note = |it: KernelConversion| {
+            let (kernels, program) = match it.is_result {
+                true => (&it.from, &it.to),
+                false => (&it.to, &it.from),
+            };
+            let module = match &it.function {
+                Ok(_) => format!("`@{}` is the conversion", it.name),
+                Err(_) => {
+                    "the module has no conversion, as no kernel converts these formats".to_owned()
+                }
+            };
+            let name = it.tensor;
+            format!("the kernels have `{name}` as `{kernels}`, not as `{program}`: {module}")
+        };
+        conversions.map(note).collect()
     }
 
     /// The costs that nobody asked for.

@@ -93,16 +93,24 @@ impl<'a> Machine<'a> {
         match self.function(name) {
             Some(function) => self.call(function, args),
             None => {
-                let found = self.runner_function(op, name, args)?;
-                for (datum, result) in found.iter().zip(&op.data().results) {
+                let mut found = self.runner_function(op, name, args)?;
+                for (datum, result) in found.iter_mut().zip(&op.data().results) {
+                    let Datum::Number(number) = datum else {
+                        continue;
+                    };
                     let declared = self.module.ty(*result).number();
-                    if let Datum::Number(number) = datum
-                        && declared != Some(number.element())
-                    {
-                        let message = format!("`@{name}` gives {}", number.element());
-                        let help = "declare its result as MLIR's runner does";
-                        return Err(self.fault(op, code::NOT_RUN, message).help(help));
-                    }
+                    *number = match (declared, number.to_integer()) {
+                        (Some(element), _) if element == number.element() => *number,
+                        // A narrower integer is the low bits.
+                        (Some(element), Some(whole)) if !element.is_float() => {
+                            Scalar::from_i64(element, whole as i64)
+                        }
+                        _ => {
+                            let message = format!("`@{name}` gives {}", number.element());
+                            let help = "declare its result as MLIR's runner does";
+                            return Err(self.fault(op, code::NOT_RUN, message).help(help));
+                        }
+                    };
                 }
                 Ok(found)
             }

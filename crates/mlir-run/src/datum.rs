@@ -200,7 +200,7 @@ impl TensorHandle {
     ///
     /// # Errors
     /// `E1060` if it stored into memory of positions, coordinates or batches.
-    fn take_stores(&self) -> Result<()> {
+    pub(crate) fn take_stores(&self) -> Result<()> {
         let views = self.0.views.borrow();
         let mut written = views.iter().filter(|view| view.buffer.is_written.get());
         let Some(view) = written.next() else {

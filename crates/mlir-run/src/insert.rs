@@ -14,10 +14,11 @@ use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
 use sparsec_mlir::{Encoding, Operation, Value};
-use sparsec_tensor::Array;
+use sparsec_tensor::{Array, Tensor};
 
 use crate::arrays;
 use crate::datum::{Datum, Growing, State, TensorHandle};
+use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
 use crate::memory::MemRef;
 use crate::tensors::index;
@@ -56,7 +57,7 @@ impl<'a> Machine<'a> {
                     false => arrays::to_levels(encoding, &at).ok_or_else(|| self.not_run(op))?,
                 };
                 let datum = self.taken(frame, op, op.operand("tensor"))?;
-                let handle = own(self.as_tensor(op, datum)?);
+                let handle = own(self.as_tensor(op, datum)?)?;
                 self.insert_in_place(op, &handle, op.operand("tensor"), &levels, value)?;
                 set(frame, op.result("result"), Datum::Tensor(handle));
             }
@@ -79,7 +80,7 @@ impl<'a> Machine<'a> {
         self.checked(op, at, &extents)?;
         let encoding = self.encoding(op, op.operand("dest"))?;
         let levels = arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op))?;
-        let handle = own(handle);
+        let handle = own(handle)?;
         self.insert_in_place(op, &handle, op.operand("dest"), &levels, value)?;
         Ok(Datum::Tensor(handle))
     }
@@ -102,28 +103,16 @@ impl<'a> Machine<'a> {
         let encoding = self.encoding(op, tensor)?;
         let modes = arrays::to_modes(encoding, levels).ok_or_else(|| self.not_run(op))?;
         let coords = self.checked(op, &modes, &handle.extents())?;
+        if !format_of(self.module.ty(tensor))?.has_sparse() {
+            return replace(handle, levels, value);
+        }
+        handle.take_stores()?;
         let mut state = handle.0.state.borrow_mut();
-        let growing = match &mut *state {
-            State::Growing(growing) => growing,
-            State::Stored(stored) if stored.n_stored() == 0 => {
-                let new = Growing::new(stored.format().clone(), stored.extents(), stored.element());
-                *state = State::Growing(Rc::new(new));
-                match &mut *state {
-                    State::Growing(growing) => growing,
-                    _ => return Err(self.not_run(op)),
-                }
-            }
-            _ => {
-                return Err(self
-                    .fault(
-                        op,
-                        code::INSERTION_ORDER,
-                        "an entry is added to a finished tensor",
-                    )
-                    .help(
-                        "insert into a tensor of `tensor.empty`, and load it behind all insertions",
-                    ));
-            }
+        if let State::Stored(stored) = &*state {
+            *state = State::Growing(Rc::new(self.regrown(op, stored, encoding)?));
+        }
+        let State::Growing(growing) = &mut *state else {
+            return Err(self.not_run(op));
         };
         let growing = Rc::make_mut(growing);
         let order = growing.last.as_slice().cmp(levels);
@@ -144,6 +133,21 @@ impl<'a> Machine<'a> {
         growing.coords.extend(coords);
         growing.values.push(value);
         Ok(())
+    }
+
+    /// The entries of a finished tensor, to which more are added.
+    fn regrown(&self, op: Operation<'a>, stored: &Tensor, encoding: &Encoding) -> Result<Growing> {
+        let mut growing = Growing::new(stored.format().clone(), stored.extents(), stored.element());
+        let mut last = Some(Vec::new());
+        stored.for_each_stored(|at, value| {
+            let modes: Vec<i64> = at.iter().map(|at| *at as i64).collect();
+            let levels = arrays::to_levels(encoding, &modes);
+            last = levels.and_then(|levels| Some(last.take()?.max(levels)));
+            growing.coords.extend(at);
+            growing.values.push(value);
+        });
+        growing.last = last.ok_or_else(|| self.not_run(op))?;
+        Ok(growing)
     }
 
     fn numbers_of(&self, op: Operation<'a>, memref: &MemRef) -> Result<Vec<i64>> {
@@ -196,7 +200,7 @@ impl<'a> Machine<'a> {
             true => self.tensor_handle(frame, op, tensor)?,
             false => {
                 let datum = self.taken(frame, op, tensor)?;
-                own(self.as_tensor(op, datum)?)
+                own(self.as_tensor(op, datum)?)?
             }
         };
         let mut coords = Vec::new();
@@ -224,9 +228,29 @@ impl<'a> Machine<'a> {
 }
 
 /// A tensor that no other value sees.
-fn own(handle: TensorHandle) -> TensorHandle {
+fn own(handle: TensorHandle) -> Result<TensorHandle> {
     match Rc::strong_count(&handle.0) {
-        1 => handle,
-        _ => TensorHandle::of_state(handle.0.state.borrow().clone()),
+        1 => Ok(handle),
+        _ => handle.state().map(TensorHandle::of_state),
     }
+}
+
+/// Stores an entry of a tensor that has only dense levels.
+fn replace(handle: &TensorHandle, levels: &[i64], value: Scalar) -> Result<()> {
+    let tensor = handle.tensor()?;
+    let sizes = arrays::level_sizes(&tensor);
+    let extents = tensor.extents().to_vec();
+    let levels = levels.iter().zip(&sizes);
+    let place = levels.fold(0, |place, (at, size)| place * size + *at as u64);
+    // The tensor alone has the arrays while one changes.
+    *handle.0.state.borrow_mut() = State::Splat { value, extents };
+    let tensor = Rc::try_unwrap(tensor).or_else(|shared| shared.try_clone())?;
+    let (element, fill) = (tensor.element(), tensor.fill());
+    let (format, extents, _, mut arrays) = tensor.into_parts();
+    if let Some(values) = arrays.last_mut() {
+        values.set(place as usize, value);
+    }
+    let changed = Tensor::new(format, extents, element, fill, arrays)?;
+    *handle.0.state.borrow_mut() = State::Stored(Rc::new(changed));
+    Ok(())
 }

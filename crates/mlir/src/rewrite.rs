@@ -136,10 +136,13 @@ impl Rewrite {
             let error = Diagnostic::new(code::NOT_IN_RELEASE, message);
             let mut ops = self.module.walk().into_iter();
             let op = ops.find(|op| self.module.encodings_of(*op).contains(&encoding));
+            let types = self.module.aliases.types.iter();
+            let mut types = types.filter(|(_, ty)| crate::encoding::list::has(ty, &encoding));
+            let mut of_type = || types.find_map(|(name, _)| self.definition_of(name));
             let place = match (self.definition_of(&name), op) {
                 (Some(span), _) => Some((span, "this encoding")),
                 (None, Some(op)) => Some((self.module.ops[op].span, "this operation has it")),
-                (None, None) => None,
+                (None, None) => of_type().map(|span| (span, "this type has it")),
             };
             let error = match place {
                 Some((span, label)) => error.at(self.module.source(), span, label),
@@ -151,7 +154,7 @@ impl Rewrite {
     }
 
     /// The name of an alias where a line defines it.
-    fn definition_of(&self, name: &str) -> Option<Span> {
+    pub(super) fn definition_of(&self, name: &str) -> Option<Span> {
         let text = self.module.source().text();
         let mut start = 0;
         for line in text.split_inclusive('\n') {

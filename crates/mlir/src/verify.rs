@@ -60,6 +60,7 @@ impl Module {
         let check = Check {
             module: self,
             leaving: leaving(self),
+            uses: Uses::new(self),
         };
         for op in self.walk() {
             let op = self.op(op);
@@ -86,6 +87,42 @@ struct Check<'a> {
     module: &'a Module,
     /// The first call that takes each value, or the return that gives it.
     leaving: HashMap<Value, Op>,
+    uses: Uses,
+}
+
+/// The uses of tensors that the program releases.
+struct Uses {
+    /// The number of each operation in the order of the text.
+    order: HashMap<Op, usize>,
+    /// The operations that use a value in this order, and which operand it is.
+    of: HashMap<Value, Vec<(Op, usize)>>,
+}
+
+impl Uses {
+    fn new(module: &Module) -> Self {
+        let ops = module.walk();
+        let released = ops.iter().map(|op| module.op(*op)).filter(|op| {
+            matches!(
+                op.meaning(),
+                "bufferization.dealloc_tensor" | "sparse_tensor.release"
+            )
+        });
+        let mut of: HashMap<Value, Vec<(Op, usize)>> = released
+            .map(|op| (op.operand("tensor"), Vec::new()))
+            .collect();
+        for op in &ops {
+            for (n, value) in module.op(*op).data().operands.iter().enumerate() {
+                if let Some(uses) = of.get_mut(value) {
+                    uses.push((*op, n));
+                }
+            }
+        }
+        let order = ops.into_iter().enumerate().map(|(n, op)| (op, n));
+        Self {
+            order: order.collect(),
+            of,
+        }
+    }
 }
 
 /// The values that calls take and functions give.

@@ -3,6 +3,7 @@
 
 mod fitting;
 mod planned;
+mod product;
 mod sharing;
 
 use std::collections::BTreeMap;
@@ -334,19 +335,8 @@ impl State<'_> {
         let Some(planned) = self.whole_or_split(number, facts)? else {
             return Ok(None);
         };
-        // What its parts are converted to may be all that the whole was lacking.
-        let planned = match self.apart.as_ref().filter(|(of, _)| *of == number) {
-            None => planned,
-            Some(_) => {
-                let ways = self.ways(number, &taken, &written, facts);
-                let again = &planned.schedule;
-                let again = ways.plan(&mut self.program, number, &self.formats, again, facts);
-                again.unwrap_or_else(|_| {
-                    self.program.statements[number].rhs = taken;
-                    planned
-                })
-            }
-        };
+        let ways = self.ways(number, &taken, &written, facts);
+        let planned = ways.settled(&mut self.program, number, &self.formats, planned, facts);
         let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
         let planned = unroll(prefetch(select(planned, facts), facts), facts);
         let naive = concretize(&self.program, number);
@@ -380,39 +370,6 @@ impl State<'_> {
             Err(_) if self.part(number).is_some() => Ok(None),
             Err(_) => Ok(Some(sized(self, Size::Any)?)),
         }
-    }
-
-    /// The right side of a statement as one product, with its plan, where that costs less than
-    /// that of sums inside of the product.
-    fn as_network(
-        &self,
-        number: usize,
-        whole: Option<&Plan>,
-        facts: Facts<'_>,
-    ) -> Option<(Expr, Plan)> {
-        let nested = self.program.statements[number].rhs.clone();
-        let flat = self.flattened(number, &nested, facts)?;
-        let mut program = self.program.clone();
-        program.statements[number].rhs.clone_from(&flat);
-        let plan = plan(&program, number, &self.formats, Size::Small, facts).ok()?;
-        if whole.is_some_and(|whole| !plan.cost().is_less_than(&whole.cost())) {
-            return None;
-        }
-        // The schedule is one of this product alone, so that it replays.
-        let ways = self.ways(number, &nested, &nested, facts);
-        let replayed = ways.plan(&mut program, number, &self.formats, &plan.schedule, facts);
-        let is_followed = replayed.is_ok() && program.statements[number].rhs == flat;
-        is_followed.then_some((flat, plan))
-    }
-
-    /// A right side with sums inside of a product as one product, if that is a network.
-    fn flattened(&self, number: usize, rhs: &Expr, facts: Facts<'_>) -> Option<Expr> {
-        let keeps_tree = facts.networks.wanted.keep_tree;
-        let flat = contractions::flattened(rhs, &self.program, keeps_tree)?;
-        let mut program = self.program.clone();
-        program.statements[number].rhs.clone_from(&flat);
-        let naive = concretize(&program, number);
-        contractions::is_network(&Draft::new(naive, &self.formats, facts)).then_some(flat)
     }
 
     /// The state in which a statement is split and its parts are planned, where these may

@@ -106,6 +106,36 @@ impl Ways {
         })
     }
 
+    /// A plan of statement `number` that its own commands give: they may be for another way to write
+    /// the statement, which is planned then.
+    pub(crate) fn settled(
+        &self,
+        program: &mut Program,
+        number: usize,
+        formats: &Formats,
+        plan: Plan,
+        facts: Facts<'_>,
+    ) -> Plan {
+        if self.ways.len() == 1 {
+            return plan;
+        }
+        let rhs = program.statements[number].rhs.clone();
+        match self.plan(program, number, formats, &plan.schedule, facts) {
+            Ok(mut other) if program.statements[number].rhs != rhs => {
+                // Commands that are given convert without a cost.
+                let conversions = plan.cost().conversions;
+                if let Some(chosen) = other.account.considered.first_mut() {
+                    chosen.cost.conversions += conversions;
+                }
+                other
+            }
+            _ => {
+                program.statements[number].rhs = rhs;
+                plan
+            }
+        }
+    }
+
     /// The first way, but for so many, that commands are for, and its plan.
     fn first(
         &self,

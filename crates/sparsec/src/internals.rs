@@ -33,6 +33,7 @@ pub use crate::memory::{Smaller, grows, least_bytes, smaller_format};
 pub use crate::networks::Intermediate;
 pub use crate::request::{Inputs, Request, TensorSpec};
 pub use crate::session::{Outcome, Repeats, Timings};
+pub use crate::stage::converters::KernelConversion;
 
 /// Computations over relations: their stages, and running them.
 pub mod compute {

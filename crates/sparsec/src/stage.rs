@@ -1,6 +1,6 @@
 //! Every stage between an expression and its kernel, as text.
 
-mod converters;
+pub(crate) mod converters;
 
 use std::fmt::Write;
 
@@ -181,9 +181,12 @@ impl Compiled {
             ));
         }
         if *stage == Stage::Mlir {
-            let converters = self.converters();
+            let conversions = self.kernel_conversions();
             let functions = self.statements.iter().map(|it| &it.function);
-            let functions: Vec<_> = functions.chain(&converters).collect();
+            let made = conversions
+                .iter()
+                .filter_map(|it| it.function.as_ref().ok());
+            let functions: Vec<_> = functions.chain(made).collect();
             return Ok(sparsec_codegen_scf::emit(&functions));
         }
         if *stage == Stage::Linalg {

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use sparsec::internals::index::TensorRole;
 use sparsec::internals::mlir::Module;
 use sparsec::internals::mlir_host::SessionHost;
-use sparsec::internals::mlir_run::{self, Host, Kernel};
+use sparsec::internals::mlir_run::{self, FileContent, Host, Kernel};
 use sparsec::internals::reference;
 use sparsec::{
     Backend, Diagnostic, ElementType, Entries, Format, Options, Result, Session, Source, Tensor,

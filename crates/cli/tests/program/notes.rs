@@ -120,11 +120,12 @@ fn modules_hold_the_conversions_of_their_kernels() {
         "compile D(i,j)=A(i,j)-2*B(i,j);y(i)=D(i,j)*x(j) -f A=csc -f B=csr -f D=alto -f y=dense";
     let mut words: Vec<&str> = words.split(' ').collect();
     words.extend(["--emit", "mlir"]);
-    let note = "the kernels have `A` as `csr`, not as `csc`: `@convert_A_to_…` is the conversion";
+    let note =
+        "the kernels have `A` as `csr`, not as `csc`: `@convert_A_to_A_csr` is the conversion";
     let module = place.call(&words).noted(note);
     for name in [
         "convert_A_to_A_csr",
-        "convert_D_dcsr_to_alto",
+        "convert_D_computed_to_D",
         "convert_D_to_D_dcsr",
     ] {
         assert!(module.contains(&format!("func.func @{name}(")), "{name}");

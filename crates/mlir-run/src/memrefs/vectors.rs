@@ -303,6 +303,8 @@ impl<'a> Machine<'a> {
             "and" => ("andi", ""),
             "or" => ("ori", ""),
             "xor" => ("xori", ""),
+            "max" => ("maxsi", "maxnumf"),
+            "min" => ("minsi", "minnumf"),
             "maxf" => ("", "maxnumf"),
             "minf" => ("", "minnumf"),
             kind => (kind, kind),

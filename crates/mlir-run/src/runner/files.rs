@@ -10,7 +10,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use sparsec_base::{ElementType, Result, Scalar, code};
+use sparsec_base::{ElementType, Result, Scalar, Span, code};
 use sparsec_mlir::Operation;
 use sparsec_tensor::Entries;
 
@@ -23,6 +23,8 @@ use crate::memory::MemRef;
 #[derive(Debug)]
 pub(crate) struct Reader {
     content: FileContent,
+    /// The place of its deletion.
+    released: Cell<Option<Span>>,
     /// How many entries were read.
     n_read: Cell<usize>,
 }
@@ -34,6 +36,8 @@ pub(crate) struct Writer {
     extents: RefCell<Vec<u64>>,
     coords: RefCell<Vec<u64>>,
     values: RefCell<Vec<Scalar>>,
+    /// The place of its deletion.
+    released: Cell<Option<Span>>,
 }
 
 impl<'a> Machine<'a> {
@@ -41,7 +45,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// Those of the file; `E1060` for arguments that are none of the function's; `E1061` past the
-    /// last entry.
+    /// last entry; `E1039` behind the deletion of a reader or a writer.
     pub(super) fn file_function(
         &mut self,
         op: Operation<'a>,
@@ -50,11 +54,17 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Vec<Datum>>> {
         let index = |n: u64| Ok(Some(vec![Datum::Number(Scalar::I64(n as i64))]));
         let done = Ok(Some(Vec::new()));
+        match args.first() {
+            Some(Datum::Reader(reader)) => self.live(op, "file", reader.released.get())?,
+            Some(Datum::Writer(writer)) => self.live(op, "file", writer.released.get())?,
+            _ => {}
+        }
         match (name, args) {
             ("createsparsetensorreader", [Datum::Pointer(Some(path))])
             | ("createcheckedsparsetensorreader", [Datum::Pointer(Some(path)), ..]) => {
                 let reader = Reader {
                     content: self.host.read(path, ElementType::F64, false)?,
+                    released: Cell::new(None),
                     n_read: Cell::new(0),
                 };
                 Ok(Some(vec![Datum::Reader(Rc::new(reader))]))
@@ -65,6 +75,7 @@ impl<'a> Machine<'a> {
                     extents: RefCell::default(),
                     coords: RefCell::default(),
                     values: RefCell::default(),
+                    released: Cell::new(None),
                 };
                 Ok(Some(vec![Datum::Writer(Rc::new(writer))]))
             }
@@ -83,9 +94,13 @@ impl<'a> Machine<'a> {
                 let extents = extents.map(|extent| Scalar::I64(*extent as i64));
                 self.stored_in_front(op, sizes, extents).map(Some)
             }
-            ("delsparsetensorreader", [Datum::Reader(_)]) => done,
+            ("delsparsetensorreader", [Datum::Reader(reader)]) => {
+                reader.released.set(Some(op.data().span));
+                done
+            }
             ("delsparsetensorwriter", [Datum::Writer(writer)]) => {
                 self.finish(op, writer)?;
+                writer.released.set(Some(op.data().span));
                 done
             }
             (
@@ -126,6 +141,13 @@ impl<'a> Machine<'a> {
                 writer.coords.borrow_mut().extend(at);
                 writer.values.borrow_mut().push(value);
                 done
+            }
+            (name, _)
+                if name.contains("sparsetensorreader") || name.contains("sparsetensorwriter") =>
+            {
+                let message = "a function of files that takes other arguments";
+                let help = "declare it, and call it, as MLIR's runner has it";
+                Err(self.fault(op, code::NOT_RUN, message).help(help))
             }
             _ => Ok(None),
         }

@@ -28,17 +28,19 @@ impl Words {
 
 /// The kinds of reductions of vectors, and the releases that know them. `maxf` and `minf` became
 /// `maxnumf` and `minnumf`, which ignore NaN.
-pub(crate) const COMBINING: [(&str, Releases); 15] = [
+pub(crate) const COMBINING: [(&str, Releases); 17] = [
     ("add", Releases::ALL),
     ("mul", Releases::ALL),
-    ("minui", Releases::ALL),
-    ("minsi", Releases::ALL),
-    ("minf", Releases::until(17)),
+    ("min", Releases::until(13)),
+    ("minui", Releases::from(14)),
+    ("minsi", Releases::from(14)),
+    ("minf", Releases::new(14, 17)),
     ("minnumf", Releases::from(18)),
     ("minimumf", Releases::from(18)),
-    ("maxui", Releases::ALL),
-    ("maxsi", Releases::ALL),
-    ("maxf", Releases::until(17)),
+    ("max", Releases::until(13)),
+    ("maxui", Releases::from(14)),
+    ("maxsi", Releases::from(14)),
+    ("maxf", Releases::new(14, 17)),
     ("maxnumf", Releases::from(18)),
     ("maximumf", Releases::from(18)),
     ("and", Releases::ALL),

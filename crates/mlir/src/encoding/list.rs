@@ -112,6 +112,13 @@ impl Module {
     }
 }
 
+/// Whether a type has an encoding.
+pub(crate) fn has(ty: &Type, encoding: &Encoding) -> bool {
+    let mut is_found = false;
+    visit(ty, &mut |other| is_found |= **other == *encoding);
+    is_found
+}
+
 /// Calls `found` with the encodings in a type.
 pub(crate) fn visit(ty: &Type, found: &mut impl FnMut(&Arc<Encoding>)) {
     for part in ty.parts() {

@@ -377,7 +377,11 @@ impl Parser {
         match COMBINING.iter().find(|(known, _)| *known == kind) {
             Some((kind, releases)) => self.word_of(*releases, kind, span),
             None => {
-                let kinds = COMBINING.map(|(kind, _)| kind).join(", ");
+                let releases = self.releases();
+                let is_known = |(_, known): &&(&str, Releases)| known.and(releases).is_some();
+                let kinds = COMBINING.iter().filter(is_known).map(|(kind, _)| *kind);
+                let kinds: Vec<&str> = kinds.collect();
+                let kinds = kinds.join(", ");
                 let message = format!("`{kind}` is no kind of reductions");
                 Err(self
                     .fault(code::BAD_ATTRIBUTE, message, span, "of this operation")

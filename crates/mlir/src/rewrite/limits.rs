@@ -107,15 +107,17 @@ impl Rewrite {
     /// `E1050` for a type that the release lacks.
     pub(super) fn type_aliases(&self) -> Result<()> {
         let release = self.dialect.release();
-        let types = self.module.aliases.types.iter();
-        let mut parts = types.flat_map(|(_, ty)| ty.parts());
-        match parts.find(|ty| is_new(ty, release)) {
-            None => Ok(()),
-            Some(ty) => {
-                let fault = Diagnostic::new(code::NOT_IN_RELEASE, self.no_type(ty));
-                Err(fault.help(LATER))
-            }
+        for (name, ty) in &self.module.aliases.types {
+            let Some(part) = ty.parts().into_iter().find(|ty| is_new(ty, release)) else {
+                continue;
+            };
+            let fault = Diagnostic::new(code::NOT_IN_RELEASE, self.no_type(part)).help(LATER);
+            return Err(match self.definition_of(name) {
+                Some(span) => fault.at(self.module.source(), span, "this type"),
+                None => fault,
+            });
         }
+        Ok(())
     }
 
     fn no_type(&self, ty: &Type) -> String {

@@ -9,6 +9,7 @@ use crate::attribute::Attribute;
 use crate::definition::COMBINING;
 use crate::module::Op;
 use crate::release::Dialect;
+use crate::types::Type;
 
 use super::Rewrite;
 use super::steps::{Step, renamed};
@@ -94,8 +95,10 @@ pub(crate) fn latest(name: &'static str) -> &'static str {
     LATEST.get(name).copied().unwrap_or(name)
 }
 
-/// Kinds of reductions of vectors: the earlier name and the later one.
-const KINDS: [(&str, &str); 2] = [("maxf", "maxnumf"), ("minf", "minnumf")];
+/// Kinds of reductions of vectors of floats, each with its names from early to late.
+const KINDS_OF_FLOATS: [&[&str]; 2] = [&["max", "maxf", "maxnumf"], &["min", "minf", "minnumf"]];
+/// The same of integers.
+const KINDS_OF_INTEGERS: [&[&str]; 2] = [&["max", "maxsi"], &["min", "minsi"]];
 
 impl Rewrite {
     /// Gives a reduction of vectors the name that the release knows.
@@ -111,12 +114,19 @@ impl Rewrite {
         if is_known(&kind) {
             return Ok(());
         }
-        let mut pairs = KINDS.iter().flat_map(|(old, new)| [(old, new), (new, old)]);
-        let Some((_, name)) = pairs.find(|(from, to)| **from == kind && is_known(to)) else {
+        let operand = self.module.ops[op].operands.first();
+        let element = operand.map(|value| self.module.ty(*value).element());
+        let kinds = match element {
+            Some(Type::Float(_)) => KINDS_OF_FLOATS,
+            _ => KINDS_OF_INTEGERS,
+        };
+        let mut kinds = kinds
+            .into_iter()
+            .filter(|names| names.contains(&kind.as_str()));
+        let name = kinds.find_map(|names| names.iter().find(|name| is_known(name)));
+        let Some(name) = name else {
             let message = format!("release {} has no reductions by `{kind}`", self.dialect);
-            return Err(self
-                .refuse(op, message)
-                .help("choose release 18 or a later one"));
+            return Err(self.refuse(op, message).help("choose a later release"));
         };
         let renamed = Attribute::Dialect(dialect, (*name).to_owned());
         for (known, value) in &mut self.module.ops[op].attributes {

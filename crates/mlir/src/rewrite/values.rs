@@ -40,7 +40,14 @@ pub(super) fn tensors_of_memrefs(
     op: Op,
     to: &'static Definition,
 ) -> Result<()> {
-    let encoding = rewrite.module.op(op).result_type("result").encoding();
+    let result = rewrite.module.op(op).result_type("result");
+    if result.n_dynamic() > 0 {
+        let message = "`sparse_tensor.tensor` of open extents".to_owned();
+        return Err(rewrite
+            .refuse(op, message)
+            .help("write the extents in its type"));
+    }
+    let encoding = result.encoding();
     let arrays = encoding.map_or_else(Vec::new, |encoding| encoding.arrays());
     let n = rewrite.module.ops[op].operands.len();
     if arrays.len() != n {

@@ -56,10 +56,11 @@ impl Check<'_> {
             source.shape().unwrap_or_default(),
             result.shape().unwrap_or_default(),
         );
-        let (low, high) = (numbers(op, "static_low"), numbers(op, "static_high"));
+        let (low, high) = (signed(op, "static_low"), signed(op, "static_high"));
         let fits = |mode: usize| match (from[mode], low[mode], high[mode]) {
             (Some(from), Some(low), Some(high)) => {
-                let extent = from.checked_add(low).and_then(|it| it.checked_add(high));
+                let extent = from.checked_add_signed(low);
+                let extent = extent.and_then(|it| it.checked_add_signed(high));
                 extent.is_some() && to[mode] == extent
             }
             _ => true,
@@ -216,4 +217,16 @@ impl Check<'_> {
             .of_op(op, code::BAD_INDEXING, message)
             .help("dimensions are counted from 0"))
     }
+}
+
+/// The numbers of a list, negative ones too; `None` for those of operands.
+pub(super) fn signed(op: Operation<'_>, name: &str) -> Vec<Option<i64>> {
+    let Some(Attribute::Numbers(_, list)) = op.attribute(name) else {
+        return Vec::new();
+    };
+    let number = |number: &Number| match number {
+        Number::Integer(n) if *n != OPEN => i64::try_from(*n).ok(),
+        _ => None,
+    };
+    list.iter().map(number).collect()
 }

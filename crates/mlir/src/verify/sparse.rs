@@ -4,7 +4,7 @@ use sparsec_base::{Result, code};
 
 use crate::attribute::Attribute;
 use crate::encoding::Encoding;
-use crate::module::{Operation, Origin, Value};
+use crate::module::{Block, Op, Operation, Origin, Value};
 use crate::parse::counted;
 use crate::release::Dialect;
 use crate::types::{TensorType, Type};
@@ -462,25 +462,36 @@ impl Check<'_> {
             return Ok(());
         };
         let tensor = op.operand("tensor");
-        let later = self
-            .module
-            .block(block)
-            .ops
-            .iter()
-            .skip_while(|other| **other != op.id())
-            .skip(1);
-        for other in later {
-            for inner in self.module.walk_from(*other) {
-                let data = self.module.op(inner).data();
-                if let Some(n) = data.operands.iter().position(|value| *value == tensor) {
-                    let message = format!("{} is used after its release", self.named(tensor));
-                    return Err(self
-                        .fault(code::RELEASED, message, data.operand_spans[n], "used here")
-                        .also(self.module.source(), op.data().span, "released here")
-                        .help("release it behind its last use"));
-                }
-            }
+        let uses = self.uses.of.get(&tensor).map_or(&[] as &[_], Vec::as_slice);
+        let here = self.uses.order[&op.id()];
+        let later = uses.partition_point(|(other, _)| self.uses.order[other] <= here);
+        // The next use is in this block, if any is: uses in blocks around it come after.
+        if let Some((other, n)) = uses.get(later)
+            && self.is_in(*other, block)
+        {
+            let span = self.module.op(*other).data().operand_spans[*n];
+            let message = format!("{} is used after its release", self.named(tensor));
+            return Err(self
+                .fault(code::RELEASED, message, span, "used here")
+                .also(self.module.source(), op.data().span, "released here")
+                .help("release it behind its last use"));
         }
         Ok(())
+    }
+
+    /// Whether an operation is in a block, or in a region of an operation in it.
+    fn is_in(&self, mut op: Op, block: Block) -> bool {
+        loop {
+            let Some(own) = self.module.op(op).data().block else {
+                return false;
+            };
+            if own == block {
+                return true;
+            }
+            match self.module.region(self.module.block(own).region).op {
+                Some(around) => op = around,
+                None => return false,
+            }
+        }
     }
 }

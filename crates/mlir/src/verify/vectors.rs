@@ -372,7 +372,7 @@ impl Check<'_> {
             _ => return Ok(()),
         };
         let fits = match kind {
-            "add" | "mul" => true,
+            "add" | "mul" | "max" | "min" => true,
             "and" | "or" | "xor" => !matches!(element, Type::Float(_)),
             kind => kind.ends_with('f') == matches!(element, Type::Float(_)),
         };

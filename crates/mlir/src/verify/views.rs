@@ -12,13 +12,13 @@
 use sparsec_base::{Result, code};
 
 use crate::affine::{AffineExpr, AffineOp};
-use crate::attribute::{Attribute, Number};
+use crate::attribute::Attribute;
 use crate::module::Operation;
-use crate::parse::{OPEN, counted};
+use crate::parse::counted;
 use crate::types::{Layout, MemRefType, Type};
 
 use super::Check;
-use super::extents::numbers;
+use super::extents::{numbers, signed};
 
 /// Strides and offset; `None` in them for numbers that the program computes.
 #[derive(Debug, PartialEq)]
@@ -198,17 +198,7 @@ impl Check<'_> {
         let (Some(from), Some(found)) = (Places::of(whole), Places::of(part)) else {
             return Ok(());
         };
-        let signed = |name: &str| -> Vec<Option<i64>> {
-            let Some(Attribute::Numbers(_, list)) = op.attribute(name) else {
-                return Vec::new();
-            };
-            let number = |number: &Number| match number {
-                Number::Integer(n) if *n != OPEN => i64::try_from(*n).ok(),
-                _ => None,
-            };
-            list.iter().map(number).collect()
-        };
-        let (offsets, steps) = (signed("static_offsets"), signed("static_strides"));
+        let (offsets, steps) = (signed(op, "static_offsets"), signed(op, "static_strides"));
         let sizes = numbers(op, "static_sizes");
         let times = |a: Option<i64>, b: Option<i64>| a?.checked_mul(b?);
         let mut offset = from.offset;

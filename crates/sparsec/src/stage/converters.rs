@@ -1,12 +1,29 @@
 //! Conversions beside the kernels of a module.
 
-use sparsec_base::IndexWidth;
+use sparsec_base::{IndexWidth, Result};
 use sparsec_format::{Format, Widths};
 use sparsec_loop::Function;
 
 use crate::compiled::Compiled;
 use crate::compute::compile_computation;
 use crate::conversion::{self, Optimisation};
+
+/// A conversion that the kernels of a module need.
+#[derive(Debug)]
+pub struct KernelConversion {
+    /// The tensor of the program that is converted.
+    pub tensor: String,
+    /// Whether it is a result, converted behind its kernel; operands are converted before.
+    pub is_result: bool,
+    /// The format that it has before.
+    pub from: String,
+    /// The format that it has after.
+    pub to: String,
+    /// The name of its function in the module.
+    pub name: String,
+    /// Its kernel, unless no derivation has one.
+    pub function: Result<Function>,
+}
 
 /// A format with the index widths that kernels have where it declares none.
 fn in_kernels(format: &Format) -> Format {
@@ -18,48 +35,51 @@ fn in_kernels(format: &Format) -> Format {
 }
 
 impl Compiled {
-    /// The kernels that convert operands before statements and results behind them, each once:
-    /// `convert_A_to_A_csr` gives `A` as `csr`. Conversions that no derivation has are left out.
-    pub(super) fn converters(&self) -> Vec<Function> {
-        let mut found: Vec<(String, Function)> = Vec::new();
+    /// The conversions of operands before statements and of results behind them, each once:
+    /// `convert_A_to_A_csr` gives an operand `A` as `csr`, `convert_C_computed_to_C` a result `C` as
+    /// the program has it.
+    pub fn kernel_conversions(&self) -> Vec<KernelConversion> {
+        let mut found: Vec<KernelConversion> = Vec::new();
         for statement in &self.statements {
             let plan = &statement.plan;
             let tensors = &plan.concrete.tensors;
             let operands = plan.conversions.iter().filter(|it| it.view.is_none());
             let operands = operands.map(|it| {
-                let from = plan.formats.of(it.from);
                 let name = format!("{}_to_{}", tensors[it.from].name, tensors[it.to].name);
-                (it.from, name, from, &it.format)
+                (it.from, name, &it.format)
             });
             let result = plan.concrete.result;
             let results = plan.converts_result.iter().map(|to| {
-                let from = plan.formats.of(result);
-                let short = to.short_name();
-                let letters = short.chars().filter(char::is_ascii_alphanumeric);
-                let to_name: String = letters.collect();
-                (
-                    result,
-                    format!("{}_to_{to_name}", tensors[result].name),
-                    from,
-                    to,
-                )
+                let name = &tensors[result].name;
+                (result, format!("{name}_computed_to_{name}"), to)
             });
-            for (tensor, name, from, to) in operands.chain(results) {
+            for (tensor, name, to) in operands.chain(results) {
                 let name = format!("convert_{name}");
-                if found.iter().any(|(known, _)| *known == name) {
+                if found.iter().any(|known| known.name == name) {
                     continue;
                 }
-                let element = tensors[tensor].element;
-                let (from, to) = (in_kernels(from), in_kernels(to));
-                let made = conversion::synthesized(&from, &to, element, &Default::default());
+                let data = &tensors[tensor];
+                let from = plan.formats.of(tensor);
+                let options = Default::default();
+                let (before, after) = (in_kernels(from), in_kernels(to));
+                let made = conversion::synthesized(&before, &after, data.element, &options);
                 let computed = made.and_then(|it| it.optimised(Optimisation::All, &|_| true));
-                if let Ok(compiled) = computed.and_then(|it| compile_computation(&it)) {
+                let compiled = computed.and_then(|it| compile_computation(&it));
+                let function = compiled.map(|compiled| {
                     let mut function = compiled.function().clone();
                     function.name.clone_from(&name);
-                    found.push((name, function));
-                }
+                    function
+                });
+                found.push(KernelConversion {
+                    tensor: data.name.clone(),
+                    is_result: tensor == result,
+                    from: from.arrangement(),
+                    to: to.arrangement(),
+                    name,
+                    function,
+                });
             }
         }
-        found.into_iter().map(|(_, function)| function).collect()
+        found
     }
 }
