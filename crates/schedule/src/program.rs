@@ -21,7 +21,8 @@
 //! y:                                           is t1(i) = …; y(i) = t1(i) + z(i)
 //! ```
 //!
-//! A name that no commands follow asks for the loops of that statement as they are written.
+//! A name that no commands follow takes a statement as it is: its loops are ordered, and neither made parallel
+//! nor unrolled.
 //! So the commands of every plan, printed, are a schedule that gives this plan.
 
 #[cfg(test)]
@@ -84,8 +85,7 @@ pub struct Section {
 pub struct Said {
     /// The commands for it.
     pub commands: Schedule,
-    /// Whether a section has its name: then it has these commands and no others, even if they are
-    /// none.
+    /// Whether a section has its name: then it has these commands alone, even if there are none.
     pub is_named: bool,
     /// Statements to split off it, in the order in which they are to come.
     pub parts: Vec<Section>,

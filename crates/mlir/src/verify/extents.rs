@@ -10,16 +10,10 @@ use crate::types::Type;
 
 use super::Check;
 
-/// The numbers of a list; `None` for one that the program computes.
+/// The numbers of a list from 0 on; `None` for one that the program computes.
 pub(super) fn numbers(op: Operation<'_>, name: &str) -> Vec<Option<u64>> {
-    let Some(Attribute::Numbers(_, list)) = op.attribute(name) else {
-        return Vec::new();
-    };
-    let number = |number: &Number| match number {
-        Number::Integer(n) if *n != OPEN => u64::try_from(*n).ok(),
-        _ => None,
-    };
-    list.iter().map(number).collect()
+    let numbers = signed(op, name).into_iter();
+    numbers.map(|number| u64::try_from(number?).ok()).collect()
 }
 
 impl Check<'_> {
