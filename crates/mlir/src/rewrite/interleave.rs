@@ -105,7 +105,7 @@ impl Rewrite {
         ty: Type,
         before: Op,
     ) -> Value {
-        let definition = find(name, 14);
+        let definition = Definition::find(name)[0];
         let op = self.new_op(definition, operands.to_vec(), Vec::new(), before, false);
         let value = self.new_result(op, ty);
         self.module.ops[op].results.push(value);

@@ -14,7 +14,7 @@ use crate::module::{Op, Value};
 use crate::types::Type;
 
 use super::steps::sizes;
-use super::{Rewrite, find};
+use super::Rewrite;
 
 /// Adds the shape of the result. At most one extent of a group is open: the extent of its mode
 /// divided by those that are known.
@@ -68,25 +68,12 @@ pub(super) fn shape_from_type(
 /// The extent of a mode, divided by a number.
 fn quotient(rewrite: &mut Rewrite, at: Op, tensor: Value, mode: u64, by: u64) -> Value {
     let number = rewrite.new_constant(at, mode);
-    let extent = computed(rewrite, at, ("tensor.dim", 13), vec![tensor, number]);
+    let extent = rewrite.computed("tensor.dim", &[tensor, number], Type::Index, at);
     if by == 1 {
         return extent;
     }
     let by = rewrite.new_constant(at, by);
-    computed(rewrite, at, ("arith.divui", 14), vec![extent, by])
-}
-
-/// An operation in front of another one that gives an index.
-fn computed(
-    rewrite: &mut Rewrite,
-    at: Op,
-    (name, first): (&str, u8),
-    operands: Vec<Value>,
-) -> Value {
-    let op = rewrite.new_op(find(name, first), operands, Vec::new(), at, false);
-    let value = rewrite.new_result(op, Type::Index);
-    rewrite.module.ops[op].results.push(value);
-    value
+    rewrite.computed("arith.divui", &[extent, by], Type::Index, at)
 }
 
 /// Leaves the shape to the type.

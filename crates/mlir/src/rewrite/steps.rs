@@ -146,14 +146,14 @@ pub(super) static STEPS: &[Step] = &[
     changed(
         ("sparse_tensor.assemble", 18),
         ("sparse_tensor.assemble", 19),
-        levels_first,
-        values_first,
+        values_in_other_place,
+        values_in_other_place,
     ),
     changed(
         ("sparse_tensor.disassemble", 18),
         ("sparse_tensor.disassemble", 19),
-        out_levels_first,
-        out_values_first,
+        outputs_in_other_place,
+        outputs_in_other_place,
     ),
     changed(
         ("sparse_tensor.insert", 16),
@@ -411,23 +411,14 @@ fn drop_symmetry(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Resu
     rename(rewrite, op, to)
 }
 
-fn levels_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+/// Values stand in front of levels in some releases, behind them in others.
+fn values_in_other_place(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     rewrite.reorder_operands(op, &[1, 0]);
     rename(rewrite, op, to)
 }
 
-fn values_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    rewrite.reorder_operands(op, &[1, 0]);
-    rename(rewrite, op, to)
-}
-
-fn out_levels_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
-    rewrite.reorder_operands(op, &[0, 2, 1]);
-    rewrite.reorder_results(op, &[1, 0, 3, 2]);
-    rename(rewrite, op, to)
-}
-
-fn out_values_first(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
+/// The same of outputs.
+fn outputs_in_other_place(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     rewrite.reorder_operands(op, &[0, 2, 1]);
     rewrite.reorder_results(op, &[1, 0, 3, 2]);
     rename(rewrite, op, to)
