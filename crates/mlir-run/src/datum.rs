@@ -68,6 +68,9 @@ pub(crate) struct Shared {
     pub(crate) views: RefCell<Vec<View>>,
     /// The offset and stride of each mode, if the tensor is a slice of another.
     pub(crate) slice: Vec<(i64, i64)>,
+    pub(crate) source: Option<Source>,
+    /// Whether slices of the tensor were taken, which are copies.
+    pub(crate) is_sliced: Cell<bool>,
 }
 
 /// Memory of an array of a tensor.
@@ -76,6 +79,31 @@ pub(crate) struct View {
     buffer: Rc<Buffer>,
     /// Whether it holds the values of all entries in order, which the tensor takes over.
     is_values: bool,
+    /// How many stores into it the tensor took over.
+    n_taken: Cell<u64>,
+}
+
+impl View {
+    fn new(buffer: &Rc<Buffer>, is_values: bool) -> Self {
+        Self {
+            buffer: Rc::clone(buffer),
+            is_values,
+            n_taken: Cell::new(0),
+        }
+    }
+
+    fn is_written(&self) -> bool {
+        self.buffer.n_stores.get() > self.n_taken.get()
+    }
+}
+
+/// The tensor that another one was made from.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// A tensor whose values the other has too, under another map of levels.
+    Same(TensorHandle),
+    /// A tensor of which the other is a slice.
+    Whole(TensorHandle),
 }
 
 /// How a tensor is held.
@@ -178,34 +206,61 @@ impl TensorHandle {
     /// Remembers memory of an array of the tensor, and whether it holds the values in order. Memory
     /// that the program dropped is forgotten.
     pub(crate) fn viewed_by(&self, buffer: &Rc<Buffer>, is_values: bool) {
+        let is_known = |view: &View| Rc::ptr_eq(&view.buffer, buffer);
         let mut views = self.0.views.borrow_mut();
-        views.retain(|view| {
-            let is_used = Rc::strong_count(&view.buffer) > 1 || view.buffer.is_written.get();
-            is_used && !Rc::ptr_eq(&view.buffer, buffer)
-        });
-        views.push(View {
-            buffer: Rc::clone(buffer),
-            is_values,
-        });
+        views.retain(|view| Rc::strong_count(&view.buffer) > 1 || view.is_written());
+        if !views.iter().any(is_known) {
+            views.push(View::new(buffer, is_values));
+        }
+        if let (Some(Source::Same(source)), true) = (&self.0.source, is_values) {
+            source.viewed_by(buffer, true);
+        }
     }
 
     /// Memory of the values that the program has.
     pub(crate) fn values_in_memory(&self) -> Option<Rc<Buffer>> {
         let views = self.0.views.borrow();
-        let view = views.iter().find(|view| view.is_values)?;
-        Some(Rc::clone(&view.buffer))
+        let own = views.iter().find(|view| view.is_values);
+        let own = own.map(|view| Rc::clone(&view.buffer));
+        own.or_else(|| match &self.0.source {
+            Some(Source::Same(source)) => source.values_in_memory(),
+            _ => None,
+        })
+    }
+
+    /// Ends the memory of the arrays, as the tensor gets other arrays.
+    pub(crate) fn end_views(&self, by: Span) {
+        for view in self.0.views.take() {
+            view.buffer.released.set(Some(by));
+        }
     }
 
     /// Takes over the entries that the program stored into memory of the values.
     ///
     /// # Errors
-    /// `E1060` if it stored into memory of positions, coordinates or batches.
+    /// `E1060` if it stored into memory of positions, coordinates or batches, or of a tensor and a
+    /// slice of it.
     pub(crate) fn take_stores(&self) -> Result<()> {
+        match &self.0.source {
+            Some(Source::Same(source)) => {
+                source.take_stores()?;
+                if let Some(buffer) = source.values_in_memory() {
+                    self.viewed_by(&buffer, true);
+                }
+            }
+            Some(Source::Whole(whole)) => whole.take_stores()?,
+            None => {}
+        }
         let views = self.0.views.borrow();
-        let mut written = views.iter().filter(|view| view.buffer.is_written.get());
+        let mut written = views.iter().filter(|view| view.is_written());
         let Some(view) = written.next() else {
             return Ok(());
         };
+        if self.0.is_sliced.get() || matches!(self.0.source, Some(Source::Whole(_))) {
+            let message = "a store into values that a slice and its tensor have";
+            return Err(Diagnostic::new(code::NOT_RUN, message)
+                .help("store into the values before slices of the tensor are taken"));
+        }
         let state = &mut *self.0.state.borrow_mut();
         let (State::Stored(tensor), true, None) = (&*state, view.is_values, written.next()) else {
             let message = "a store into an array of a tensor, other than its values alone";
@@ -219,7 +274,7 @@ impl TensorHandle {
         }
         let changed = Tensor::new(format, extents, tensor.element(), fill, arrays)?;
         *state = State::Stored(Rc::new(changed));
-        view.buffer.is_written.set(false);
+        view.n_taken.set(view.buffer.n_stores.get());
         Ok(())
     }
 
@@ -235,9 +290,7 @@ impl TensorHandle {
     /// Releases the tensor and the memory of its arrays.
     pub(crate) fn release(&self, by: Span) {
         self.0.released.set(Some(by));
-        for view in &*self.0.views.borrow() {
-            view.buffer.released.set(Some(by));
-        }
+        self.end_views(by);
     }
 
     pub(crate) fn of_state(state: State) -> Self {
@@ -246,6 +299,8 @@ impl TensorHandle {
             released: Cell::new(None),
             views: RefCell::default(),
             slice: Vec::new(),
+            source: None,
+            is_sliced: Cell::new(false),
         }))
     }
 
@@ -261,16 +316,21 @@ impl TensorHandle {
         Self::of_state(State::Splat { value, extents })
     }
 
-    /// The same tensor as a slice of another, with the offset and stride of each mode.
+    /// The same tensor as one made from another; a slice has the offset and stride of each mode.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).
-    pub(crate) fn sliced(self, slice: Vec<(i64, i64)>) -> Result<Self> {
+    pub(crate) fn made_from(self, source: Source, slice: Vec<(i64, i64)>) -> Result<Self> {
+        if let Source::Whole(whole) = &source {
+            whole.0.is_sliced.set(true);
+        }
         Ok(Self(Rc::new(Shared {
             state: RefCell::new(self.state()?),
             released: Cell::new(self.0.released.get()),
             views: RefCell::default(),
             slice,
+            source: Some(source),
+            is_sliced: Cell::new(false),
         })))
     }
 

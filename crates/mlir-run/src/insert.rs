@@ -13,6 +13,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
+use sparsec_format::LevelKind;
 use sparsec_mlir::{Encoding, Operation, Value};
 use sparsec_tensor::{Array, Tensor};
 
@@ -103,10 +104,11 @@ impl<'a> Machine<'a> {
         let encoding = self.encoding(op, tensor)?;
         let modes = arrays::to_modes(encoding, levels).ok_or_else(|| self.not_run(op))?;
         let coords = self.checked(op, &modes, &handle.extents())?;
+        handle.take_stores()?;
+        handle.end_views(op.data().span);
         if !format_of(self.module.ty(tensor))?.has_sparse() {
             return replace(handle, levels, value);
         }
-        handle.take_stores()?;
         let mut state = handle.0.state.borrow_mut();
         if let State::Stored(stored) = &*state {
             *state = State::Growing(Rc::new(self.regrown(op, stored, encoding)?));
@@ -139,7 +141,13 @@ impl<'a> Machine<'a> {
     fn regrown(&self, op: Operation<'a>, stored: &Tensor, encoding: &Encoding) -> Result<Growing> {
         let mut growing = Growing::new(stored.format().clone(), stored.extents(), stored.element());
         let mut last = Some(Vec::new());
+        // Entries of dense levels below others fill up blocks, and count as not inserted.
+        let kinds = stored.format().levels().last().map(|level| level.kind);
+        let is_filled = kinds == Some(LevelKind::Dense);
         stored.for_each_stored(|at, value| {
+            if is_filled && value.is_zero() {
+                return;
+            }
             let modes: Vec<i64> = at.iter().map(|at| *at as i64).collect();
             let levels = arrays::to_levels(encoding, &modes);
             last = levels.and_then(|levels| Some(last.take()?.max(levels)));

@@ -20,8 +20,14 @@ pub(crate) struct Buffer {
     pub(crate) number: u64,
     /// The place of its deallocation.
     pub(crate) released: Cell<Option<Span>>,
-    /// Whether the program stored entries into it.
-    pub(crate) is_written: Cell<bool>,
+    /// How many times the program stored into it.
+    pub(crate) n_stores: Cell<u64>,
+}
+
+impl Buffer {
+    fn note_store(&self) {
+        self.n_stores.set(self.n_stores.get() + 1);
+    }
 }
 
 /// A view of a buffer.
@@ -94,7 +100,7 @@ impl MemRef {
                 array: RefCell::new(array),
                 number,
                 released: Cell::new(None),
-                is_written: Cell::new(false),
+                n_stores: Cell::new(0),
             }),
         }
     }
@@ -121,7 +127,7 @@ impl MemRef {
     pub(crate) fn set(&self, at: &[i64], value: Scalar) -> bool {
         let place = self.place(at);
         if let Some(place) = place {
-            self.buffer.is_written.set(true);
+            self.buffer.note_store();
             self.buffer.array.borrow_mut().set(place, value);
         }
         place.is_some()
@@ -160,7 +166,7 @@ impl MemRef {
     /// Stores all entries, given the last mode fastest; whether all are inside of the buffer.
     pub(crate) fn assign(&self, entries: Array) -> bool {
         if self.is_whole() && entries.element() == self.buffer.array.borrow().element() {
-            self.buffer.is_written.set(true);
+            self.buffer.note_store();
             *self.buffer.array.borrow_mut() = entries;
             return true;
         }

@@ -132,7 +132,7 @@ impl<'a> Machine<'a> {
             strides: Vec::new(),
         };
         let wanted = op.result_type("result");
-        let kept = Self::kept_modes(&sizes, wanted);
+        let kept = Self::kept_modes(op, wanted);
         for (mode, extent) in memref.sizes.iter().enumerate() {
             let last = sizes[mode]
                 .saturating_sub(1)

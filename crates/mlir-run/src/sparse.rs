@@ -21,7 +21,7 @@ use sparsec_tensor::{Entries, Tensor};
 
 use crate::arrays;
 use crate::constants::constant_entry;
-use crate::datum::{Datum, State, TensorHandle, array_of, pack, repacked};
+use crate::datum::{Datum, Source, State, TensorHandle, array_of, pack, repacked};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
 use crate::print::{self, Integers};
@@ -65,6 +65,11 @@ impl<'a> Machine<'a> {
             "init" => self.empty(frame, op, op.operands("sizes"))?,
             "convert" => {
                 let source = op.operand("source");
+                if op.operand_type("source") == op.result_type("dest") {
+                    let handle = self.tensor_handle(frame, op, source)?;
+                    set(frame, op.result("dest"), Datum::Tensor(handle));
+                    return Ok(true);
+                }
                 let (handle, is_sparse) = match self.listed_constant(source)? {
                     Some(entries) => (TensorHandle::new(entries), true),
                     None => {
@@ -242,7 +247,8 @@ impl<'a> Machine<'a> {
 
     /// The same arrays under another map of levels.
     fn reinterpreted(&mut self, frame: &Frame, op: Operation<'a>) -> Result<Datum> {
-        let tensor = self.stored(frame, op, op.operand("source"))?;
+        let source = self.tensor_handle(frame, op, op.operand("source"))?;
+        let tensor = source.tensor()?;
         let ty = op.result_type("dest");
         let sizes = arrays::level_sizes(&tensor);
         let Some(encoding) = ty.encoding() else {
@@ -259,7 +265,9 @@ impl<'a> Machine<'a> {
             tensor.fill(),
             copied.collect::<Result<_>>()?,
         )?;
-        Ok(Datum::Tensor(TensorHandle::new(tensor)))
+        let made = TensorHandle::new(tensor);
+        made.made_from(Source::Same(source), Vec::new())
+            .map(Datum::Tensor)
     }
 
     /// Prints the arrays of a tensor as the reference does.

@@ -170,11 +170,11 @@ fn refused(
     for stage in stages.iter().filter_map(|stage| release(stage)) {
         module.rewritten(stage)?;
     }
+    if stages.iter().any(|stage| stage == "run") {
+        return run(&module, files).map(drop);
+    }
     for (_, encoding) in module.encodings() {
         encoding.to_format()?;
-    }
-    if stages.iter().any(|stage| stage == "run") {
-        run(&module, files)?;
     }
     Ok(())
 }

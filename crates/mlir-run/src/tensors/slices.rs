@@ -4,7 +4,7 @@ use sparsec_base::{Result, Scalar};
 use sparsec_mlir::{Attribute, Operation, Type};
 use sparsec_tensor::{Array, Entries, Tensor};
 
-use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
+use crate::datum::{Datum, Source, TensorHandle, array_of, dense, pack};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
 use crate::memory::{advance, count};
@@ -103,8 +103,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The modes of a window that a type keeps: all but some of size 1.
-    pub(crate) fn kept_modes(sizes: &[i64], ty: &Type) -> Vec<usize> {
+    /// The modes of a window that a type keeps: all but some whose size is written as 1.
+    pub(crate) fn kept_modes(op: Operation<'a>, ty: &Type) -> Vec<usize> {
+        let sizes = op.attribute("static_sizes").and_then(Attribute::integers);
+        let sizes = sizes.unwrap_or_default();
         let shape = ty.shape().unwrap_or_default();
         let mut dropped = sizes.len().saturating_sub(shape.len());
         let mut kept = Vec::new();
@@ -123,7 +125,7 @@ impl<'a> Machine<'a> {
         let source = self.stored(frame, op, op.operand("source"))?;
         let ty = op.result_type("result");
         let window = self.window(frame, op, source.extents())?;
-        let modes = Self::kept_modes(&window.sizes, ty);
+        let modes = Self::kept_modes(op, ty);
         let extents: Vec<u64> = modes
             .iter()
             .map(|mode| window.sizes[*mode] as u64)
@@ -149,8 +151,10 @@ impl<'a> Machine<'a> {
         };
         let tensor = pack(&format_of(ty)?, entries)?;
         let handle = TensorHandle::new(tensor);
+        let whole = self.tensor_handle(frame, op, op.operand("source"))?;
         let slice = window.offsets.into_iter().zip(window.strides).collect();
-        handle.sliced(slice).map(Datum::Tensor)
+        let made = handle.made_from(Source::Whole(whole), slice);
+        made.map(Datum::Tensor)
     }
 
     fn dense_window(&self, source: &Tensor, window: &Window) -> Result<Array> {
@@ -205,7 +209,7 @@ impl<'a> Machine<'a> {
         dest: &Tensor,
         window: &Window,
     ) -> Result<Datum> {
-        let modes = Self::kept_modes(&window.sizes, self.module.ty(op.operand("source")));
+        let modes = Self::kept_modes(op, self.module.ty(op.operand("source")));
         let sizes = modes.iter().map(|mode| window.sizes[*mode] as u64);
         if !sizes.eq(source.extents().iter().copied()) {
             return Err(self

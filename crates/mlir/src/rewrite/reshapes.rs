@@ -13,8 +13,8 @@ use crate::definition::Definition;
 use crate::module::{Op, Value};
 use crate::types::Type;
 
-use super::steps::sizes;
 use super::Rewrite;
+use super::steps::sizes;
 
 /// Adds the shape of the result. At most one extent of a group is open: the extent of its mode
 /// divided by those that are known.
