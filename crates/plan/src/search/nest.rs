@@ -23,6 +23,7 @@ use sparsec_graph::{Formats, path};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, IndexVar};
 use sparsec_machine::Machine;
+use sparsec_schedule::{Command, Schedule};
 
 use super::{Asked, Plan, considered};
 use crate::account::Account;
@@ -95,10 +96,16 @@ impl<'a> Search<'a> {
             best,
             error,
             mut account,
+            has_ended_early,
             ..
         } = found;
         match (best, error) {
-            (Some((cost, plan)), _) => Ok((cost, Plan { account, ..plan })),
+            (Some((cost, mut plan)), _) => {
+                if has_ended_early {
+                    self.state_order(&mut plan.schedule);
+                }
+                Ok((cost, Plan { account, ..plan }))
+            }
             (None, Some(error)) => Err(error),
             // No order suits what may not be converted: the naive one says why.
             (None, None) => {
@@ -107,6 +114,16 @@ impl<'a> Search<'a> {
                 account.add(considered(&plan, cost));
                 Ok((cost, Plan { account, ..plan }))
             }
+        }
+    }
+
+    /// States the order of loops that no command of a plan changes: a search that begins with its
+    /// commands would look at other orders, and may have more time.
+    fn state_order(&self, schedule: &mut Schedule) {
+        let (loops, _) = self.start.concrete.stmt.nest();
+        if loops.len() > 1 && schedule.0.iter().all(Command::is_mark) {
+            let names: Vec<&str> = loops.iter().map(|var| self.start.name(*var)).collect();
+            schedule.0.insert(0, Command::reorder(&names));
         }
     }
 
@@ -123,6 +140,7 @@ impl<'a> Search<'a> {
                 let may_end = found.is_some() || self.asked.has_parts;
                 let is_last_resort = !self.goes_on(found);
                 if is_last_resort && (may_end || n_converted < most_converted) {
+                    found.has_ended_early = true;
                     found.account.ran_out |= effort::may_save_more(found.least());
                     break;
                 }
@@ -138,6 +156,7 @@ impl<'a> Search<'a> {
                 let searched = orders.search(least, &mut |order| {
                     let may_end = found.is_some() || self.asked.has_parts;
                     if may_end && !self.goes_on(found) {
+                        found.has_ended_early = true;
                         found.account.ran_out |= effort::may_save_more(found.least());
                         return Ok(f64::NEG_INFINITY);
                     }
@@ -152,6 +171,7 @@ impl<'a> Search<'a> {
                     }
                     Ok(found.least())
                 })?;
+                found.has_ended_early |= searched == Searched::Some;
                 found.account.ran_out |= searched == Searched::Some;
             }
         }
@@ -338,6 +358,8 @@ struct Found {
     /// Why the first one that cannot be lowered cannot.
     error: Option<Unplanned>,
     account: Account,
+    /// Whether candidates were left out since they were not worth the time.
+    has_ended_early: bool,
     /// Which orders of loops commands can be applied to.
     follows: BTreeMap<Vec<IndexVar>, bool>,
 }
