@@ -262,10 +262,17 @@ impl TensorHandle {
                 .help("store into the values before slices of the tensor are taken"));
         }
         let state = &mut *self.0.state.borrow_mut();
-        let (State::Stored(tensor), true, None) = (&*state, view.is_values, written.next()) else {
-            let message = "a store into an array of a tensor, other than its values alone";
-            return Err(Diagnostic::new(code::NOT_RUN, message)
-                .help("copy the array, and assemble a tensor of the copy"));
+        let tensor = match &*state {
+            State::Stored(tensor) => Some(Rc::clone(tensor)),
+            // An insertion would have ended the memory.
+            State::Growing(growing) => Some(Rc::new(growing.packed()?)),
+            _ => None,
+        };
+        let (Some(tensor), true, None) = (tensor, view.is_values, written.next()) else {
+            let message = "a store into an array that the tensor does not take over";
+            return Err(Diagnostic::new(code::NOT_RUN, message).help(
+                "store into the values of a tensor without batches, or assemble one of copied arrays",
+            ));
         };
         let (format, extents, fill, mut arrays) = tensor.try_clone()?.into_parts();
         let values = view.buffer.array.borrow().try_clone()?;

@@ -28,12 +28,17 @@ pub trait Host {
     /// The value of an environment variable, such as `TENSOR0`.
     fn variable(&mut self, name: &str) -> Option<String>;
 
-    /// The content of a tensor file with values of this type. `mirrored` asks for both triangles
-    /// of a symmetric matrix, of which a file has one.
+    /// The content of a tensor file with values of this type, or of the file's own. `mirrored` asks
+    /// for both triangles of a symmetric matrix, of which a file has one.
     ///
     /// # Errors
     /// Those of the file.
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<FileContent>;
+    fn read(
+        &mut self,
+        path: &str,
+        element: Option<ElementType>,
+        mirrored: bool,
+    ) -> Result<FileContent>;
 
     /// Writes a tensor to a file in the extended FROSTT format, or prints it if there is no path.
     ///

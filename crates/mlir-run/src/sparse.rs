@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
         // Releases up to 16 expand symmetric matrices; later ones if they are asked to.
         let mirrored = op.attribute("expandSymmetry").is_some()
             || self.module.dialect().reads_both_triangles();
-        let entries = self.host.read(&path, element, mirrored)?.entries;
+        let entries = self.host.read(&path, Some(element), mirrored)?.entries;
         self.check_extents(op, &entries.extents, ty)?;
         let tensor = pack(&format_of(ty)?, entries)?;
         Ok(Datum::Tensor(TensorHandle::new(tensor)))

@@ -243,9 +243,14 @@ impl Host for SessionHost<'_> {
         (self.variables)(name)
     }
 
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<FileContent> {
+    fn read(
+        &mut self,
+        path: &str,
+        element: Option<ElementType>,
+        mirrored: bool,
+    ) -> Result<FileContent> {
         let options = ReadOptions {
-            element: Some(element),
+            element,
             keep_structure: !mirrored,
             memory: self.session.memory(),
             ..ReadOptions::default()

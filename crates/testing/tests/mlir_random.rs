@@ -71,7 +71,12 @@ impl Host for Apart<'_> {
         self.host.variable(name)
     }
 
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<FileContent> {
+    fn read(
+        &mut self,
+        path: &str,
+        element: Option<ElementType>,
+        mirrored: bool,
+    ) -> Result<FileContent> {
         self.host.read(path, element, mirrored)
     }
 

@@ -63,7 +63,7 @@ impl<'a> Machine<'a> {
             ("createsparsetensorreader", [Datum::Pointer(Some(path))])
             | ("createcheckedsparsetensorreader", [Datum::Pointer(Some(path)), ..]) => {
                 let reader = Reader {
-                    content: self.host.read(path, ElementType::F64, false)?,
+                    content: self.host.read(path, None, false)?,
                     released: Cell::new(None),
                     n_read: Cell::new(0),
                 };
