@@ -16,12 +16,12 @@ use std::rc::Rc;
 use sparsec::internals::index::TensorRole;
 use sparsec::internals::mlir::{Dialect, Module};
 use sparsec::internals::mlir_host::SessionHost;
-use sparsec::internals::mlir_run::{self, Host, Kernel};
+use sparsec::internals::mlir_run::{self, FileContent, Host, Kernel};
 use sparsec::internals::reference;
 use sparsec::{
     Array, Diagnostic, ElementType, Entries, Format, Result, Session, Source, Tensor, code,
 };
-use sparsec_io::{FILE_TYPES, Input, ReadOptions};
+use sparsec_io::{FILE_TYPES, Input, ReadOptions, Structure};
 
 use crate::programs::{MEMORY, MOST_POINTS, sessions};
 use crate::texts::{drawn, text_of};
@@ -143,7 +143,7 @@ fn judge(kernel: &Kernel, operands: &[Rc<Tensor>], results: &[Tensor]) {
 }
 
 /// The entries of a file, by its name.
-fn read(path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
+fn read(path: &str, element: Option<ElementType>, mirrored: bool) -> Result<FileContent> {
     let Some((_, text)) = FILES.iter().find(|(name, _)| *name == path) else {
         let message = format!("there is no file `{path}`");
         return Err(
@@ -153,14 +153,17 @@ fn read(path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
     let mut types = FILE_TYPES.iter();
     let file_type = types.find(|ty| ty.endings.iter().any(|ending| path.ends_with(ending)));
     let options = ReadOptions {
-        element: Some(element),
+        element,
         keep_structure: !mirrored,
         memory: MEMORY,
         ..ReadOptions::default()
     };
     let input = Input::from_bytes(path, text.as_bytes().to_vec());
     let file = (file_type.expect("a type of files").read)(&input, &options)?;
-    file.into_entries()
+    Ok(FileContent {
+        is_symmetric: file.structure == Structure::Symmetric,
+        entries: file.into_entries()?,
+    })
 }
 
 impl Host for Bounded<'_> {
@@ -173,10 +176,16 @@ impl Host for Bounded<'_> {
         FILES.get(number).map(|(name, _)| (*name).to_owned())
     }
 
-    fn read(&mut self, path: &str, element: ElementType, mirrored: bool) -> Result<Entries> {
+    fn read(
+        &mut self,
+        path: &str,
+        element: Option<ElementType>,
+        mirrored: bool,
+    ) -> Result<FileContent> {
         let Some(written) = self.written.get(path) else {
             return read(path, element, mirrored);
         };
+        let element = element.unwrap_or(written.values.element());
         let mut values = Array::zeroed(element, written.len())?;
         for at in 0..written.len() {
             let value = written.values.get(at).cast(element);
@@ -185,11 +194,22 @@ impl Host for Bounded<'_> {
             })?;
             values.set(at, value);
         }
-        Ok(Entries {
-            coords: written.coords.clone(),
-            values,
-            extents: written.extents.clone(),
+        Ok(FileContent {
+            entries: Entries {
+                coords: written.coords.clone(),
+                values,
+                extents: written.extents.clone(),
+            },
+            is_symmetric: false,
         })
+    }
+
+    fn write_entries(&mut self, path: Option<&str>, entries: Entries) -> Result<()> {
+        let Some(path) = path else {
+            return self.host.write_entries(None, entries);
+        };
+        self.written.insert(path.to_owned(), entries);
+        Ok(())
     }
 
     fn write(&mut self, path: Option<&str>, tensor: &Tensor) -> Result<()> {
