@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sparsec::internals::conversion::Converter;
+use sparsec::internals::conversion::{self, Converter, Optimisation};
 use sparsec::internals::parallel::Pool;
 use sparsec::{Diagnostic, Format, FormatSpec, Result, Session, Tensor, code, io};
 
@@ -333,6 +333,11 @@ impl Case<'_> {
         let order = self.tensor.order();
         let destination = self.to.parse::<FormatSpec>()?.resolve(order)?;
         let start = Instant::now();
+        let (source, element) = (self.tensor.format(), self.tensor.element());
+        let chain = conversion::synthesized(source, &destination, element, &Default::default());
+        let chain = chain.and_then(|made| made.optimised(Optimisation::All, &|_| true));
+        let synthesized_in = chain.is_ok().then(|| start.elapsed());
+        let start = Instant::now();
         let made = match Converter::new(&self.tensor, &destination) {
             Err(error) if error.code() == code::NO_CONVERSION => return Ok(None),
             made => unless_too_large(made)?,
@@ -423,6 +428,7 @@ impl Case<'_> {
                 .map(|(turns, ..)| turns.finish())
                 .collect(),
             threads,
+            synthesized_in,
             derived_in,
             first_in,
             bar: self.bar(),

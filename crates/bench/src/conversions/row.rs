@@ -50,7 +50,9 @@ pub struct ConversionRow {
     pub peers: Vec<SideTime>,
     /// On several threads: how much faster ours is in given arrays.
     pub threads: Option<f64>,
-    /// How long it took to derive the conversion and to make its loops.
+    /// How long it took to derive the optimised chain from the formats.
+    pub synthesized_in: Option<Duration>,
+    /// How long it took to derive the conversion for a tensor and to make its loops.
     pub derived_in: Duration,
     /// How long the first run took, which compiles the loops.
     pub first_in: Duration,
@@ -63,7 +65,8 @@ pub(super) fn heading() -> String {
     format!(
         "ms; given: into arrays that are there; bound: bytes of both sides at the copy bandwidth;\n\
          packing, SciPy, …: their time / ours, above 1 ours is faster; bar: of the best, or of the bound\n\
-         {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8}  others\n",
+         chain: from formats to an optimised chain; derived: to its loops\n\
+         {:26} {:>8} {:>8} {:>8} {:>7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>8}  others\n",
         "conversions",
         "alloc",
         "given",
@@ -72,6 +75,7 @@ pub(super) fn heading() -> String {
         "/touch",
         "threads",
         "packing",
+        "chain",
         "derived",
         "first"
     )
@@ -134,7 +138,7 @@ impl ConversionRow {
             )
         });
         format!(
-            "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8} {:>8}{}{bar}\n",
+            "{:26} {:>8} {:>8} {:>8} {:>7.2} {:>7.2} {:>7} {:>8.2} {:>8} {:>8} {:>8}{}{bar}\n",
             self.name,
             milliseconds(self.allocating),
             milliseconds(self.given),
@@ -143,6 +147,7 @@ impl ConversionRow {
             self.of_touch(),
             threads,
             self.packing.ratio,
+            self.synthesized_in.map_or("-".to_owned(), milliseconds),
             milliseconds(self.derived_in),
             milliseconds(self.first_in),
             peers.collect::<String>(),
@@ -161,6 +166,7 @@ impl ConversionRow {
             "packing": side(&self.packing),
             "peers": self.peers.iter().map(side).collect::<Vec<_>>(),
             "threads": self.threads,
+            "synthesized_in": self.synthesized_in.map(|time| time.as_secs_f64()),
             "derived_in": self.derived_in.as_secs_f64(),
             "first_in": self.first_in.as_secs_f64(),
             "reaches": self.reaches(),
