@@ -202,8 +202,13 @@ impl<'a> Machine<'a> {
         let at = (0..order).map(|mode| Scalar::I64(tuple.at(mode) as i64));
         self.stored_in_front(op, coords, at)?;
         let element = value.buffer.array.borrow().element();
-        let entry = reader.content.entries.values.get(n).cast(element);
-        match entry.is_some_and(|entry| value.set(&[], entry)) {
+        let read = reader.content.entries.values.get(n);
+        let Some(entry) = read.cast(element) else {
+            let message = format!("an entry of {read}, which no {element} is");
+            let help = "read entries by the function of a wider type";
+            return Err(self.fault(op, code::NOT_RUN, message).help(help));
+        };
+        match value.set(&[], entry) {
             true => Ok(()),
             false => Err(self.not_run(op)),
         }
