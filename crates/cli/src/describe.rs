@@ -126,6 +126,9 @@ fn named_descriptors(format: &Format, text: &str) -> Vec<Descriptor> {
     described.collect()
 }
 
+/// The most places of a tensor that is drawn, each of which is a column.
+const MOST_DRAWN: usize = 500;
+
 /// A small tensor in the format; `None` where none of those tried fits.
 fn drawing(format: &Format) -> Option<String> {
     let order = format.order();
@@ -170,6 +173,11 @@ fn drawing(format: &Format) -> Option<String> {
             });
         }
         let tensor = Tensor::pack(format, &extents, &coords, &values).ok()?;
-        Some(tensor.drawing())
+        Some(match tensor.vals().len() {
+            n if n > MOST_DRAWN => {
+                format!("not drawn: {} entries take {n} places\n", entries.len())
+            }
+            _ => tensor.drawing(),
+        })
     })
 }

@@ -168,6 +168,11 @@ fn formats_explain_and_cache_answer() {
         formats.contains("csr") && formats.contains("singleton"),
         "{formats}"
     );
+    let wide = place.call(&["formats", "bsr(1, 1, 2, 721)", "--order", "4"]);
+    assert!(
+        wide.answer()
+            .contains("not drawn: 7 entries take 10094 places")
+    );
     let value: Value =
         serde_json::from_str(&place.call(&["formats", "--json"]).answer()).expect("JSON");
     let presets = value["presets"].as_array().expect("an array");
