@@ -98,7 +98,11 @@ impl Costs<'_> {
                 }
             };
             let name = it.tensor;
-            format!("the kernels have `{name}` as `{kernels}`, not as `{program}`: {module}")
+            let have = match it.is_result {
+                true => "give",
+                false => "have",
+            };
+            format!("the kernels {have} `{name}` as `{kernels}`, not as `{program}`: {module}")
         };
         conversions.map(note).collect()
     }

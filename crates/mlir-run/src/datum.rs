@@ -1,7 +1,7 @@
 //! Values of a run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Span, code};
@@ -130,6 +130,8 @@ pub(crate) struct Growing {
     pub(crate) values: Vec<Scalar>,
     /// The coordinates of the last entry by levels.
     pub(crate) last: Vec<i64>,
+    /// The coordinates of all entries, if they come in any order.
+    pub(crate) places: BTreeSet<Vec<u64>>,
 }
 
 impl Growing {
@@ -141,6 +143,7 @@ impl Growing {
             coords: Vec::new(),
             values: Vec::new(),
             last: Vec::new(),
+            places: BTreeSet::new(),
         }
     }
 

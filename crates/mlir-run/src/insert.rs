@@ -14,12 +14,11 @@ use std::rc::Rc;
 
 use sparsec_base::{Result, Scalar, code};
 use sparsec_format::LevelKind;
-use sparsec_mlir::{Encoding, Operation, Value};
+use sparsec_mlir::{Dialect, Encoding, Operation, Value};
 use sparsec_tensor::{Array, Tensor};
 
 use crate::arrays;
 use crate::datum::{Datum, Growing, State, TensorHandle};
-use crate::kernel::format_of;
 use crate::machine::{Frame, Machine, set};
 use crate::memory::MemRef;
 use crate::tensors::index;
@@ -77,12 +76,19 @@ impl<'a> Machine<'a> {
         at: &[i64],
         value: Scalar,
     ) -> Result<Datum> {
-        let extents = handle.extents();
-        self.checked(op, at, &extents)?;
+        let coords = self.checked(op, at, &handle.extents())?;
         let encoding = self.encoding(op, op.operand("dest"))?;
-        let levels = arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op))?;
+        let levels = match is_ordered(encoding) {
+            true => Some(arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op))?),
+            false => None,
+        };
         let handle = own(handle)?;
-        self.insert_in_place(op, &handle, op.operand("dest"), &levels, value)?;
+        let entry = Entry {
+            coords,
+            levels,
+            value,
+        };
+        self.insert_at(op, &handle, encoding, entry)?;
         Ok(Datum::Tensor(handle))
     }
 
@@ -103,11 +109,25 @@ impl<'a> Machine<'a> {
     ) -> Result<()> {
         let encoding = self.encoding(op, tensor)?;
         let modes = arrays::to_modes(encoding, levels).ok_or_else(|| self.not_run(op))?;
-        let coords = self.checked(op, &modes, &handle.extents())?;
+        let entry = Entry {
+            coords: self.checked(op, &modes, &handle.extents())?,
+            levels: is_ordered(encoding).then(|| levels.to_vec()),
+            value,
+        };
+        self.insert_at(op, handle, encoding, entry)
+    }
+
+    fn insert_at(
+        &mut self,
+        op: Operation<'a>,
+        handle: &TensorHandle,
+        encoding: &Encoding,
+        entry: Entry,
+    ) -> Result<()> {
         handle.take_stores()?;
         handle.end_views(op.data().span);
-        if !format_of(self.module.ty(tensor))?.has_sparse() {
-            return replace(handle, levels, value);
+        if let (Some(levels), false) = (&entry.levels, encoding.to_format()?.has_sparse()) {
+            return replace(handle, levels, entry.value);
         }
         let mut state = handle.0.state.borrow_mut();
         if let State::Stored(stored) = &*state {
@@ -117,7 +137,17 @@ impl<'a> Machine<'a> {
             return Err(self.not_run(op));
         };
         let growing = Rc::make_mut(growing);
-        let order = growing.last.as_slice().cmp(levels);
+        let Some(levels) = entry.levels else {
+            if !growing.places.insert(entry.coords.clone()) {
+                let message = format!("a second entry at coordinates {:?}", entry.coords);
+                let fault = self.fault(op, code::INSERTION_ORDER, message);
+                return Err(fault.help("insert each entry once"));
+            }
+            growing.coords.extend(entry.coords);
+            growing.values.push(entry.value);
+            return Ok(());
+        };
+        let order = growing.last.as_slice().cmp(&levels[..]);
         let is_unique = encoding.levels.last().is_none_or(|level| !level.nonunique)
             || growing.format.is_unique();
         let follows = growing.last.is_empty()
@@ -131,9 +161,9 @@ impl<'a> Machine<'a> {
             let fault = self.fault(op, code::INSERTION_ORDER, message);
             return Err(fault.help("insert entries in ascending order of their levels, each once"));
         }
-        growing.last = levels.to_vec();
-        growing.coords.extend(coords);
-        growing.values.push(value);
+        growing.last = levels;
+        growing.coords.extend(entry.coords);
+        growing.values.push(entry.value);
         Ok(())
     }
 
@@ -148,9 +178,13 @@ impl<'a> Machine<'a> {
             if is_filled && value.is_zero() {
                 return;
             }
-            let modes: Vec<i64> = at.iter().map(|at| *at as i64).collect();
-            let levels = arrays::to_levels(encoding, &modes);
-            last = levels.and_then(|levels| Some(last.take()?.max(levels)));
+            if is_ordered(encoding) {
+                let modes: Vec<i64> = at.iter().map(|at| *at as i64).collect();
+                let levels = arrays::to_levels(encoding, &modes);
+                last = levels.and_then(|levels| Some(last.take()?.max(levels)));
+            } else {
+                growing.places.insert(at.to_vec());
+            }
             growing.coords.extend(at);
             growing.values.push(value);
         });
@@ -233,6 +267,20 @@ impl<'a> Machine<'a> {
         }
         Ok(())
     }
+}
+
+/// An entry on its way into a tensor.
+struct Entry {
+    coords: Vec<u64>,
+    /// Its coordinates by levels, by which entries ascend; `None` if they may come in any order.
+    levels: Option<Vec<i64>>,
+    value: Scalar,
+}
+
+/// Whether entries are inserted in the order of levels, as releases ask. Formats that no release has
+/// take them in any order.
+fn is_ordered(encoding: &Encoding) -> bool {
+    encoding.refusal(Dialect::Release(Dialect::USUAL)).is_none()
 }
 
 /// A tensor that no other value sees.

@@ -10,11 +10,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use sparsec_base::Result;
-use sparsec_format::LevelKind;
 use sparsec_mlir::{Attribute, Operation};
-use sparsec_tensor::Tensor;
 
-use crate::arrays;
 use crate::datum::{Datum, Place, Space};
 use crate::machine::{Frame, Machine, set};
 use crate::tensors::index;
@@ -102,24 +99,24 @@ impl<'a> Machine<'a> {
         };
         let mut places = vec![root];
         for level in space.from..space.to {
-            let mut below = Vec::new();
             let n_above = match level.checked_sub(1) {
                 Some(above) => space.tensor.n_positions(above),
                 None => 1,
             };
-            for place in &places {
-                if place.position >= n_above {
-                    return Err(self
-                        .outside(op, "the parent iterator is at no position of this tensor")
-                        .help("extract the space from the tensor that the iterator goes through"));
-                }
-                let found = children(&space.tensor, level, place.position);
-                for (coord, position) in found.ok_or_else(|| self.not_run(op))? {
-                    let mut coords = place.coords.clone();
+            if places.iter().any(|place| place.position >= n_above) {
+                return Err(self
+                    .outside(op, "the parent iterator is at no position of this tensor")
+                    .help("extract the space from the tensor that the iterator goes through"));
+            }
+            let parents: Vec<usize> = places.iter().map(|place| place.position).collect();
+            let mut below = Vec::new();
+            space
+                .tensor
+                .for_each_child(level, &parents, |n, coord, position| {
+                    let mut coords = places[n].coords.clone();
                     coords.push(coord);
                     below.push(Place { position, coords });
-                }
-            }
+                });
             places = below;
         }
         Ok(places)
@@ -202,42 +199,4 @@ impl<'a> Machine<'a> {
         }
         self.set_results(frame, op, carried)
     }
-}
-
-/// The coordinates and positions of a level below a position; `None` for levels that iterators do
-/// not have.
-fn children(tensor: &Tensor, level: usize, parent: usize) -> Option<Vec<(u64, usize)>> {
-    let view = tensor.level(level);
-    let range = |from: i64, to: i64| {
-        let positions = from as usize..to as usize;
-        positions
-            .map(|at| (view.crd().get(at) as u64, at))
-            .collect()
-    };
-    Some(match tensor.format().levels()[level].kind {
-        LevelKind::Dense | LevelKind::Batch => {
-            let size = arrays::level_sizes(tensor)[level] as usize;
-            (0..size).map(|n| (n as u64, parent * size + n)).collect()
-        }
-        LevelKind::Compressed => range(view.pos().get(parent), view.pos().get(parent + 1)),
-        LevelKind::LooseCompressed => range(view.pos().get(parent), view.end().get(parent)),
-        LevelKind::Singleton => range(parent as i64, parent as i64 + 1),
-        LevelKind::Range => {
-            let (from, to) = (view.pos().get(parent), view.pos().get(parent + 1));
-            let first = view.first().get(parent);
-            let positions = from..to;
-            positions
-                .map(|at| ((first + at - from) as u64, at as usize))
-                .collect()
-        }
-        LevelKind::Structured { n, .. } => {
-            let n = i64::from(n);
-            let mut stored = range(parent as i64 * n, (parent as i64 + 1) * n);
-            // Places that no entry takes have coordinates outside of the block.
-            let size = arrays::level_sizes(tensor)[level];
-            stored.retain(|(coord, _)| *coord < size);
-            stored
-        }
-        _ => return None,
-    })
 }

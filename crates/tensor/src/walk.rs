@@ -20,6 +20,8 @@ use std::ops::Range;
 
 use sparsec_format::{Format, LevelKind};
 
+use crate::irregular::parts;
+
 use crate::tensor::{LevelView, Tensor};
 
 /// The levels of one part of a tensor with their arrays at hand.
@@ -148,6 +150,44 @@ impl WalkLevel<'_> {
         self.for_each_run(parent, |run, position| {
             run.for_each(|coord| visit(coord, position));
         });
+    }
+}
+
+impl Tensor {
+    /// Calls `visit` with what is stored in level `l` below some positions of the level above, in
+    /// storage order: the number of the parent in `parents`, the coordinate, and the position. The
+    /// parent of the first level is 0.
+    ///
+    /// Takes the time of what is stored there, and of all levels once.
+    ///
+    /// # Panics
+    /// If a parent is no position, or the format is a union, whose parts have levels of their own.
+    ///
+    /// ```
+    /// use sparsec_format::Format;
+    /// use sparsec_tensor::Tensor;
+    /// let a = Tensor::pack(&Format::csr(), &[2, 4], &[0, 3, 1, 0, 1, 2], &[1.0, 2.0, 3.0])?;
+    /// let mut found = Vec::new();
+    /// a.for_each_child(1, &[1, 0], |n, j, position| found.push((n, j, position)));
+    /// assert_eq!(found, [(0, 0, 1), (0, 2, 2), (1, 3, 0)]);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn for_each_child(
+        &self,
+        l: usize,
+        parents: &[usize],
+        mut visit: impl FnMut(usize, u64, usize),
+    ) {
+        let parts = parts(self.format(), self.extents());
+        let parts = parts.expect("a tensor's coordinates can be counted");
+        let [part] = &parts[..] else {
+            panic!("a union has several parts");
+        };
+        let extents = part.extents(|level| self.level(level));
+        let walk = Walk::of_part(self, &part.format, 0, &extents);
+        for (n, parent) in parents.iter().enumerate() {
+            walk.levels()[l].for_each_child(*parent, |coord, position| visit(n, coord, position));
+        }
     }
 }
 

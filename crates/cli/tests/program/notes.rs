@@ -125,7 +125,7 @@ fn modules_hold_the_conversions_of_their_kernels() {
     let module = place.call(&words).noted(note);
     for name in [
         "convert_A_to_A_csr",
-        "convert_D_computed_to_D",
+        "convert_D_dcsr_to_D",
         "convert_D_to_D_dcsr",
     ] {
         assert!(module.contains(&format!("func.func @{name}(")), "{name}");

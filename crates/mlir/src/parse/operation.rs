@@ -406,14 +406,10 @@ impl Parser {
             let made = self
                 .form(definition, token.span)
                 .and_then(|pending| self.make(pending));
-            // Behind a form that reads only a part of the text, no operation begins.
-            let goes_on = [",", ":", "->", "to", "jointly", "str"].iter();
-            let made = made.and_then(
-                |op| match goes_on.clone().any(|word| self.cursor.at(word)) {
-                    true => Err(self.cursor.unexpected("an operation")),
-                    false => Ok(op),
-                },
-            );
+            let made = made.and_then(|op| match self.goes_on() {
+                true => Err(self.cursor.unexpected("an operation")),
+                false => Ok(op),
+            });
             match made {
                 Ok(op) => return Ok(op),
                 Err(error) => {
@@ -427,6 +423,20 @@ impl Parser {
             self.narrowed.truncate(narrowed);
         }
         Err(furthest.expect("there is a candidate").1)
+    }
+
+    /// Whether the text goes on with the operation that a form read a part of: no operation begins
+    /// here.
+    fn goes_on(&self) -> bool {
+        let words = [",", ":", "->", "to", "jointly", "str"];
+        if self.cursor.kind() != Kind::Value {
+            return words.iter().any(|word| self.cursor.at(word));
+        }
+        // The names of results come before `=`, each with their number if they are several.
+        let mut ahead = self.cursor.clone();
+        ahead.take();
+        let has_number = ahead.eat(":") && ahead.kind() == Kind::Integer;
+        !has_number && !ahead.at("=") && !ahead.at(",")
     }
 
     /// The name with its dialect, if the text omits the dialect here.

@@ -36,11 +36,11 @@ fn in_kernels(format: &Format) -> Format {
 
 impl Compiled {
     /// The conversions of operands before statements and of results behind them, each once:
-    /// `convert_A_to_A_csr` gives an operand `A` as `csr`, `convert_C_computed_to_C` a result `C` as
-    /// the program has it.
+    /// `convert_A_to_A_csr` gives an operand `A` as `csr`, `convert_C_csr_to_C` the result `C_csr` of
+    /// a kernel as the program has `C`.
     pub fn kernel_conversions(&self) -> Vec<KernelConversion> {
         let mut found: Vec<KernelConversion> = Vec::new();
-        for statement in &self.statements {
+        for (statement, of_program) in self.statements.iter().zip(self.results()) {
             let plan = &statement.plan;
             let tensors = &plan.concrete.tensors;
             let operands = plan.conversions.iter().filter(|it| it.view.is_none());
@@ -50,8 +50,12 @@ impl Compiled {
             });
             let result = plan.concrete.result;
             let results = plan.converts_result.iter().map(|to| {
-                let name = &tensors[result].name;
-                (result, format!("{name}_computed_to_{name}"), to)
+                let own = &tensors[result].name;
+                let name = match own == of_program {
+                    true => format!("{own}_computed_to_{own}"),
+                    false => format!("{own}_to_{of_program}"),
+                };
+                (result, name, to)
             });
             for (tensor, name, to) in operands.chain(results) {
                 let name = format!("convert_{name}");
@@ -70,9 +74,13 @@ impl Compiled {
                     function.name.clone_from(&name);
                     function
                 });
+                let is_result = tensor == result;
                 found.push(KernelConversion {
-                    tensor: data.name.clone(),
-                    is_result: tensor == result,
+                    tensor: match is_result {
+                        true => of_program.to_owned(),
+                        false => data.name.clone(),
+                    },
+                    is_result,
                     from: from.arrangement(),
                     to: to.arrangement(),
                     name,
