@@ -348,7 +348,7 @@ pub(crate) struct RelationsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct MlirArguments {
-    /// The file of the program
+    /// The file of the program; - is standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
 
@@ -366,6 +366,10 @@ pub(crate) struct MlirArguments {
     /// How many threads kernels run on; one for each processor if not given
     #[arg(long, value_name = "N", requires = "run")]
     pub(crate) threads: Option<String>,
+
+    /// Compute in the order of the program: no factor leaves a sum
+    #[arg(long)]
+    pub(crate) strict: bool,
 
     /// The dialect that the file is written in: 13 to 20 for that release, sparsec for the
     /// words of all, auto to have the file tell

@@ -66,7 +66,7 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
         parallel::set_threads(threads);
     }
     if let Some(function) = &arguments.run {
-        return run(screen, &module, function).map_err(|error| {
+        return run(screen, &module, function, arguments.strict).map_err(|error| {
             // The program has no place of a function that it lacks.
             let span = call.value_span("run", 0);
             error.or_at(call.source(), span, "this function")
@@ -90,8 +90,8 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
             "mlir" => module.to_string(),
             "generic" => module.generic(),
             "encodings" => module.encodings_text(),
-            "sparsified" => sparsified(&module)?,
-            stage => kernels(&module, stage)?,
+            "sparsified" => sparsified(&module, arguments.strict)?,
+            stage => kernels(&module, stage, arguments.strict)?,
         };
         texts.push((name, text));
     }
@@ -108,10 +108,10 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
 }
 
 /// Runs a function. Text appears as the program prints it; JSON is one object at its end.
-fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
+fn run(screen: &mut Screen, module: &Module, function: &str, strict: bool) -> Result<u8> {
     if !screen.is_json() {
         let mut stdout = Stdout::default();
-        let outcome = run_into(&mut stdout, module, function);
+        let outcome = run_into(&mut stdout, module, function, strict);
         let flushed = stdout.flush();
         return match stdout.has_no_reader {
             true => Ok(0),
@@ -119,7 +119,7 @@ fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
         };
     }
     let mut output = Vec::new();
-    let outcome = run_into(&mut output, module, function);
+    let outcome = run_into(&mut output, module, function, strict);
     let text = String::from_utf8_lossy(&output);
     if outcome.is_ok() || !text.is_empty() {
         screen.print(&format!("{}\n", json!({ "output": text })))?;
@@ -127,10 +127,10 @@ fn run(screen: &mut Screen, module: &Module, function: &str) -> Result<u8> {
     outcome.map(|()| 0)
 }
 
-fn run_into(output: &mut dyn Write, module: &Module, function: &str) -> Result<()> {
+fn run_into(output: &mut dyn Write, module: &Module, function: &str, strict: bool) -> Result<()> {
     let session = Session::new(Options::from_env());
-    let mut host =
-        SessionHost::new(session, output).with_variables(|name| std::env::var(name).ok());
+    let host = SessionHost::new(session, output).strict(strict);
+    let mut host = host.with_variables(|name| std::env::var(name).ok());
     mlir_run::run(module, function, &mut host)
 }
 
@@ -161,7 +161,7 @@ impl Write for Stdout {
 }
 
 /// A stage of all kernels of a program, one below the other.
-fn kernels(module: &Module, stage: &str) -> Result<String> {
+fn kernels(module: &Module, stage: &str, strict: bool) -> Result<String> {
     let mut texts = Vec::new();
     let kernels = mlir_run::kernels(module)?;
     let is_apart = stage == "c" && kernels.len() > 1;
@@ -170,7 +170,7 @@ fn kernels(module: &Module, stage: &str) -> Result<String> {
             texts.push(format!("{}\n", kernel.program));
             continue;
         }
-        let compiled = compiled(&kernel)?;
+        let compiled = compiled(&kernel, strict)?;
         let stage = Stage::parse(stage).unwrap_or(Stage::Concrete);
         let text = compiled.emit(&stage)?;
         texts.push(match is_apart {

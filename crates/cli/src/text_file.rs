@@ -7,15 +7,17 @@ use std::path::Path;
 use sparsec::{Diagnostic, Result, Source, Span, code, io};
 
 use crate::call::Call;
+use crate::files::input_path;
 
 /// The longest text that is read.
 const MOST_TEXT: u64 = 1 << 24;
 
-/// The text of a file, up to [`MOST_TEXT`] bytes.
+/// The text of a file, or of standard input if the path is `-`, up to [`MOST_TEXT`] bytes.
 ///
 /// # Errors
 /// `E0420` for what cannot be read, or is no text.
 pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source> {
+    let path = input_path(path);
     let cannot = |why: String| {
         let message = format!("cannot read `{path}`: {why}");
         call.about_file(place, Diagnostic::new(code::CANNOT_READ_FILE, message))

@@ -99,7 +99,10 @@ pub(crate) fn diagnose(call: &Call, error: &clap::Error) -> Diagnostic {
 fn missing(found: &[String], command: &clap::Command) -> String {
     let described = |placeholder: &String| {
         let bare = |text: &str| text.trim_matches(['<', '>', '[', ']']).to_owned();
-        let name = bare(placeholder);
+        let name = match placeholder.starts_with('-') {
+            true => placeholder.clone(),
+            false => bare(placeholder),
+        };
         let argument = command
             .get_positionals()
             .find(|argument| bare(&argument.to_string()) == name);

@@ -19,7 +19,8 @@ use crate::facts::Facts;
 use crate::program::Program;
 use crate::session::Session;
 
-/// The kernels of a program as a module of MLIR: loops over positions and coordinates.
+/// The kernels of a program as a module of MLIR: loops over positions and coordinates. `strict` keeps
+/// the order of floating-point operations.
 ///
 /// # Errors
 /// Those of planning the kernels.
@@ -33,13 +34,13 @@ use crate::session::Session;
 ///   return %0 : tensor<8xf64>
 /// }";
 /// let module = Module::parse(&sparsec::Source::new("example", text), None)?;
-/// assert!(sparsified(&module)?.contains("scf.for"));
+/// assert!(sparsified(&module, false)?.contains("scf.for"));
 /// # Ok::<(), sparsec::Error>(())
 /// ```
-pub fn sparsified(module: &Module) -> Result<String> {
+pub fn sparsified(module: &Module, strict: bool) -> Result<String> {
     let mut functions = Vec::new();
     for kernel in sparsec_mlir_run::kernels(module)? {
-        let compiled = compiled(&kernel)?;
+        let compiled = compiled(&kernel, strict)?;
         let statements = compiled.statements().iter();
         functions.extend(statements.map(|statement| statement.function.clone()));
     }
@@ -49,14 +50,16 @@ pub fn sparsified(module: &Module) -> Result<String> {
 }
 
 /// A kernel, compiled: the operations that it fuses are computed where they are read if that costs
-/// less, or else stored in the formats of their types.
+/// less, or else stored in the formats of their types. `strict` keeps the order of floating-point
+/// operations.
 ///
 /// # Errors
 /// Those of planning the kernel.
-pub fn compiled(kernel: &Kernel) -> Result<Compiled> {
+pub fn compiled(kernel: &Kernel, strict: bool) -> Result<Compiled> {
     let (facts, read) = (Facts::default(), read(kernel));
     let policy = Policy {
         results: Some(read.iter().map(|name| (*name).to_owned()).collect()),
+        strict,
         ..Policy::default()
     };
     let mut formats = kernel.formats.clone();
@@ -125,6 +128,7 @@ pub struct SessionHost<'a> {
     session: Session,
     output: &'a mut dyn Write,
     variables: Variables<'a>,
+    strict: bool,
     begin: Instant,
 }
 
@@ -143,8 +147,16 @@ impl<'a> SessionHost<'a> {
             session,
             output,
             variables: Box::new(|_| None),
+            strict: false,
             begin: Instant::now(),
         }
+    }
+
+    /// The host whose kernels keep the order of floating-point operations, if it is `strict`.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
     }
 
     /// The host with the environment variables that a function knows, such as `TENSOR0`.
@@ -297,6 +309,9 @@ impl Host for SessionHost<'_> {
         let tensors = || kernel.program.tensors.iter();
         let read = read(kernel);
         let mut program = Program::built(&kernel.program)?.reads(&read);
+        if self.strict {
+            program = program.strict();
+        }
         let mut inputs = Vec::new();
         for (tensor, data) in tensors() {
             if data.role == TensorRole::Input {

@@ -154,7 +154,7 @@ fn kernels(module: &Module, stage: &Stage) -> Result<String> {
             text += &format!("{}\n", kernel.program);
             continue;
         }
-        text += &compiled(&kernel)?.emit(stage)?;
+        text += &compiled(&kernel, false)?.emit(stage)?;
     }
     Ok(text)
 }
@@ -209,7 +209,7 @@ fn emitted(
                 let printed = run(&module, files)?;
                 printed.lines().map(|line| format!("> {line}\n")).collect()
             }
-            ("sparsified", _) => sparsified(&module)?,
+            ("sparsified", _) => sparsified(&module, false)?,
             (other, _) => match Stage::parse(other) {
                 Some(stage) => kernels(&module, &stage)?,
                 None => panic!("there is no stage `{other}` of a program"),

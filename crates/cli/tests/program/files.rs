@@ -290,6 +290,49 @@ fn empty_input_is_called_empty() {
     );
 }
 
+#[test]
+fn programs_of_mlir_come_from_standard_input() {
+    let place = Place::new();
+    place.write("a.mlir", "func.func @main() {\n  return\n}\n");
+    let answer = place.shell("\"$0\" mlir - < a.mlir").answer();
+    assert!(answer.contains("func.func @main()"), "{answer}");
+    let done = place.call(&["mlir", "a.mlir", "--threads", "2"]);
+    done.refused(2, &["error[E0001]: `--run <FUNCTION>` is missing"]);
+}
+
+/// The sum without its factor is infinite, and with it 5e200.
+#[test]
+fn strict_programs_of_mlir_keep_factors_in_sums() {
+    let place = Place::new();
+    let maps = "affine_map<(i, k) -> (i)>, affine_map<(i, k) -> (k)>, affine_map<(i, k) -> (i)>";
+    let text = format!(
+        "#SV = #sparse_tensor.encoding<{{ map = (i) -> (i : compressed) }}>
+func.func @main() {{
+  %s = arith.constant sparse<[[0]], [1.0e-200]> : tensor<1xf64>
+  %u = arith.constant dense<[1.0e200, 2.0e200]> : tensor<2xf64>
+  %S = sparse_tensor.convert %s : tensor<1xf64> to tensor<1xf64, #SV>
+  %o = tensor.empty() : tensor<1xf64, #SV>
+  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"reduction\"]}}
+      ins(%S, %u : tensor<1xf64, #SV>, tensor<2xf64>) outs(%o : tensor<1xf64, #SV>) {{
+  ^bb0(%a: f64, %b: f64, %x: f64):
+    %0 = arith.mulf %a, %b : f64
+    %1 = arith.mulf %0, %b : f64
+    %2 = arith.addf %x, %1 : f64
+    linalg.yield %2 : f64
+  }} -> tensor<1xf64, #SV>
+  sparse_tensor.print %r : tensor<1xf64, #SV>
+  return
+}}
+"
+    );
+    place.write("a.mlir", &text);
+    let run = |words: &[&str]| {
+        let call = [&["mlir", "a.mlir", "--run", "main"], words].concat();
+        place.call(&call).answer()
+    };
+    assert!(run(&[]).contains("( inf )") && run(&["--strict"]).contains("( 5e+200 )"));
+}
+
 /// Matrix Market text is known by its first line, from pipes and from redirected files.
 #[test]
 fn what_standard_input_holds_says_its_type() {
