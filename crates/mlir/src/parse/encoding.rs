@@ -75,6 +75,14 @@ struct Parts {
 impl Parser {
     /// Reads an encoding after `#sparse_tensor.encoding`.
     pub(super) fn encoding(&mut self) -> Result<Attribute> {
+        self.keys().map_err(|error| {
+            error.or_help(
+                "write it like `#sparse_tensor.encoding<{ map = (i, j) -> (i : dense, j : compressed) }>`",
+            )
+        })
+    }
+
+    fn keys(&mut self) -> Result<Attribute> {
         let start = self.cursor.before();
         self.cursor.expect("<")?;
         // An encoding may refer to another one and change its slices.
