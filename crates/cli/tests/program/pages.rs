@@ -86,10 +86,10 @@ fn printed(command: &str) -> String {
     let place = Place::new();
     let samples = root().join("samples").canonicalize().expect("samples");
     std::os::unix::fs::symlink(samples, place.path().join("samples")).expect("a link");
-    let command = command
-        .strip_prefix("sparsec")
-        .expect("commands call sparsec");
-    let done = place.shell(&format!("exec 2>&1; \"$0\"{command}"));
+    // Variables may stand in front: `TENSOR0=a.mtx sparsec …`.
+    let at = command.find("sparsec").expect("commands call sparsec");
+    let (variables, words) = (&command[..at], &command[at + "sparsec".len()..]);
+    let done = place.shell(&format!("exec 2>&1; {variables}\"$0\"{words}"));
     let lines = done
         .stdout
         .lines()
