@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use sparsec::internals::mlir::{Dialect, Module};
 use sparsec::internals::mlir_host::{SessionHost, compiled, sparsified};
 use sparsec::internals::{mlir_run, parallel, suggest};
+use sparsec::io::FILE_TYPES;
 use sparsec::{Diagnostic, Options, Result, Session, Stage, code};
 
 use crate::arguments::MlirArguments;
@@ -52,6 +53,13 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     let place = call
         .find_word(&arguments.file)
         .unwrap_or_else(|| call.end());
+    let mut endings = FILE_TYPES.iter().flat_map(|ty| ty.endings);
+    if endings.any(|ending| arguments.file.ends_with(ending)) {
+        let message = format!("`{}` is a file of a tensor, and no program", arguments.file);
+        return Err(Diagnostic::new(code::BAD_CALL, message)
+            .at(call.source(), place, "a tensor")
+            .help("give it to a program: `TENSOR0=a.mtx sparsec mlir program.mlir --run main`"));
+    }
     let source = read_source(call, &arguments.file, place)?;
     let mut module = Module::parse(&source, read_as)?;
     module.verify()?;

@@ -184,9 +184,11 @@ impl<'a> Machine<'a> {
         }
         let ty = self.module.spell().ty(ty);
         let message = format!("extents {extents:?} are not those of {ty}");
-        Err(self
-            .fault(op, code::SHAPE_MISMATCH, message)
-            .help("write `?` for extents that the program computes"))
+        let help = match shape.len() == extents.len() {
+            true => "write `?` for extents that the program computes".to_owned(),
+            false => format!("write a type of {} modes", extents.len()),
+        };
+        Err(self.fault(op, code::SHAPE_MISMATCH, message).help(help))
     }
 
     pub(crate) fn extent(

@@ -296,6 +296,14 @@ fn programs_of_mlir_come_from_standard_input() {
     place.write("a.mlir", "func.func @main() {\n  return\n}\n");
     let answer = place.shell("\"$0\" mlir - < a.mlir").answer();
     assert!(answer.contains("func.func @main()"), "{answer}");
+    let done = place.call(&["mlir", "a.mtx"]);
+    done.refused(
+        1,
+        &[
+            "`a.mtx` is a file of a tensor, and no program",
+            "TENSOR0=a.mtx",
+        ],
+    );
     let done = place.call(&["mlir", "a.mlir", "--threads", "2"]);
     done.refused(2, &["error[E0001]: `--run <FUNCTION>` is missing"]);
 }
