@@ -298,7 +298,7 @@ fn programs_of_mlir_come_from_standard_input() {
     assert!(answer.contains("func.func @main()"), "{answer}");
     let done = place.call(&["mlir", "a.mtx"]);
     done.refused(
-        1,
+        2,
         &[
             "`a.mtx` is a file of a tensor, and no program",
             "TENSOR0=a.mtx",
