@@ -154,11 +154,13 @@ impl WalkLevel<'_> {
 }
 
 impl Tensor {
-    /// Calls `visit` with what is stored in level `l` below some positions of the level above, in
-    /// storage order: the number of the parent in `parents`, the coordinate, and the position. The
-    /// parent of the first level is 0.
+    /// Visits the children of positions: the stored positions of level `l` below each of `parents`,
+    /// which are positions of the level above. The first level has one parent, 0.
     ///
-    /// Takes the time of what is stored there, and of all levels once.
+    /// `visit` takes the number of the parent in `parents`, the coordinate of the child, and its
+    /// position. Children come in storage order.
+    ///
+    /// Takes time in proportion to the number of children and of levels.
     ///
     /// # Panics
     /// If a parent is no position, or the format is a union, whose parts have levels of their own.
