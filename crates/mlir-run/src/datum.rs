@@ -288,7 +288,7 @@ impl TensorHandle {
         Ok(())
     }
 
-    /// The tensor as it is held.
+    /// A copy of the state, with the stores of the program taken over.
     ///
     /// # Errors
     /// As [`tensor`](Self::tensor).

@@ -150,7 +150,7 @@ impl<'a> Machine<'a> {
                     ),
                 ));
             }
-            // Products past 64 bits are those of modes in which no entry has this number.
+            // A product past 64 bits belongs to a mode of size 0 or 1, so no entry is found by it.
             let offset = offsets[mode].wrapping_mul(memref.strides[mode]);
             view.offset = view.offset.wrapping_add(offset);
             if kept.contains(&mode) {

@@ -153,7 +153,7 @@ impl Rewrite {
         Ok(())
     }
 
-    /// The name of an alias where a line defines it.
+    /// The place of the name in the line that defines an alias.
     pub(super) fn definition_of(&self, name: &str) -> Option<Span> {
         let text = self.module.source().text();
         let mut start = 0;

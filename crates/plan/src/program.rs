@@ -311,7 +311,7 @@ impl State<'_> {
                     (fitting, Some(used))
                 }
             });
-        // A part that none of the commands for the whole is for is planned as if nothing were said.
+        // If no command for the whole applies to a part, the part is planned without commands.
         let is_planned =
             |(fitting, used): &(Schedule, Option<_>)| used.is_none() || !fitting.0.is_empty();
         if let Some((fitting, used)) = wished.filter(is_planned) {

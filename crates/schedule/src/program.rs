@@ -21,8 +21,8 @@
 //! y:                                           is t1(i) = …; y(i) = t1(i) + z(i)
 //! ```
 //!
-//! A name that no commands follow takes a statement as it is: its loops are ordered, and neither made parallel
-//! nor unrolled.
+//! A name without commands takes its statement as it is: planning orders its loops, and makes none of
+//! them parallel or unrolled.
 //! So the commands of every plan, printed, are a schedule that gives this plan.
 
 #[cfg(test)]

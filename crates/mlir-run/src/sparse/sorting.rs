@@ -5,8 +5,8 @@
 //! ys   5   | 6   | 7                                        7   | 6   | 5
 //! ```
 //!
-//! Keys have no sign. All algorithms of the dialect give the same order but of equal keys; ours is
-//! stable.
+//! Keys are compared without a sign. The algorithms of the dialect differ only in the order of equal
+//! keys; ours is stable.
 
 use sparsec_base::{Result, Scalar};
 use sparsec_mlir::{AffineMap, Attribute, Operation};

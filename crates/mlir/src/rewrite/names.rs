@@ -97,7 +97,7 @@ pub(crate) fn latest(name: &'static str) -> &'static str {
 
 /// Kinds of reductions of vectors of floats, each with its names from early to late.
 const KINDS_OF_FLOATS: [&[&str]; 2] = [&["max", "maxf", "maxnumf"], &["min", "minf", "minnumf"]];
-/// The same of integers.
+/// Kinds of reductions of vectors of integers, each with its names from early to late.
 const KINDS_OF_INTEGERS: [&[&str]; 2] = [&["max", "maxsi"], &["min", "minsi"]];
 
 impl Rewrite {

@@ -417,7 +417,7 @@ fn values_in_other_place(rewrite: &mut Rewrite, op: Op, to: &'static Definition)
     rename(rewrite, op, to)
 }
 
-/// The same of outputs.
+/// Values of outputs stand in front of levels in some releases, behind them in others.
 fn outputs_in_other_place(rewrite: &mut Rewrite, op: Op, to: &'static Definition) -> Result<()> {
     rewrite.reorder_operands(op, &[0, 2, 1]);
     rewrite.reorder_results(op, &[1, 0, 3, 2]);
