@@ -2,8 +2,6 @@
 //! take, and files and packing beside SciPy. What is measured, and how, stands
 //! in `sparsec-bench`.
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 use sparsec::Result;
 use sparsec_bench::{Listed, Options, Size};
@@ -12,7 +10,7 @@ use crate::arguments::BenchArguments;
 use crate::call::{Call, MOST_ROUNDS};
 use crate::problem::suggest;
 use crate::run::{backend, threads};
-use crate::screen::Screen;
+use crate::screen::{Pipe, Screen};
 use crate::table::table;
 
 /// Measures and prints, each line as soon as it is known.
@@ -37,13 +35,10 @@ pub(crate) fn bench(call: &Call, screen: &mut Screen, arguments: &BenchArguments
         program: std::env::current_exe().ok(),
         json: screen.is_json(),
     };
-    let mut out = Pipe {
-        out: io::stdout(),
-        has_left: false,
-    };
-    match sparsec_bench::run(&options, &mut out) {
+    let mut pipe = Pipe::default();
+    match sparsec_bench::run(&options, &mut pipe) {
         // Nobody reads on, so nothing more is measured.
-        Err(_) if out.has_left => Ok(0),
+        Err(_) if pipe.has_no_reader => Ok(0),
         Err(error) => {
             let error = call.about_words(&arguments.names, error);
             // A file is at fault, not the call that names it.
@@ -87,30 +82,4 @@ fn chosen<T: Copy>(call: &Call, long: &str, wanted: &str, known: &[(&str, T)]) -
         let message = format!("`--{long}` does not take `{wanted}`");
         suggest(call.bad_value(long, message), wanted, &names)
     })
-}
-
-/// Standard output, and whether its reader has left.
-struct Pipe {
-    out: io::Stdout,
-    has_left: bool,
-}
-
-impl Pipe {
-    fn note<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
-        let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        self.has_left |= done.as_ref().is_err_and(broken);
-        done
-    }
-}
-
-impl Write for Pipe {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let done = self.out.write(bytes);
-        self.note(done)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let done = self.out.flush();
-        self.note(done)
-    }
 }

@@ -1,6 +1,6 @@
 //! `sparsec mlir`: a program of the `sparse_tensor` dialect, read, verified, printed, run.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use serde_json::{Map, Value, json};
 use sparsec::internals::mlir::{Dialect, Module};
@@ -13,7 +13,7 @@ use crate::arguments::MlirArguments;
 use crate::call::Call;
 use crate::compile::joined;
 use crate::run::threads;
-use crate::screen::Screen;
+use crate::screen::{Pipe, Screen};
 use crate::text_file::read_source;
 
 /// What asks for the dialect that the words of a file tell.
@@ -118,10 +118,10 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
 /// Runs a function. Text appears as the program prints it; JSON is one object at its end.
 fn run(screen: &mut Screen, module: &Module, function: &str, strict: bool) -> Result<u8> {
     if !screen.is_json() {
-        let mut stdout = Stdout::default();
-        let outcome = run_into(&mut stdout, module, function, strict);
-        let flushed = stdout.flush();
-        return match stdout.has_no_reader {
+        let mut pipe = Pipe::default();
+        let outcome = run_into(&mut pipe, module, function, strict);
+        let flushed = pipe.flush();
+        return match pipe.has_no_reader {
             true => Ok(0),
             false => outcome.and_then(|()| screen.printed(flushed)).map(|()| 0),
         };
@@ -140,32 +140,6 @@ fn run_into(output: &mut dyn Write, module: &Module, function: &str, strict: boo
     let host = SessionHost::new(session, output).strict(strict);
     let mut host = host.with_variables(|name| std::env::var(name).ok());
     mlir_run::run(module, function, &mut host)
-}
-
-/// Standard output, which knows whether its reader left.
-#[derive(Default)]
-struct Stdout {
-    has_no_reader: bool,
-}
-
-impl Stdout {
-    fn seen<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
-        let left = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-        self.has_no_reader |= outcome.as_ref().is_err_and(left);
-        outcome
-    }
-}
-
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = io::stdout().write(bytes);
-        self.seen(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let flushed = io::stdout().flush();
-        self.seen(flushed)
-    }
 }
 
 /// A stage of all kernels of a program, one below the other.

@@ -3,7 +3,7 @@
 //! A reader that closes the pipe, as `head` does, ends the printing and is no
 //! error. Colours are for terminals, and not where `NO_COLOR` is set.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 
 use console::Term;
 use serde_json::{Value, json};
@@ -22,6 +22,32 @@ const WORDS: &[(&str, &str)] = &[
     ("`Stage::Mlir`", "`--emit mlir`"),
     ("`Structure::General`", "`--structure expand`"),
 ];
+
+/// Standard output that is written as text comes, and whether its reader left.
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    pub(crate) has_no_reader: bool,
+}
+
+impl Pipe {
+    fn seen<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        let left = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
+        self.has_no_reader |= outcome.as_ref().is_err_and(left);
+        outcome
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = io::stdout().write(bytes);
+        self.seen(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = io::stdout().flush();
+        self.seen(flushed)
+    }
+}
 
 /// Where answers and diagnostics go.
 #[derive(Debug)]

@@ -78,10 +78,9 @@ impl<'a> Machine<'a> {
     ) -> Result<Datum> {
         let coords = self.checked(op, at, &handle.extents())?;
         let encoding = self.encoding(op, op.operand("dest"))?;
-        let levels = match is_ordered(encoding) {
-            true => Some(arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op))?),
-            false => None,
-        };
+        let levels = is_ordered(encoding)
+            .then(|| arrays::to_levels(encoding, at).ok_or_else(|| self.not_run(op)));
+        let levels = levels.transpose()?;
         let handle = own(handle)?;
         let entry = Entry {
             coords,
@@ -126,7 +125,12 @@ impl<'a> Machine<'a> {
     ) -> Result<()> {
         handle.take_stores()?;
         handle.end_views(op.data().span);
-        if let (Some(levels), false) = (&entry.levels, encoding.to_format()?.has_sparse()) {
+        let has_sparse = match &*handle.0.state.borrow() {
+            State::Growing(growing) => growing.format.has_sparse(),
+            State::Stored(stored) => stored.format().has_sparse(),
+            State::Splat { .. } | State::Listed(_) => false,
+        };
+        if let (Some(levels), false) = (&entry.levels, has_sparse) {
             return replace(handle, levels, entry.value);
         }
         let mut state = handle.0.state.borrow_mut();

@@ -43,9 +43,19 @@ pub(crate) struct MemRef {
 pub(crate) fn contiguous(sizes: &[u64]) -> Vec<i64> {
     let mut strides = vec![1; sizes.len()];
     for mode in (1..sizes.len()).rev() {
-        strides[mode - 1] = strides[mode] * (sizes[mode].max(1) as i64);
+        // A product past 64 bits belongs to a shape without entries.
+        strides[mode - 1] = i64::wrapping_mul(strides[mode], sizes[mode].max(1) as i64);
     }
     strides
+}
+
+/// The number of places of a shape; `None` for 2^128 or more.
+pub(crate) fn n_places<'e>(extents: impl IntoIterator<Item = &'e u64>) -> Option<u128> {
+    let extents: Vec<u128> = extents.into_iter().map(|extent| (*extent).into()).collect();
+    match extents.contains(&0) {
+        true => Some(0),
+        false => extents.into_iter().try_fold(1, u128::checked_mul),
+    }
 }
 
 /// The number of entries of a shape.
@@ -53,8 +63,7 @@ pub(crate) fn contiguous(sizes: &[u64]) -> Vec<i64> {
 /// # Errors
 /// `E1064` for more than memory holds.
 pub(crate) fn count(sizes: &[u64]) -> Result<usize> {
-    let n = sizes.iter().try_fold(1u64, |n, size| n.checked_mul(*size));
-    match n {
+    match n_places(sizes) {
         Some(n) if n <= 1 << 40 => Ok(n as usize),
         _ => Err(Diagnostic::new(
             code::RUN_LIMIT,

@@ -35,6 +35,7 @@ use crate::constants::constant_number;
 use crate::datum::Datum;
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
+use crate::memory::n_places;
 use crate::numbers;
 use crate::structured::{Body, Structured};
 use crate::tensors::structured::Operand;
@@ -73,9 +74,7 @@ pub(crate) fn evaluate<'a>(
         tensors.push(match operand {
             Operand::Tensor(handle) => {
                 let tensor = handle.tensor()?;
-                let mut extents = tensor.extents().iter().copied().map(u128::from);
-                let n_places = extents.try_fold(1, u128::checked_mul);
-                if n_places.is_none() {
+                if n_places(tensor.extents()).is_none() {
                     let message = format!(
                         "extents {:?}, which multiply to more than 2^128",
                         tensor.extents()

@@ -21,7 +21,6 @@ use std::ops::Range;
 use sparsec_format::{Format, LevelKind};
 
 use crate::irregular::parts;
-
 use crate::tensor::{LevelView, Tensor};
 
 /// The levels of one part of a tensor with their arrays at hand.

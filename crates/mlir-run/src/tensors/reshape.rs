@@ -9,16 +9,11 @@ use sparsec_tensor::Entries;
 use crate::datum::{Datum, TensorHandle, array_of, dense, pack};
 use crate::kernel::format_of;
 use crate::machine::{Frame, Machine};
+use crate::memory::n_places;
 
 /// The number of places of a shape; `None` past 64 bits.
-fn n_places<'e>(extents: impl IntoIterator<Item = &'e u64>) -> Option<u64> {
-    let extents: Vec<u64> = extents.into_iter().copied().collect();
-    match extents.contains(&0) {
-        true => Some(0),
-        false => extents
-            .iter()
-            .try_fold(1u64, |n, extent| n.checked_mul(*extent)),
-    }
+fn n_numbered<'e>(extents: impl IntoIterator<Item = &'e u64>) -> Option<u64> {
+    n_places(extents)?.try_into().ok()
 }
 
 impl<'a> Machine<'a> {
@@ -26,7 +21,8 @@ impl<'a> Machine<'a> {
         let source = self.stored(frame, op, op.data().operands[0])?;
         let ty = op.result_type("result");
         let extents = self.new_extents(frame, op, source.extents())?;
-        if n_places(&extents) != n_places(source.extents()) || n_places(&extents).is_none() {
+        let n = n_numbered(&extents);
+        if n.is_none() || n != n_numbered(source.extents()) {
             let message = format!("extents {extents:?} for {:?}", source.extents());
             return Err(self
                 .fault(op, code::SHAPE_MISMATCH, message)
@@ -90,7 +86,7 @@ impl<'a> Machine<'a> {
         let groups = groups.ok_or_else(|| self.not_run(op))?;
         if op.meaning() == "tensor.collapse_shape" {
             let product =
-                |group: &Vec<i128>| n_places(group.iter().map(|mode| &source[*mode as usize]));
+                |group: &Vec<i128>| n_numbered(group.iter().map(|mode| &source[*mode as usize]));
             let extents: Option<Vec<u64>> = groups.iter().map(product).collect();
             return extents.ok_or_else(|| {
                 self.outside(op, "an extent of more than 64 bits")
@@ -102,7 +98,7 @@ impl<'a> Machine<'a> {
         for (group, whole) in groups.iter().zip(source) {
             let known = group.iter().filter_map(|mode| shape[*mode as usize]);
             let known: Vec<u64> = known.collect();
-            let known = n_places(&known);
+            let known = n_numbered(&known);
             for mode in group {
                 if shape[*mode as usize].is_none() {
                     extents[*mode as usize] = known
