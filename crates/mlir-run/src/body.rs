@@ -16,6 +16,9 @@
 //! | `select`  | `select(condition, x, 0)`                                | `has x and condition` |
 //! | arithmetic | the operation on the operands                            | `isstored(value)`  |
 //!
+//! A number is present everywhere, and so is a sum with it; a product or a quotient with it is where
+//! the other operand is.
+//!
 //! A region that is left out gives no entry. If its operation gives the result, a second statement
 //! computes which entries the result keeps ([`Regions::kept`]). If another operation takes the
 //! result, it asks for the same.
@@ -25,7 +28,7 @@
 use std::collections::HashMap;
 
 use sparsec_base::{ElementType, Result, Scalar};
-use sparsec_index::{IndexVar, Operator, ProgramBuilder, build::Value as Expression};
+use sparsec_index::{Expr, IndexVar, Operator, ProgramBuilder, build::Value as Expression};
 use sparsec_mlir::module::Origin;
 use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Value};
 
@@ -52,7 +55,7 @@ impl Algebra for Expressions<'_> {
 
     fn constant(&self, value: &Expression) -> Option<Scalar> {
         match value.expr() {
-            sparsec_index::Expr::Literal(value) => Some(*value),
+            Expr::Literal(value) => Some(*value),
             _ => None,
         }
     }
@@ -66,7 +69,7 @@ pub(crate) struct Regions<'a> {
     pub(crate) values: HashMap<Value, Expression>,
     /// The conditions of `sparse_tensor.select`.
     conditions: HashMap<Op, Expression>,
-    /// Whether values are present.
+    /// Whether values are present, of those that were asked or are everywhere.
     presences: HashMap<Value, Expression>,
 }
 
@@ -132,6 +135,7 @@ impl<'a> Regions<'a> {
     /// # Errors
     /// Those of the operators.
     pub(crate) fn presence(&mut self, value: Value) -> Result<Expression> {
+        let value = self.source_of(value);
         if let Some(known) = self.presences.get(&value) {
             return Ok(known.clone());
         }
@@ -141,11 +145,53 @@ impl<'a> Regions<'a> {
         };
         let found = match (found, self.values.get(&value)) {
             (Some(found), _) => found,
-            (None, Some(expression)) => self.apply(Operator::IsStored, &[expression])?,
-            (None, None) => self.truth(true),
+            (None, Some(e)) if Expressions(self.builder).constant(e).is_none() => {
+                self.apply(Operator::IsStored, &[e])?
+            }
+            _ => self.truth(true),
         };
         self.presences.insert(value, found.clone());
         Ok(found)
+    }
+
+    /// The value that decides whether another one is present: functions, and operations with
+    /// numbers that no entry determines, have values where their one other operand has.
+    fn source_of(&self, mut value: Value) -> Value {
+        let is_number = |value: &Value| match self.values.get(value).map(Expression::expr) {
+            Some(Expr::Literal(_)) => true,
+            Some(Expr::Access(access)) => access.indices.is_empty(),
+            _ => false,
+        };
+        while let Some(op) = definer(self.module, value)
+            && numbers::is_arithmetic(op)
+            && !numbers::is_sum(op)
+        {
+            let mut others = op.data().operands.iter().filter(|it| !is_number(it));
+            match (others.next(), others.next()) {
+                (Some(source), None) => value = *source,
+                _ => break,
+            }
+        }
+        value
+    }
+
+    /// Whether an operation has a value at all points, as numbers have that no entry determines.
+    fn is_everywhere(&self, op: Operation<'_>) -> bool {
+        let number = |e: &Expression| Expressions(self.builder).constant(e);
+        let is_there = |value: &Value| {
+            let presence = self.presences.get(value).and_then(number);
+            presence == Some(Scalar::Bool(true))
+                || self
+                    .values
+                    .get(value)
+                    .is_some_and(|it| number(it).is_some())
+        };
+        let mut operands = op.data().operands.iter();
+        match numbers::is_arithmetic(op) {
+            true if numbers::is_sum(op) => operands.any(is_there),
+            true => operands.all(is_there),
+            false => constant_number(op).is_some() || op.name() == "linalg.index",
+        }
     }
 
     /// Whether an operator of the program gives a value; `None` for other operations.
@@ -200,6 +246,9 @@ impl<'a> Regions<'a> {
         let found = self.operation(op)?;
         if let Some(found) = &found {
             self.values.insert(value, found.clone());
+            if self.is_everywhere(op) {
+                self.presences.insert(value, self.truth(true));
+            }
         }
         Ok(found)
     }

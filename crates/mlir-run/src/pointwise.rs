@@ -408,11 +408,13 @@ impl<'a> Evaluation<'_, 'a> {
             _ if numbers::is_arithmetic(op) => {
                 let is_known = args.iter().all(|arg| arg.is_known);
                 let known: Vec<bool> = args.iter().filter_map(|arg| arg.is_stored).collect();
-                let is_product = op.meaning().contains(".mul") || op.meaning() == "arith.andi";
-                let is_stored = match (known.is_empty(), is_product) {
-                    (true, _) => None,
-                    (_, true) => Some(known.iter().all(|it| *it)),
-                    (_, false) => Some(known.iter().any(|it| *it)),
+                let is_product = numbers::is_product(op);
+                let is_stored = match known.is_empty() {
+                    true => None,
+                    // A number is everywhere, and so is its sum.
+                    _ if numbers::is_sum(op) && known.len() < args.len() => None,
+                    _ if is_product => Some(known.iter().all(|it| *it)),
+                    _ => Some(known.iter().any(|it| *it)),
                 };
                 // An implicit entry makes a product zero, whatever the other factor is.
                 let is_zero = is_product && args.iter().any(At::is_implicit_zero);

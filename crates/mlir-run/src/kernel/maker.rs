@@ -241,8 +241,11 @@ impl<'a> Maker<'a> {
         n_inputs: usize,
     ) -> Result<Option<Kernel>> {
         // Operands that a statement does not read have extents all the same.
-        for statement in &statements {
-            let accesses = statement.value.expr().accesses();
+        let values = statements
+            .iter()
+            .flat_map(|it| [Some(&it.value), it.kept.as_ref()]);
+        for value in values.flatten() {
+            let accesses = value.expr().accesses();
             let mut told: Vec<IndexVar> = Vec::new();
             for access in accesses {
                 told.extend((0..access.indices.len()).filter_map(|mode| access.var(mode)));

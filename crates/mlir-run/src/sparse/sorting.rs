@@ -9,7 +9,7 @@
 //! keys; ours is stable.
 
 use sparsec_base::{Result, Scalar};
-use sparsec_mlir::{AffineMap, Attribute, Operation};
+use sparsec_mlir::{Attribute, Operation};
 
 use crate::machine::{Frame, Machine};
 use crate::memory::MemRef;
@@ -42,27 +42,33 @@ impl<'a> Machine<'a> {
             let attribute = op.attribute(name).and_then(Attribute::natural);
             attribute.map(|value| value as usize)
         };
-        let map = match op.attribute("perm_map") {
-            Some(Attribute::Map(map)) => map.clone(),
-            _ => AffineMap::identity(natural("nx").unwrap_or(1)),
+        let own = match op.attribute("perm_map") {
+            Some(Attribute::Map(map)) => map.results.len(),
+            _ => natural("nx").unwrap_or(1),
         };
-        let order: Vec<usize> = map.results.iter().filter_map(|it| it.dimension()).collect();
-        let extra = natural("ny").unwrap_or(0);
         // Several arrays of keys are one tuple of each.
-        let (width, order) = match is_joint {
-            true => (1, vec![0]),
-            false => (order.len() + extra, order),
+        let width = match is_joint {
+            true => 1,
+            false => own.saturating_add(natural("ny").unwrap_or(0)),
         };
-        let value = |memref: &MemRef, at: usize| {
-            let found = memref.get(&[at as i64]);
-            found.ok_or_else(|| {
-                self.outside(
-                    op,
-                    format!("{n} keys of {width} numbers in a shorter buffer"),
-                )
+        let too_short = || {
+            let message = format!("{n} keys of {width} numbers in a shorter buffer");
+            self.outside(op, message)
                 .help("sort no more than the buffer holds")
-            })
         };
+        let length = |memref: &MemRef| memref.sizes.first().copied().unwrap_or(0);
+        let n_numbers = (n as u64).checked_mul(width as u64);
+        if n_numbers.is_none_or(|numbers| keys.iter().any(|memref| length(memref) < numbers)) {
+            return Err(too_short());
+        }
+        let order: Vec<usize> = match op.attribute("perm_map") {
+            _ if is_joint || n == 0 => vec![0],
+            Some(Attribute::Map(map)) => {
+                map.results.iter().filter_map(|it| it.dimension()).collect()
+            }
+            _ => (0..own).collect(),
+        };
+        let value = |memref: &MemRef, at: usize| memref.get(&[at as i64]).ok_or_else(too_short);
         let without_sign = |number: Scalar| {
             let bits = 8 * number.element().size();
             number.to_integer().unwrap_or(0) & ((1 << bits) - 1)

@@ -3,7 +3,7 @@
 use sparsec_base::{Diagnostic, Result, code};
 
 use crate::attribute::{Attribute, Dense, Number};
-use crate::module::{Op, Operation};
+use crate::module::{Op, Operation, Value};
 use crate::parse::OPEN;
 use crate::types::{Layout, TensorType, Type};
 
@@ -180,6 +180,7 @@ impl Rewrite {
         let release = self.dialect.release();
         let op = self.module.op(op);
         let order = |ty: &Type| ty.shape().map_or(0, |shape| shape.len());
+        let is_complex = |value: Value| matches!(self.module.ty(value), Type::Complex(_));
         match op.meaning() {
             "sparse_tensor.foreach" if op.attribute("order").is_some() => {
                 let is_stored = op.operand_type("tensor").encoding().is_some();
@@ -213,6 +214,10 @@ impl Rewrite {
             }
             "sparse_tensor.storage_specifier.init" if !op.operands("source").is_empty() => {
                 (release < 17).then_some(("specifier made of another", "set the sizes one by one"))
+            }
+            "vector.print" if matches!(op.data().operands[..], [it] if is_complex(it)) => {
+                let help = "print its parts, of `complex.re` and `complex.im`";
+                (release >= 17).then_some(("`vector.print` of complex numbers", help))
             }
             "vector.print" if op.attribute("punctuation").is_some() => {
                 (release < 17).then_some(("punctuation of `vector.print`", "leave it out"))

@@ -6,6 +6,7 @@ use crate::affine::AffineExpr;
 use crate::attribute::Attribute;
 use crate::module::Operation;
 use crate::parse::counted;
+use crate::release::Dialect;
 use crate::types::{Layout, Type};
 
 use super::Check;
@@ -236,13 +237,22 @@ impl Check<'_> {
             return Ok(());
         };
         let ty = self.module.ty(*value);
-        let is_printed = matches!(
-            ty,
-            Type::Vector(_) | Type::Integer(..) | Type::Index | Type::Float(_) | Type::Complex(_)
-        );
-        match is_printed {
-            true => Ok(()),
-            false => Err(self
+        let is_printed = match ty {
+            Type::Vector(_) | Type::Integer(..) | Type::Index | Type::Float(_) => true,
+            Type::Complex(_) => self.is_before(17) || self.module.dialect() == Dialect::Sparsec,
+            _ => false,
+        };
+        match (is_printed, ty) {
+            (true, _) => Ok(()),
+            (false, Type::Complex(_)) => Err(self
+                .fault(
+                    code::OPERAND_TYPE,
+                    format!("a print of `{}`", self.text(ty)),
+                    op.data().operand_spans[0],
+                    "printed up to release 16",
+                )
+                .help("print its parts, of `complex.re` and `complex.im`")),
+            _ => Err(self
                 .fault(
                     code::OPERAND_TYPE,
                     format!("a print of `{}`", self.text(ty)),
