@@ -4,17 +4,18 @@
 //! A(i,j) * w(j)        w holds nothing at j: 0, even where A(i,j) is infinite
 //! min(A(i,j), w(j))    the other one, whatever w holds
 //! isstored(w(j))       false
+//! i64(A(i,j)) * w(j)   0, even where no integer is near A(i,j)
 //! ```
 //!
-//! Computing with the value that is there then gives something else, `NaN` in the first
-//! line. So a temporary in such a place has to know what it holds.
+//! Computing with the value that is there then gives something else, `NaN` in the first line and a
+//! failure in the last. So a temporary in such a place has to know what it holds.
 
 use sparsec_base::Scalar;
 use sparsec_index::{Access, Concrete, Expr, Operator};
 
 /// Calls `visit` on every access in an argument that has a say where nothing in it is
 /// stored which computing with its value would not have: it decides the result, as an
-/// infinity decides a sum, or leaves the other argument alone. `absent` is what a part is
+/// infinity decides a sum, where the others may fail too, or leaves the other argument alone. `absent` is what a part is
 /// where nothing of it is stored.
 pub fn for_each_factor(
     concrete: &Concrete,
@@ -30,7 +31,11 @@ pub fn for_each_factor(
         Expr::Apply { op, args } => {
             let fills: Vec<Option<Scalar>> = args.iter().map(absent).collect();
             for (at, arg) in args.iter().enumerate() {
-                if op.differs_unstored(&fills, at) {
+                let fails =
+                    |(other, arg): (usize, &Expr)| other != at && arg.may_fail(&concrete.tensors);
+                let decides = || op.decisions(&fills).iter().any(|it| it.args == [at]);
+                let spares = || decides() && args.iter().enumerate().any(fails);
+                if op.differs_unstored(&fills, at) || spares() {
                     arg.for_each_access(&mut |access| visit(access));
                 } else {
                     for_each_factor(concrete, arg, absent, visit);

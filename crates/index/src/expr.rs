@@ -179,6 +179,34 @@ impl Expr {
         }
     }
 
+    /// Whether the expression may have no value, as an integer quotient by 0, a negative power of an
+    /// integer, and the integer nearest to an infinity.
+    pub fn may_fail(&self, tensors: &Tensors) -> bool {
+        let any = |args: &[Self]| args.iter().any(|arg| arg.may_fail(tensors));
+        let is_whole = |e: &Self| !matches!(e.element(tensors).kind(), Kind::Float | Kind::Complex);
+        match self {
+            Self::Literal(_) | Self::Access(_) | Self::Index(_) => false,
+            Self::Reduce { body, .. } => body.may_fail(tensors),
+            Self::Cast(element, body) => {
+                let drops_digits = matches!(element.kind(), Kind::Signed | Kind::Unsigned);
+                drops_digits && !is_whole(body) || body.may_fail(tensors)
+            }
+            Self::Apply { op, args } => {
+                let fails = match (op, &args[..]) {
+                    (Operator::Defined(function), _) => {
+                        function.expand(args, tensors).may_fail(tensors)
+                    }
+                    (Operator::FloorDiv | Operator::Mod, [a, Self::Literal(by)]) => {
+                        by.is_zero() && is_whole(a)
+                    }
+                    (Operator::FloorDiv | Operator::Mod | Operator::Pow, [a, _]) => is_whole(a),
+                    _ => false,
+                };
+                fails || any(args)
+            }
+        }
+    }
+
     /// Calls `visit` on every access, left to right.
     pub fn for_each_access<'a>(&'a self, visit: &mut dyn FnMut(&'a Access)) {
         match self {
