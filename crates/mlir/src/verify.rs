@@ -18,7 +18,7 @@ use std::collections::HashMap;
 
 use sparsec_base::{Code, Diagnostic, Result, Span};
 
-use crate::module::{Module, Op, Operation, Value};
+use crate::module::{Block, Module, Op, Operation, Value};
 use crate::release::Dialect;
 use crate::types::Type;
 
@@ -61,6 +61,7 @@ impl Module {
             module: self,
             leaving: leaving(self),
             uses: Uses::new(self),
+            functions: symbols::functions(self),
         };
         for op in self.walk() {
             let op = self.op(op);
@@ -88,6 +89,8 @@ struct Check<'a> {
     /// The first call that takes each value, or the return that gives it.
     leaving: HashMap<Value, Op>,
     uses: Uses,
+    /// The functions of each block by their names; the first one of a name.
+    functions: HashMap<(Block, &'a str), Op>,
 }
 
 /// The uses of tensors that the program releases.

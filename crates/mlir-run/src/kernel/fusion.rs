@@ -15,6 +15,8 @@
 //! | sparse, the last level without padding | entries that are not stored are zero        |
 //! | dense                                | all operands are dense                        |
 //!
+//! A program has a few tens of statements at most.
+//!
 //! Source: the rewriting of sampled products before sparsification in MLIR, which knows one pattern
 //! of two operations; Bik et al., TACO 2022, §5.
 
@@ -25,6 +27,10 @@ use sparsec_index::{TensorRole, TensorVar};
 use sparsec_mlir::{Module, Op, Value};
 
 use super::Kernel;
+
+/// The most statements of a kernel that waits: planning takes time as the cube of their number, a
+/// tenth of a second for 40.
+const MOST_WAITING: usize = 16;
 
 impl Kernel {
     /// The inputs, in order.
@@ -45,7 +51,8 @@ impl Kernel {
         let ([result], Some(last)) = (&self.results[..], self.program.statements.last()) else {
             return false;
         };
-        if result.has_kept || result.drops_fill {
+        let n = self.program.statements.len();
+        if result.has_kept || result.drops_fill || n > MOST_WAITING {
             return false;
         }
         let tensors = &self.program.tensors;

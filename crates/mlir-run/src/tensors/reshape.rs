@@ -34,7 +34,7 @@ impl<'a> Machine<'a> {
             return Ok(Datum::Tensor(TensorHandle::new(dense(extents, entries)?)));
         }
         // Zeros that a sparse tensor stores stay stored.
-        let keeps_zeros = source.format().has_sparse();
+        let keeps_zeros = self.module.ty(op.data().operands[0]).encoding().is_some();
         let (mut coords, mut values) = (Vec::new(), Vec::new());
         source.for_each_stored(|at, value| {
             if value.is_zero() && !keeps_zeros {

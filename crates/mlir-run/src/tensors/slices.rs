@@ -38,12 +38,12 @@ impl Window {
     }
 }
 
-/// Calls `found` with the stored entries of a sparse tensor, zeros too, or with the entries of a
-/// dense one that are not zero.
-fn for_each_entry(tensor: &Tensor, mut found: impl FnMut(&[u64], Scalar)) {
-    let is_sparse = tensor.format().has_sparse();
+/// Calls `found` with the stored entries of a tensor that has an encoding, zeros too, or with the
+/// entries of another that are not zero.
+fn for_each_entry(tensor: &Tensor, ty: &Type, mut found: impl FnMut(&[u64], Scalar)) {
+    let is_encoded = ty.encoding().is_some();
     tensor.for_each_stored(|at, value| {
-        if is_sparse || !value.is_zero() {
+        if is_encoded || !value.is_zero() {
             found(at, value);
         }
     });
@@ -136,7 +136,7 @@ impl<'a> Machine<'a> {
             return Ok(Datum::Tensor(TensorHandle::new(dense(extents, array)?)));
         }
         let (mut coords, mut values) = (Vec::new(), Vec::new());
-        for_each_entry(&source, |at, value| {
+        for_each_entry(&source, op.operand_type("source"), |at, value| {
             let outer = at.iter().enumerate();
             let inner: Option<Vec<u64>> = outer.map(|(mode, at)| window.inner(mode, *at)).collect();
             if let Some(inner) = inner {
@@ -217,14 +217,14 @@ impl<'a> Machine<'a> {
                 .help("give the window the sizes of the source"));
         }
         let (mut coords, mut values) = (Vec::new(), Vec::new());
-        for_each_entry(dest, |at, value| {
+        for_each_entry(dest, op.operand_type("dest"), |at, value| {
             let mut modes = at.iter().enumerate();
             if modes.any(|(mode, at)| window.inner(mode, *at).is_none()) {
                 coords.extend(at);
                 values.push(value);
             }
         });
-        for_each_entry(source, |at, value| {
+        for_each_entry(source, op.operand_type("source"), |at, value| {
             let mut inner = vec![0; window.sizes.len()];
             for (at, mode) in at.iter().zip(&modes) {
                 inner[*mode] = *at as i64;

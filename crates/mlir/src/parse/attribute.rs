@@ -338,8 +338,8 @@ impl Parser {
         Ok(Attribute::Dialect(name, body))
     }
 
-    /// Checks the flags of operations on numbers: `fastmath<nnan,ninf>`, `overflow<nsw>`,
-    /// `type_fn<cast_unsigned>`.
+    /// Checks the flags of operations on numbers, and the words of others: `fastmath<nnan,ninf>`,
+    /// `overflow<nsw>`, `type_fn<cast_unsigned>`, `punctuation<comma>`.
     pub(super) fn check_flags(&mut self, name: &str, body: &str, span: Span) -> Result<()> {
         let (known, releases): (&[&str], Releases) = match name {
             "arith.fastmath" => (
@@ -350,6 +350,10 @@ impl Parser {
             ),
             "arith.overflow" => (&["none", "nsw", "nuw"], Releases::from(18)),
             "linalg.type_fn" => (&["cast_signed", "cast_unsigned"], Releases::from(15)),
+            "vector.punctuation" => (
+                &["no_punctuation", "newline", "comma", "open", "close"],
+                Releases::from(17),
+            ),
             _ => return Ok(()),
         };
         self.word_of(releases, name, span)?;

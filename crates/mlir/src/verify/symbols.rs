@@ -6,7 +6,7 @@ use sparsec_base::suggest::closest;
 use sparsec_base::{Result, code};
 
 use crate::attribute::Attribute;
-use crate::module::{Op, Operation};
+use crate::module::{Block, Module, Op, Operation};
 use crate::types::{FunctionType, Type};
 
 use super::Check;
@@ -24,6 +24,18 @@ pub(crate) fn function(op: Operation<'_>) -> Option<(&str, &FunctionType)> {
         }
         _ => None,
     }
+}
+
+/// The functions of each block by their names; the first one of a name.
+pub(super) fn functions(module: &Module) -> HashMap<(Block, &str), Op> {
+    let mut found = HashMap::new();
+    for op in module.walk() {
+        let op = module.op(op);
+        if let (Some(block), Some((name, _))) = (op.data().block, function(op)) {
+            found.entry((block, name)).or_insert(op.id());
+        }
+    }
+    found
 }
 
 impl Check<'_> {
@@ -137,19 +149,19 @@ impl Check<'_> {
             let region = self.module.op(module).data().regions.first()?;
             self.module.region(*region).block
         });
-        let ops = block.map_or(&[] as &[Op], |block| &self.module.block(block).ops);
-        let functions = || {
-            ops.iter()
-                .filter_map(|inner| function(self.module.op(*inner)))
-        };
-        let Some((_, ty)) = functions().find(|(known, _)| *known == name) else {
+        let called = block.and_then(|block| self.functions.get(&(block, &name)));
+        let Some((_, ty)) = called.and_then(|called| function(self.module.op(*called))) else {
+            let ops = block.map_or(&[] as &[Op], |block| &self.module.block(block).ops);
+            let functions = ops
+                .iter()
+                .filter_map(|inner| function(self.module.op(*inner)));
             let error = self.of_op(
                 op,
                 code::BAD_CALL_SYMBOL,
                 format!("no function is named `@{name}`"),
             );
             return Err(
-                error.help(match closest(&name, functions().map(|(known, _)| known)) {
+                error.help(match closest(&name, functions.map(|(known, _)| known)) {
                     Some(close) => format!("did you mean `@{close}`?"),
                     None => format!("declare it: `func.func private @{name}(…) -> …`"),
                 }),
