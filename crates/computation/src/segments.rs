@@ -9,9 +9,10 @@
 //! Segments may lie within segments: with `pos2(q) <= r < pos2(q + 1)` besides, `r` runs from
 //! `pos2(pos(0))` to `pos2(pos(N))`.
 
+use sparsec_base::arena::Id as _;
 use sparsec_relation::{
     Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Function,
-    Monotone, Set, Variable,
+    Monotone, Rewrite, Set, Variable,
 };
 
 use crate::computation::Statement;
@@ -220,7 +221,12 @@ fn is_all_within(
     for (left, comparison, right) in bounds {
         free.add(Constraint::new(left, comparison, right));
     }
-    let Some(definitions) = are_defined(part, variables) else {
+    let stated = are_defined(part, variables);
+    let solved = match stated {
+        Some(_) => None,
+        None => solved(part, variables, known),
+    };
+    let Some(definitions) = stated.or_else(|| solved.as_ref().map(Solved::equations)) else {
         return false;
     };
     for definition in definitions {
@@ -231,7 +237,10 @@ fn is_all_within(
     };
     let free = Consequences::of(&free, known);
     let mut constraints = part.constraints().iter();
-    constraints.all(|constraint| free.implies(constraint))
+    constraints.all(|constraint| match &solved {
+        None => free.implies(constraint),
+        Some(values) => free.implies(&constraint.rewritten(values)),
+    })
 }
 
 /// Whether an expression without variables is known to be an argument of a function.
@@ -280,6 +289,36 @@ fn are_defined(part: &Conjunction, free: &[Variable]) -> Option<Vec<Constraint>>
     }
     let mut inputs = part.inputs();
     inputs.all(|v| defined.contains(&v)).then_some(definitions)
+}
+
+/// The values of all variables of a part as expressions of some of them.
+struct Solved(Vec<Expression>);
+
+impl Rewrite for Solved {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.0[variable.index()].clone()
+    }
+}
+
+impl Solved {
+    /// Equations that say the values.
+    fn equations(&self) -> Vec<Constraint> {
+        let values = self.0.iter().enumerate();
+        let values = values.map(|(n, e)| (Expression::Variable(Variable::from_index(n)), e));
+        let others = values.filter(|(variable, value)| variable != *value);
+        others
+            .map(|(variable, value)| variable.equals(value.clone()))
+            .collect()
+    }
+}
+
+/// The values that the constraints of a part determine, if they are those of all variables.
+fn solved(part: &Conjunction, free: &[Variable], known: &Declarations) -> Option<Solved> {
+    if part.exists().len() > 0 {
+        return None;
+    }
+    let values = part.solved_for(free, known).into_iter();
+    values.collect::<Option<_>>().map(Solved)
 }
 
 fn is_fixed(e: &Expression) -> bool {

@@ -12,7 +12,10 @@
 
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
+use sparsec_relation::{
+    Comparison, Conjunction, Consequences, Constraint, Declarations, Expression, Rewrite, Set,
+    Variable,
+};
 
 use crate::named::Named;
 use crate::terms::{has_part, plus_one};
@@ -104,6 +107,15 @@ struct Now(Vec<Variable>);
 impl Rewrite for Now {
     fn variable(&self, variable: Variable) -> Expression {
         Expression::Variable(self.0[variable.index()])
+    }
+}
+
+/// The values of the variables of a point.
+struct Values<'a>(&'a [Expression]);
+
+impl Rewrite for Values<'_> {
+    fn variable(&self, variable: Variable) -> Expression {
+        self.0[variable.index()].clone()
     }
 }
 
@@ -336,6 +348,58 @@ impl Entries {
             is_full: wanted.places != Places::Some && !wanted.has_padding,
             shared,
         })
+    }
+
+    /// Declares that coordinates which are computed from arrays lie inside of the tensor, if each place
+    /// holds an entry:
+    ///
+    /// ```text
+    /// forall q0 : 0 <= q0 < A_pos0_end => UNALTO(A_crd0(q0), 0, N0, N1) < N0
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Set::new`].
+    pub(crate) fn assume_inside(&self, known: &mut Declarations) -> Result<()> {
+        let part = &self.space.parts()[0];
+        if !self.is_full || self.shared.is_some() || part.exists().len() > 0 {
+            return Ok(());
+        }
+        let is_coordinate = |v: &Variable| self.coordinates.contains(v);
+        let places: Vec<Variable> = part.inputs().filter(|v| !is_coordinate(v)).collect();
+        let mut values = part.solved_for(&places, known);
+        let places = places.into_iter().enumerate();
+        for (n, place) in places.clone() {
+            values[place.index()] = Some(Expression::Variable(Variable::from_index(n)));
+        }
+        let Some(values) = values.into_iter().collect::<Option<Vec<_>>>() else {
+            return Ok(());
+        };
+        let values = Values(&values);
+        let mut points = Conjunction::new(places.map(|(_, v)| part.name(v)), []);
+        let mut bounds = Vec::new();
+        let is_coordinate = |e: &Expression| match e {
+            Expression::Variable(v) => self.coordinates.contains(v),
+            _ => false,
+        };
+        for link in part.constraints().iter().flat_map(Constraint::split) {
+            let is_equation = link.rest[0].0 == Comparison::Equal;
+            let of = |v: &Variable| {
+                link.expressions()
+                    .any(|e| has_part(e, &Expression::Variable(*v)))
+            };
+            if !self.coordinates.iter().any(of) {
+                points.add(link.rewritten(&values));
+            } else if !is_equation && link.expressions().any(is_coordinate) {
+                bounds.push(link.rewritten(&values));
+            }
+        }
+        let all = Set::new(vec![points.clone()])?;
+        let follows = Consequences::of(&all, known);
+        bounds.retain(|bound| !follows.implies(bound));
+        if !bounds.is_empty() {
+            known.forall(points, bounds);
+        }
+        Ok(())
     }
 
     /// Leaves out entries of which a constraint does not hold.

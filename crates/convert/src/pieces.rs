@@ -168,11 +168,19 @@ impl Source {
         }
     }
 
-    /// Assumes that extents of exchanged modes are equal.
-    pub(crate) fn assume(&self, known: &mut Declarations) {
+    /// Assumes that extents of exchanged modes are equal, and that coordinates of entries lie inside
+    /// of the tensor.
+    ///
+    /// # Errors
+    /// As [`Entries::assume_inside`].
+    pub(crate) fn assume(&self, known: &mut Declarations) -> Result<()> {
         if let Some(same) = &self.same {
             let [a, b] = same.clone().map(Expression::Constant);
             known.assume(a.equals(b));
+        }
+        match self.is_one() {
+            true => self.entries.assume_inside(known),
+            false => Ok(()),
         }
     }
 

@@ -69,7 +69,7 @@ pub(crate) fn synthesized(
     for name in extents {
         known.assume(at_least_zero(name));
     }
-    source.assume(&mut known);
+    source.assume(&mut known)?;
     let mut synthesis = Synthesis {
         source: &source.named,
         destination: &destinations[0],

@@ -2,7 +2,9 @@
 //! sizes; and claims that are not so are refused.
 
 use sparsec_base::{ElementType, code};
-use sparsec_convert::{Certificate, Conversion, Lemma, Obligation, Places, Wanted, convert};
+use sparsec_convert::{
+    Certificate, Conversion, Lemma, Obligation, Optimisation, Places, Wanted, convert,
+};
 use sparsec_format::Format;
 use sparsec_relation::Descriptor;
 
@@ -76,6 +78,32 @@ fn prove(from: &str, to: &str) {
     );
     let read: Certificate = certificate.to_string().parse().expect("it parses");
     assert_eq!(read, certificate);
+}
+
+/// Coordinates that are computed lie inside of the tensor, so each place is an entry's, and one list
+/// serves all levels of a tree.
+#[test]
+fn entries_on_curves_and_in_blocks_are_sorted_once() {
+    let blocks = "(i, j, k) -> (morton(i floordiv 2, j floordiv 2, k floordiv 2) : compressed, \
+         i mod 2 : compressed(nonunique), j mod 2 : singleton(nonunique), k mod 2 : singleton)";
+    let tree = "(i, j, k) -> (i : compressed, j : compressed, k : compressed)";
+    for (from, fact) in [
+        (
+            "(i, j, k) -> (alto(i, j, k) : compressed)",
+            "UNALTO(A_crd0(q0), 2, N0, N1, N2) < N2",
+        ),
+        (blocks, "A_crd3(q3) + 2 * UNMORTON(A_crd0(q0), 2, 3) < N2"),
+    ] {
+        prove(from, tree);
+        let made = conversion(from, tree).optimised(Optimisation::All, &|_| true);
+        let text = made.expect("it is optimised").to_string();
+        assert!(text.contains(fact), "{text}");
+        assert_eq!(text.matches(" = rank(").count(), 1, "{text}");
+        let (_, apart) = text.split_once(" = rank(").expect("it is there");
+        let ranks: Vec<&str> = apart.split(" = dense_rank(").skip(1).collect();
+        let is_listed = |it: &&str| it.contains("over {[n, i, j, k] :");
+        assert!(!ranks.is_empty() && ranks.iter().all(is_listed), "{text}");
+    }
 }
 
 #[test]

@@ -307,17 +307,49 @@ fn outputs(
     part: &Conjunction,
     declarations: &Declarations,
 ) -> std::result::Result<Vec<Expression>, (Variable, Option<Budget>)> {
-    let facts = Facts::of(part.constraints(), declarations);
-    let links = part.constraints().iter().flat_map(Constraint::links);
-    let stated: Vec<Row> = links
-        .filter_map(|(left, comparison, right)| Row::of(left, comparison, right))
-        .collect();
-    let known = solved(&stated, &facts, part.inputs(), declarations);
+    let (mut values, gave_up) = part.values(part.inputs(), declarations);
     let outputs = part.outputs();
     outputs
-        .map(|v| {
-            let value = known.get(&v).map(Polynomial::to_expression);
-            value.ok_or_else(|| (v, facts.gave_up()))
-        })
+        .map(|v| values[v.index()].take().ok_or((v, gave_up)))
         .collect()
+}
+
+impl Conjunction {
+    /// The value of each variable as an expression of the given ones; `None` for those that the
+    /// constraints do not determine.
+    ///
+    /// ```
+    /// use sparsec_relation::{Declarations, Set};
+    /// let blocks: Set = "{[b, e, i] : i floordiv 4 = b && i mod 4 = e}".parse()?;
+    /// let part = &blocks.parts()[0];
+    /// let given: Vec<_> = part.inputs().take(2).collect();
+    /// let values = part.solved_for(&given, &Declarations::new());
+    /// let i = values[2].as_ref().expect("blocks determine it");
+    /// assert_eq!(part.text_of(i).to_string(), "4 * b + e");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn solved_for(
+        &self,
+        given: &[Variable],
+        declarations: &Declarations,
+    ) -> Vec<Option<Expression>> {
+        self.values(given.iter().copied(), declarations).0
+    }
+
+    /// As [`solved_for`](Self::solved_for), with the budget that ran out.
+    fn values(
+        &self,
+        given: impl IntoIterator<Item = Variable>,
+        declarations: &Declarations,
+    ) -> (Vec<Option<Expression>>, Option<Budget>) {
+        let facts = Facts::of(self.constraints(), declarations);
+        let links = self.constraints().iter().flat_map(Constraint::links);
+        let stated: Vec<Row> = links
+            .filter_map(|(left, comparison, right)| Row::of(left, comparison, right))
+            .collect();
+        let known = solved(&stated, &facts, given, declarations);
+        let all = (0..self.n_variables()).map(Variable::from_index);
+        let values = all.map(|v| known.get(&v).map(Polynomial::to_expression));
+        (values.collect(), facts.gave_up())
+    }
 }

@@ -43,7 +43,8 @@ const GRAIN: usize = 1 << 16;
 pub(crate) enum Depth {
     /// All that this page says.
     Entries,
-    /// Of formats whose levels store expressions, what is needed to walk: no entry is.
+    /// What is needed to walk. Not looked at: entries of formats whose levels store expressions,
+    /// whether entries without an order stand twice, and the order along a curve.
     Levels,
 }
 
@@ -102,6 +103,7 @@ pub(crate) fn check_to(
         return Ok(positions);
     }
     let checker = Checker {
+        depth,
         format,
         extents,
         specs: &specs,
@@ -232,6 +234,7 @@ fn check_truth_values(vals: &Array) -> Result<()> {
 }
 
 struct Checker<'a> {
+    depth: Depth,
     format: &'a Format,
     extents: &'a [u64],
     specs: &'a [ArraySpec],

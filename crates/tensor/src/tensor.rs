@@ -128,11 +128,11 @@ impl Tensor {
     /// A tensor of arrays that a derived conversion made.
     ///
     /// What walks and kernels rely on to stay inside of arrays is checked as in
-    /// [`Tensor::new`]: lengths, segments, coordinates. Of formats whose levels store
-    /// expressions, that entries are in order, that none stands twice, and that places which
-    /// the tensor does not have hold the fill, is the word of the derivation: to look at
-    /// each place takes longer than to convert. Debug builds check that, too. This is no door
-    /// for arrays of users.
+    /// [`Tensor::new`]: lengths, segments, coordinates, and the order of levels. The derivation says
+    /// the rest, which takes longer to look at than to convert: that entries are in order along a
+    /// curve, and that none stands twice if they have no order; of formats whose levels store
+    /// expressions, also that entries are in order, and that places which the tensor does not have
+    /// hold the fill. Debug builds check that, too. This is no door for arrays of users.
     ///
     /// # Errors
     /// Those of [`Tensor::new`].

@@ -39,6 +39,10 @@ pub(super) struct Members {
 /// Facts by the rows that were given, with their numbers.
 type ByRows = HashMap<Vec<(usize, Row)>, Rc<Facts>, FxBuildHasher>;
 
+/// The most facts that are remembered of one theory, each of which has up to
+/// [`MOST_FACTS`](super::MOST_FACTS) rows. Conversions between any two presets ask for fewer than 100.
+const MOST_REMEMBERED: usize = 1024;
+
 /// Each theory with its facts.
 type Memory = Vec<(Rc<Theory>, ByRows)>;
 
@@ -99,7 +103,9 @@ pub(super) fn remembered(
     facts.unwrap_or_else(|| {
         let facts = Rc::new(derive(&theory, &rows));
         MEMORY.with_borrow_mut(|memory| {
-            if let Some((_, known)) = memory.as_mut().and_then(|all| all.get_mut(at)) {
+            if let Some((_, known)) = memory.as_mut().and_then(|all| all.get_mut(at))
+                && known.len() < MOST_REMEMBERED
+            {
                 known.insert(rows, Rc::clone(&facts));
             }
         });

@@ -22,7 +22,7 @@ use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::{Curve, LevelKind, Role};
 use sparsec_parallel::{map, ranges, sort_pairs};
 
-use super::{Checker, GRAIN, first};
+use super::{Checker, Depth, GRAIN, first};
 use crate::index::Index;
 
 /// A number of an index array as the checks read it: negative ones are beyond
@@ -98,7 +98,11 @@ impl<'a> Checker<'a> {
 
     /// Whether entries ascend along the curve that the format names.
     pub(super) fn along_the_curve(&self) -> Result<()> {
-        let Some(curve) = Curve::new(self.format, self.extents)? else {
+        let curve = match self.depth {
+            Depth::Entries => Curve::new(self.format, self.extents)?,
+            Depth::Levels => None,
+        };
+        let Some(curve) = curve else {
             return Ok(());
         };
         let crds: Vec<Index<'_>> = (0..self.format.levels().len())
@@ -131,13 +135,14 @@ impl<'a> Checker<'a> {
     fn chain(&self, level: usize) -> Chain<'a> {
         let end = self.format.chain_end(level);
         let levels = &self.format.levels()[level..=end];
+        let is_looked_at = self.depth == Depth::Entries || levels.iter().all(|it| it.ordered);
         Chain {
             crds: (level..=end)
                 .map(|level| self.index(Role::Crd(level)).1)
                 .collect(),
             extents: (level..=end).map(|level| self.extent(level)).collect(),
             ordered: levels.iter().map(|level| level.ordered).collect(),
-            unique: levels[levels.len() - 1].unique,
+            unique: levels[levels.len() - 1].unique && is_looked_at,
         }
     }
 
