@@ -367,15 +367,14 @@ impl Entries {
         let is_coordinate = |v: &Variable| self.coordinates.contains(v);
         let places: Vec<Variable> = part.inputs().filter(|v| !is_coordinate(v)).collect();
         let mut values = part.solved_for(&places, known);
-        let places = places.into_iter().enumerate();
-        for (n, place) in places.clone() {
+        for (n, place) in places.iter().enumerate() {
             values[place.index()] = Some(Expression::Variable(Variable::from_index(n)));
         }
         let Some(values) = values.into_iter().collect::<Option<Vec<_>>>() else {
             return Ok(());
         };
         let values = Values(&values);
-        let mut points = Conjunction::new(places.map(|(_, v)| part.name(v)), []);
+        let mut points = Conjunction::new(places.iter().map(|v| part.name(*v)), []);
         let mut bounds = Vec::new();
         let is_coordinate = |e: &Expression| match e {
             Expression::Variable(v) => self.coordinates.contains(v),

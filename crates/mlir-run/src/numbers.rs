@@ -9,10 +9,13 @@
 pub(crate) mod bits;
 mod functions;
 mod lanes;
+mod presence;
 
-use sparsec_base::{ElementType, Kind, Result, Scalar};
+use sparsec_base::{Diagnostic, ElementType, Kind, Result, Scalar, code};
 use sparsec_index::Operator;
 use sparsec_mlir::{Attribute, Operation, Type};
+
+pub(crate) use presence::{is_product, is_sum};
 
 /// Applies operators, to values or to expressions.
 pub(crate) trait Algebra {
@@ -37,12 +40,9 @@ pub(crate) trait Algebra {
 pub(crate) struct Scalars;
 
 /// A result that no type holds, such as an integer quotient by zero.
-pub(crate) fn undefined() -> sparsec_base::Diagnostic {
-    sparsec_base::Diagnostic::new(
-        sparsec_base::code::UNDEFINED_VALUE,
-        "an operation without a value",
-    )
-    .help("test the operands before, with `arith.cmpi` and `scf.if`")
+pub(crate) fn undefined() -> Diagnostic {
+    Diagnostic::new(code::UNDEFINED_VALUE, "an operation without a value")
+        .help("test the operands before, with `arith.cmpi` and `scf.if`")
 }
 
 impl Algebra for Scalars {
@@ -101,29 +101,6 @@ pub(crate) fn word(op: Operation<'_>) -> (&'static str, &'static str) {
 pub(crate) fn is_arithmetic(op: Operation<'_>) -> bool {
     let (dialect, word) = word(op);
     matches!(dialect, "arith" | "math" | "complex") && word != "constant"
-}
-
-/// Whether an operation has a value where one of its operands has, as a sum.
-pub(crate) fn is_sum(op: Operation<'_>) -> bool {
-    matches!(
-        op.meaning(),
-        "arith.addf"
-            | "arith.addi"
-            | "arith.subf"
-            | "arith.subi"
-            | "arith.ori"
-            | "arith.xori"
-            | "complex.add"
-            | "complex.sub"
-    )
-}
-
-/// Whether an operation is zero where one of its operands is, as a product.
-pub(crate) fn is_product(op: Operation<'_>) -> bool {
-    matches!(
-        op.meaning(),
-        "arith.mulf" | "arith.muli" | "arith.andi" | "complex.mul"
-    )
 }
 
 /// The result of an operation on numbers; `None` if the algebra has no such operation.

@@ -89,11 +89,11 @@ impl<F> Each<F> {
 }
 
 impl Emitter<'_> {
-    /// Whether points can be numbered in groups: tables of keys have at most four times as many
+    /// Whether points can be numbered in groups: tables of keys have at most as many
     /// entries as there are points, and the other keys fit in a word beside the place of a point.
     pub(super) fn fit_groups(&mut self, n: Var, window: Window, keys: &[Key]) -> Expr {
         let (first, rest) = keys.split_first().expect("there are keys");
-        let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
+        let most = Expr::Var(n).add(SMALL_TABLE);
         let most = self.builder.let_("most_keys", most);
         let room = match (window, rest) {
             (Window::Rank, [_]) => Expr::int(MOST_OF_ONE),

@@ -115,7 +115,7 @@ impl Emitter<'_> {
         let [begin, end] = [&places.begin, &places.end].map(|e| self.expr(e));
         let n = end.binary(BinaryOp::Sub, begin).binary(BinaryOp::Max, 0);
         let n = self.builder.let_("n_points", n);
-        let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
+        let most = Expr::Var(n).add(SMALL_TABLE);
         let room = self.builder.var_("room", most);
         let mut n_keys = Expr::int(1);
         for key in &keys[1..] {

@@ -33,14 +33,15 @@ use super::within;
 /// The largest word that holds several keys.
 const LARGEST_WORD: i64 = 1 << 62;
 
-/// Tables of keys may have four times as many entries as there are points, and these.
+/// Tables of keys may have as many entries as there are points, and these: longer ones are mostly
+/// empty, and sorting takes less time (docs/decisions/groups-of-first-keys.md).
 pub(super) const SMALL_TABLE: i64 = 1024;
 
 /// Fewer points than that are counted in 32 bits.
 pub(super) const MOST_COUNTED: i64 = 1 << 28;
 
 /// The longest table that may be made.
-pub(super) const LARGEST_TABLE: i64 = 4 * MOST_COUNTED + SMALL_TABLE;
+pub(super) const LARGEST_TABLE: i64 = MOST_COUNTED + SMALL_TABLE;
 
 /// The words of keys by which points are sorted.
 pub(super) enum Words {
@@ -54,7 +55,7 @@ impl Emitter<'_> {
     /// Whether the values of a key can be counted in a table that is not much longer than there
     /// are points.
     pub(super) fn are_few(&mut self, n: Var, key: &Key) -> Expr {
-        let most = Expr::Var(n).mul(4).add(SMALL_TABLE);
+        let most = Expr::Var(n).add(SMALL_TABLE);
         let extent = self.expr(&key.extent);
         let is_table = extent.binary(BinaryOp::Le, most);
         Expr::Var(n).less(MOST_COUNTED).and(is_table)

@@ -270,10 +270,10 @@ impl Pair {
     }
 }
 
-/// Whether a table of keys is short beside the entries of a tensor.
+/// Whether a table of keys is no longer than the entries of a tensor.
 fn is_small(like: &Tensor, pair: &Pair, extent: &Expression) -> bool {
     let sizes = sizes(&pair.source, &pair.destination, like.extents());
-    let most = TABLE.saturating_mul(like.most_entries());
+    let most = like.most_entries();
     let extent = size(extent, &|name| sizes.get(name).copied());
     extent.is_some_and(|extent| u64::try_from(extent).is_ok_and(|it| it <= most))
 }
@@ -478,9 +478,6 @@ const PACKED_INSTEAD: [Code; 3] = [
 /// Tensors of fewer entries are packed before a kernel would be found and launched.
 /// Source: packing takes 40 ns an entry, and launching a kernel that is kept some 20 µs.
 const FEWEST: u64 = 512;
-
-/// How many times as long as the entries a table of keys may be.
-const TABLE: u64 = 4;
 
 /// An array of a conversion's own as a dense tensor: a vector, or a scalar.
 fn as_tensor(array: Array, is_vector: bool) -> Result<Tensor> {
