@@ -87,6 +87,14 @@ pub(crate) fn yielded(module: &Module, block: Block) -> &[Value] {
     last.map_or(&[], |op| &module.op(*op).data().operands)
 }
 
+/// Whether an operation asks which operands are present.
+fn is_semiring(op: Operation<'_>) -> bool {
+    matches!(
+        op.name(),
+        "sparse_tensor.unary" | "sparse_tensor.binary" | "sparse_tensor.select"
+    )
+}
+
 impl<'a> Regions<'a> {
     pub(crate) fn new(
         module: &'a Module,
@@ -248,6 +256,8 @@ impl<'a> Regions<'a> {
             self.values.insert(value, found.clone());
             if self.is_everywhere(op) {
                 self.presences.insert(value, self.truth(true));
+            } else if is_semiring(op) {
+                self.presence(value)?;
             }
         }
         Ok(found)
@@ -274,11 +284,40 @@ impl<'a> Regions<'a> {
             "sparse_tensor.unary" => self.unary(op, &args[0]),
             "sparse_tensor.binary" => self.binary(op, &args[0], &args[1]),
             "sparse_tensor.select" => self.select(op, &args[0]),
+            _ if self.is_decided(op, &args) => Ok(None),
             _ if numbers::is_arithmetic(op) => {
                 numbers::compute(&Expressions(self.builder), op, &args)
             }
             _ => Ok(None),
         }
+    }
+
+    /// Whether a number decides an operation in expressions, in which it counts as an entry that is not
+    /// stored: `x * 0` is 0 there, even where `x` is infinite, and `x + inf` is infinite.
+    fn is_decided(&self, op: Operation<'_>, args: &[Expression]) -> bool {
+        let mut numbers = args
+            .iter()
+            .map(|arg| Expressions(self.builder).constant(arg));
+        let is_zero = |number: Option<Scalar>| number.is_some_and(Scalar::is_zero);
+        let is_infinite = |number: Option<Scalar>| {
+            let parts = number.map(Scalar::to_c128);
+            parts.is_some_and(|it| !(it.re.is_finite() && it.im.is_finite()))
+        };
+        match op.meaning() {
+            "arith.divf" | "complex.div" | "math.copysign" => numbers.next().is_some_and(is_zero),
+            _ if numbers::is_product(op) => numbers.any(is_zero),
+            _ if numbers::is_sum(op) => numbers.any(is_infinite),
+            _ => false,
+        }
+    }
+
+    /// Whether a value that has an expression is present at all points.
+    ///
+    /// # Errors
+    /// Those of the operators.
+    pub(crate) fn is_present_everywhere(&mut self, value: Value) -> Result<bool> {
+        let presence = self.presence(value)?;
+        Ok(Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true)))
     }
 
     /// The values that a region yields for arguments; `Ok(None)` if an operation has no expression.
@@ -388,19 +427,13 @@ impl<'a> Regions<'a> {
         let Some(op) = definer(self.module, value) else {
             return Ok(None);
         };
-        let is_semiring = |op: &Operation<'_>| {
-            matches!(
-                op.name(),
-                "sparse_tensor.unary" | "sparse_tensor.binary" | "sparse_tensor.select"
-            )
-        };
-        if !is_semiring(&op) {
+        if !is_semiring(op) {
             return Ok(None);
         }
         let has = |name: &str| op.region(name).block.is_some();
         let definers = op.data().operands.iter();
         let mut definers = definers.filter_map(|operand| definer(self.module, *operand));
-        let is_composed = definers.any(|op| is_semiring(&op));
+        let is_composed = definers.any(is_semiring);
         let is_whole = match op.name() {
             "sparse_tensor.unary" => has("presentRegion"),
             "sparse_tensor.binary" => has("overlapRegion"),
@@ -409,9 +442,9 @@ impl<'a> Regions<'a> {
         if is_whole && !is_composed {
             return Ok(None);
         }
-        let presence = self.presence(value)?;
-        let is_everywhere =
-            Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true));
-        Ok((!is_everywhere).then_some(presence))
+        match self.is_present_everywhere(value)? {
+            true => Ok(None),
+            false => self.presence(value).map(Some),
+        }
     }
 }

@@ -194,6 +194,14 @@ impl Maker<'_> {
             if known.flatten().is_some() {
                 return Ok(None);
             }
+            // No kernel stores zeros where no operand has an entry.
+            let known = self.operands[self.structured.n_inputs() + number].as_ref();
+            if known.is_some_and(|known| !known.format.is_all_dense())
+                && regions.is_present_everywhere(value)?
+                && self.builder.fill_of(&whole).is_some_and(Scalar::is_zero)
+            {
+                return Ok(None);
+            }
             return Ok(Some(StatementOf {
                 value: whole,
                 kept,
@@ -274,6 +282,9 @@ impl Maker<'_> {
     /// The region of `sparse_tensor.reduce` as an operator; `None` if it is no expression.
     fn custom_operator(&self, block: Block, identity: Scalar) -> Result<Option<Operator>> {
         let element = identity.element();
+        if identity.to_c128().im != 0.0 {
+            return Ok(None);
+        }
         let properties = Properties {
             commutative: true,
             associative: true,
