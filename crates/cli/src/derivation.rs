@@ -81,7 +81,8 @@ pub(crate) fn derivation(
             }
             (ConversionStage::Computed(stage), Some(stated)) => {
                 let mut kernel = stated.clone();
-                kernel.computation.name = relational::kernel_name(LIST, &to.to_string());
+                kernel.computation.name =
+                    relational::kernel_name(&[LIST.to_owned(), to.to_string()], order, element);
                 kernel.emit(stage)?
             }
             _ => {

@@ -29,18 +29,29 @@ pub fn derived(from: &Storage, to: &Storage, element: ElementType) -> Result<Con
         }
         _ => of_descriptors(from, to, element),
     };
-    Ok(made?.named(&kernel_name(&from.short_name(), &to.short_name())))
+    let pair = [from, to].map(Storage::short_name);
+    Ok(made?.named(&kernel_name(&pair, from.order(), element)))
 }
 
-/// The name of a conversion between two formats, under which C programs call its kernel.
+/// The name of a conversion between two formats, under which C programs call its kernel: the order follows
+/// where it is not 2, and the type of entries where it is not `f64`, so that kernels of all link.
 ///
 /// ```
+/// use sparsec::ElementType::{F32, F64};
 /// use sparsec::internals::relational::kernel_name;
-/// assert_eq!(kernel_name("bsr(4, 4)", "csr"), "bsr_4_4_to_csr");
-/// assert_eq!(kernel_name("csr", "(i, j) -> (j - i : compressed, i : dense)"), "csr_to_i_j_j_minus_i_compressed_i_dense");
+/// let name = |from: &str, to: &str| kernel_name(&[from.to_owned(), to.to_owned()], 2, F64);
+/// assert_eq!(name("bsr(4, 4)", "csr"), "bsr_4_4_to_csr");
+/// assert_eq!(name("csr", "(i, j) -> (j - i : compressed, i : dense)"), "csr_to_i_j_j_minus_i_compressed_i_dense");
+/// assert_eq!(kernel_name(&["alto", "csf"].map(str::to_owned), 3, F32), "alto_to_csf_3d_f32");
 /// ```
-pub fn kernel_name(from: &str, to: &str) -> String {
-    let words = format!("{from} to {to}").replace("->", " ");
+pub fn kernel_name([from, to]: &[String; 2], order: usize, element: ElementType) -> String {
+    let mut words = format!("{from} to {to}").replace("->", " ");
+    if order != 2 {
+        words += &format!(" {order}d");
+    }
+    if element != ElementType::F64 {
+        words += &format!(" {element}");
+    }
     let words = words.replace('-', " minus ").replace('+', " plus ");
     let is_of_word = |c: char| c.is_ascii_alphanumeric();
     let words = words

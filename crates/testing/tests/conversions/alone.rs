@@ -55,7 +55,8 @@ fn emitted(from: &str, to: &str) -> Result<String, Diagnostic> {
     if let Storage::Relation(format) = &destination
         && let Some(mut computation) = relational::assembly(format, ElementType::F64)?
     {
-        computation.name = relational::kernel_name("scoo", to);
+        computation.name =
+            relational::kernel_name(&["scoo".to_owned(), to.to_owned()], 2, ElementType::F64);
         let script = Script::default();
         let stated = Computed {
             computation,
