@@ -146,7 +146,7 @@ pub(super) fn check_respelled(
         [Err(one), Err(other)] if fail_alike(&one, &other) => return Ok(()),
         // A variable that is only a number in its term is one by the other terms, and has
         // its extent from them.
-        [Ok(_), Err(error)]
+        [_, Err(error)]
             if number % 3 == 2
                 && [code::UNBOUND_INDEX, code::UNKNOWN_TENSOR].contains(&error.code()) =>
         {
