@@ -22,6 +22,7 @@
 //! recovery), <https://doi.org/10.1145/3428226>.
 
 use sparsec_base::ElementType;
+use sparsec_format::LevelKind;
 use sparsec_graph::scheduled::{position_access, position_levels};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Clause;
@@ -121,17 +122,17 @@ pub(super) fn over_positions(b: &mut Builder, at: &Context<'_>, number: usize, t
             true => followers = begin_followers(b, &inner, positions, Expr::Var(p)),
             false => follow(b, at, positions, &followers, p),
         }
-        recover(b, &mut inner, (positions, &originals), &followers, p);
+        let is_entry = recover(b, &mut inner, (positions, &originals), &followers, p);
         let cursor = Cursor::at(positions.last().number + 1, p);
         inner.cursors.insert(positions.operand, cursor);
         inner.advance();
         // What is computed from these coordinates may lie outside of its mode.
-        match single {
+        b.if_some(is_entry, |b| match single {
             Some(single) => with_result(b, &inner, single, |b, inner| {
                 computing(b, inner.clone(), body);
             }),
             None => computing(b, inner, body),
-        }
+        });
     });
 }
 
@@ -196,20 +197,22 @@ fn follow(
     }
 }
 
-/// Binds the variables that the position `p` of the last level stands for.
+/// Binds the variables that the position `p` of the last level stands for. The result says whether
+/// there is an entry, where a place may have none: then its coordinate is the extent.
 fn recover(
     b: &mut Builder,
     at: &mut Context<'_>,
     (positions, originals): (&Positions, &[IndexVar]),
     followers: &[Follower],
     p: Var,
-) {
+) -> Option<Expr> {
     let root = match &at.cursors[&positions.operand].place {
         Place::At(position) => position.clone(),
         Place::Run { lo, .. } => lo.clone(),
     };
     let mut followers = followers.iter();
     let mut position = Expr::Var(p);
+    let mut is_entry: Option<Expr> = None;
     for (number, (level, original)) in positions.levels.iter().zip(originals).enumerate().rev() {
         let level = at.level_arrays(positions.operand, level.number);
         let parent = match (number, level.parent_of(position.clone())) {
@@ -223,7 +226,15 @@ fn recover(
         let coordinate = level.coordinate(&parent, position);
         let i = at.kernel.coordinate(b, *original);
         b.declare(i, coordinate);
+        if level.may_pad && level.kind == LevelKind::Singleton {
+            let is_inside = Expr::Var(i).less(level.extent.clone());
+            is_entry = Some(match is_entry {
+                Some(others) => others.and(is_inside),
+                None => is_inside,
+            });
+        }
         at.coordinates.insert(*original, Expr::Var(i));
         position = parent;
     }
+    is_entry
 }
