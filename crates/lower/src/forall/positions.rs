@@ -22,7 +22,6 @@
 //! recovery), <https://doi.org/10.1145/3428226>.
 
 use sparsec_base::ElementType;
-use sparsec_format::LevelKind;
 use sparsec_graph::scheduled::{position_access, position_levels};
 use sparsec_index::IndexVar;
 use sparsec_index::concrete::Clause;
@@ -33,6 +32,7 @@ use super::stretch::stretch;
 use crate::bisect::{Wanted, bisect};
 use crate::context::{Context, Loop};
 use crate::cursor::{Cursor, Place};
+use crate::level::Holes;
 use crate::positions::{LevelPositions, Positions};
 use crate::result::{reserve, with_result};
 
@@ -226,8 +226,9 @@ fn recover(
         let coordinate = level.coordinate(&parent, position);
         let i = at.kernel.coordinate(b, *original);
         b.declare(i, coordinate);
-        if level.may_pad && level.kind == LevelKind::Singleton {
-            let is_inside = Expr::Var(i).less(level.extent.clone());
+        let segment = level.segment(&Place::At(parent.clone()));
+        if let Holes::Marked { mark, .. } = segment.entries.holes {
+            let is_inside = Expr::Var(i).less(mark);
             is_entry = Some(match is_entry {
                 Some(others) => others.and(is_inside),
                 None => is_inside,
