@@ -7,16 +7,17 @@
 //! i64(A(i,j)) * w(j)   0, even where no integer is near A(i,j)
 //! ```
 //!
-//! Computing with the value that is there then gives something else, `NaN` in the first line and a
-//! failure in the last. So a temporary in such a place has to know what it holds.
+//! A kernel that computes with the value in memory gets another result: `NaN` in the first line, a
+//! failure in the last. So such a temporary records which of its entries were written.
 
 use sparsec_base::Scalar;
 use sparsec_index::{Access, Concrete, Expr, Operator};
 
 /// Calls `visit` on every access in an argument that has a say where nothing in it is
 /// stored which computing with its value would not have: it decides the result, as an
-/// infinity decides a sum, where the others may fail too, or leaves the other argument alone. `absent` is what a part is
-/// where nothing of it is stored.
+/// infinity decides a sum, or leaves the other argument alone. An argument that decides
+/// counts also if another one may have no value. `absent` is what a part is where nothing
+/// of it is stored.
 pub fn for_each_factor(
     concrete: &Concrete,
     expr: &Expr,

@@ -237,30 +237,24 @@ impl Check<'_> {
             return Ok(());
         };
         let ty = self.module.ty(*value);
-        let is_printed = match ty {
-            Type::Vector(_) | Type::Integer(..) | Type::Index | Type::Float(_) => true,
-            Type::Complex(_) => self.is_before(17) || self.module.dialect() == Dialect::Sparsec,
-            _ => false,
+        let (label, help) = match ty {
+            Type::Vector(_) | Type::Integer(..) | Type::Index | Type::Float(_) => return Ok(()),
+            Type::Complex(_) if self.is_before(17) => return Ok(()),
+            Type::Complex(_) if self.module.dialect() == Dialect::Sparsec => return Ok(()),
+            Type::Complex(_) => (
+                "printed up to release 16",
+                "print its parts, of `complex.re` and `complex.im`",
+            ),
+            _ => (
+                "no vector and no number",
+                "read it into a vector: `vector.transfer_read`",
+            ),
         };
-        match (is_printed, ty) {
-            (true, _) => Ok(()),
-            (false, Type::Complex(_)) => Err(self
-                .fault(
-                    code::OPERAND_TYPE,
-                    format!("a print of `{}`", self.text(ty)),
-                    op.data().operand_spans[0],
-                    "printed up to release 16",
-                )
-                .help("print its parts, of `complex.re` and `complex.im`")),
-            _ => Err(self
-                .fault(
-                    code::OPERAND_TYPE,
-                    format!("a print of `{}`", self.text(ty)),
-                    op.data().operand_spans[0],
-                    "no vector and no number",
-                )
-                .help("read it into a vector: `vector.transfer_read`")),
-        }
+        let message = format!("a print of `{}`", self.text(ty));
+        let place = op.data().operand_spans[0];
+        Err(self
+            .fault(code::OPERAND_TYPE, message, place, label)
+            .help(help))
     }
 
     /// Checks that lanes are floats.
