@@ -14,14 +14,16 @@
 //! | `unary`   | `select(has x, present, absent)`                         | where a region is  |
 //! | `binary`  | `select(has x and has y, overlap, select(has x, left, right))` | where a region is |
 //! | `select`  | `select(condition, x, 0)`                                | `has x and condition` |
-//! | arithmetic | the operation on the operands                            | `isstored(value)`  |
+//! | product    | the product of the operands                              | where all operands are |
+//! | other arithmetic | the operation on the operands                      | where any operand is |
 //!
 //! A number is present everywhere, and so is a sum with it; a product or a quotient with it is where
-//! the other operand is.
+//! the other operand is. Values that no operator of the program determines are present where kernels
+//! store them, `isstored(value)`.
 //!
-//! A region that is left out gives no entry. If its operation gives the result, a second statement
-//! computes which entries the result keeps ([`Regions::kept`]). If another operation takes the
-//! result, it asks for the same.
+//! A region that is left out gives no entry. A second statement computes which entries a result
+//! keeps that depends on such an operation ([`Regions::kept`]). If another operator takes the result,
+//! it asks for the same.
 //!
 //! Source: the dialect's documentation; Bik et al., TACO 2022, §4.
 
@@ -71,6 +73,9 @@ pub(crate) struct Regions<'a> {
     conditions: HashMap<Op, Expression>,
     /// Whether values are present, of those that were asked or are everywhere.
     presences: HashMap<Value, Expression>,
+    /// The values that operators of the program determine; whether kernels store entries of them
+    /// that are not present.
+    determined: HashMap<Value, bool>,
 }
 
 /// The operation that defines a value.
@@ -109,6 +114,7 @@ impl<'a> Regions<'a> {
             values,
             conditions: HashMap::new(),
             presences: HashMap::new(),
+            determined: HashMap::new(),
         }
     }
 
@@ -143,9 +149,10 @@ impl<'a> Regions<'a> {
     /// # Errors
     /// Those of the operators.
     pub(crate) fn presence(&mut self, value: Value) -> Result<Expression> {
-        let value = self.source_of(value);
-        if let Some(known) = self.presences.get(&value) {
-            return Ok(known.clone());
+        let (asked, value) = (value, self.source_of(value));
+        if let Some(known) = self.presences.get(&value).cloned() {
+            self.presences.insert(asked, known.clone());
+            return Ok(known);
         }
         let found = match definer(self.module, value) {
             Some(op) => self.presence_of(op)?,
@@ -159,28 +166,53 @@ impl<'a> Regions<'a> {
             _ => self.truth(true),
         };
         self.presences.insert(value, found.clone());
+        self.presences.insert(asked, found.clone());
         Ok(found)
     }
 
     /// The value that decides whether another one is present: functions, and operations with
     /// numbers that no entry determines, have values where their one other operand has.
     fn source_of(&self, mut value: Value) -> Value {
-        let is_number = |value: &Value| match self.values.get(value).map(Expression::expr) {
-            Some(Expr::Literal(_)) => true,
-            Some(Expr::Access(access)) => access.indices.is_empty(),
-            _ => false,
-        };
-        while let Some(op) = definer(self.module, value)
+        while !self.presences.contains_key(&value)
+            && let Some(op) = definer(self.module, value)
             && numbers::is_arithmetic(op)
             && !numbers::is_sum(op)
         {
-            let mut others = op.data().operands.iter().filter(|it| !is_number(it));
+            let operands = op.data().operands.iter();
+            let mut others = operands.filter(|it| !self.is_number(it));
             match (others.next(), others.next()) {
                 (Some(source), None) => value = *source,
                 _ => break,
             }
         }
         value
+    }
+
+    /// Whether a value is a number that no entry determines.
+    fn is_number(&self, value: &Value) -> bool {
+        match self.values.get(value).map(Expression::expr) {
+            Some(Expr::Literal(_)) => true,
+            Some(Expr::Access(access)) => access.indices.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// Whether operators of the program determine the result of an operation, and if so, whether
+    /// kernels store entries of it that are not present.
+    fn determined_by(&self, op: Operation<'_>) -> Option<bool> {
+        let operands = op.data().operands.iter();
+        let found = operands.filter_map(|operand| self.determined.get(operand).copied());
+        let found = found.reduce(|one, other| one || other);
+        let has = |name: &str| op.region(name).block.is_some();
+        let is_whole = match op.name() {
+            "sparse_tensor.unary" => has("presentRegion"),
+            "sparse_tensor.binary" => has("overlapRegion"),
+            _ => false,
+        };
+        match is_semiring(op) {
+            true => Some(!is_whole || found.is_some()),
+            false => found,
+        }
     }
 
     /// Whether an operation has a value at all points, as numbers have that no entry determines.
@@ -202,7 +234,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Whether an operator of the program gives a value; `None` for other operations.
+    /// Whether an operation gives a value, if operators of the program determine it.
     fn presence_of(&mut self, op: Operation<'_>) -> Result<Option<Expression>> {
         let has = |name: &str, identity: &str| {
             op.region(name).block.is_some() || op.attribute(identity).is_some()
@@ -235,7 +267,22 @@ impl<'a> Regions<'a> {
                 let without_x = self.choose(&has_y, &right, &self.truth(false))?;
                 self.choose(&has_x, &with_x, &without_x)?
             }
-            _ => return Ok(None),
+            _ if self.determined_by(op).is_none() => return Ok(None),
+            _ => {
+                let others = op.data().operands.iter();
+                let others = others.filter(|it| numbers::is_sum(op) || !self.is_number(it));
+                let others: Vec<Value> = others.copied().collect();
+                let is_product = numbers::is_product(op);
+                let mut found = self.truth(is_product);
+                for other in others {
+                    let one = self.presence(other)?;
+                    found = match is_product {
+                        true => self.choose(&one, &found, &self.truth(false))?,
+                        false => self.choose(&one, &self.truth(true), &found)?,
+                    };
+                }
+                found
+            }
         };
         Ok(Some(found))
     }
@@ -254,11 +301,14 @@ impl<'a> Regions<'a> {
         let found = self.operation(op)?;
         if let Some(found) = &found {
             self.values.insert(value, found.clone());
+            let determined = self.determined_by(op);
             if self.is_everywhere(op) {
                 self.presences.insert(value, self.truth(true));
-            } else if is_semiring(op) {
+            } else if determined.is_some() {
                 self.presence(value)?;
             }
+            self.determined
+                .extend(determined.map(|narrows| (value, narrows)));
         }
         Ok(found)
     }
@@ -418,33 +468,20 @@ impl<'a> Regions<'a> {
         self.choose(&has_x, &chosen, &zero).map(Some)
     }
 
+    /// Whether kernels store entries of a value that has an expression where it is not present.
+    pub(crate) fn is_narrowed(&self, value: Value) -> bool {
+        self.determined.get(&value) == Some(&true)
+    }
+
     /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
     /// expression stores. The value has an expression.
     ///
     /// # Errors
     /// Those of the operators.
     pub(crate) fn kept(&mut self, value: Value) -> Result<Option<Expression>> {
-        let Some(op) = definer(self.module, value) else {
-            return Ok(None);
-        };
-        if !is_semiring(op) {
+        if !self.is_narrowed(value) || self.is_present_everywhere(value)? {
             return Ok(None);
         }
-        let has = |name: &str| op.region(name).block.is_some();
-        let definers = op.data().operands.iter();
-        let mut definers = definers.filter_map(|operand| definer(self.module, *operand));
-        let is_composed = definers.any(is_semiring);
-        let is_whole = match op.name() {
-            "sparse_tensor.unary" => has("presentRegion"),
-            "sparse_tensor.binary" => has("overlapRegion"),
-            _ => false,
-        };
-        if is_whole && !is_composed {
-            return Ok(None);
-        }
-        match self.is_present_everywhere(value)? {
-            true => Ok(None),
-            false => self.presence(value).map(Some),
-        }
+        self.presence(value).map(Some)
     }
 }

@@ -412,7 +412,9 @@ impl<'a> Evaluation<'_, 'a> {
                 let is_stored = match known.is_empty() {
                     true => None,
                     // A number is everywhere, and so is its sum.
-                    _ if numbers::is_sum(op) && known.len() < args.len() => None,
+                    _ if numbers::is_sum(op) && known.len() < args.len() => {
+                        known.iter().all(|it| *it).then_some(true)
+                    }
                     _ if is_product => Some(known.iter().all(|it| *it)),
                     _ => Some(known.iter().any(|it| *it)),
                 };

@@ -321,14 +321,24 @@ impl Rewrite<'_> {
             )));
         }
         let data = &self.concrete.tensors[lhs.tensor];
-        let access = self.new_workspace(data.element, data.fill);
-        let (collected, rhs) = match &reduction.factors {
-            None => (None, Expr::Access(access.clone())),
+        let element = data.element;
+        let collected = reduction.factors.as_ref();
+        let collected = collected.map(|factors| factors.product(&factors.inside));
+        let fill = match &collected {
+            None => data.fill,
+            Some(inside) => {
+                let reduced = reducing.iter().chain(&reduction.loops);
+                let reduced = reduced.copied().filter(|var| reduces(var));
+                self.fill_of_sum(&reduction.reduce, reduced, inside)
+            }
+        };
+        let access = self.new_workspace(element, fill);
+        let rhs = match &reduction.factors {
+            None => Expr::Access(access.clone()),
             Some(factors) => {
                 let mut outside = factors.outside.clone();
                 outside.push(Expr::Access(access.clone()));
-                let inside = factors.product(&factors.inside);
-                (Some(inside), factors.product(&outside))
+                factors.product(&outside)
             }
         };
         // Another nest may add to the same entries.
@@ -372,6 +382,25 @@ impl Rewrite<'_> {
     fn illegal(&self, message: &str) -> Diagnostic {
         illegal(&self.place, self.expr.span, message, "computed here")
             .note(format!("the statement is\n{}", self.concrete))
+    }
+
+    /// The fill of a workspace in which `part` is reduced over these variables. Factors outside of
+    /// it decide that of the left side, and not this one.
+    fn fill_of_sum(
+        &self,
+        reduce: &Operator,
+        vars: impl Iterator<Item = IndexVar>,
+        part: &Expr,
+    ) -> Scalar {
+        let mut vars: Vec<IndexVar> = vars.flat_map(|var| self.concrete.originals(var)).collect();
+        vars.sort_unstable();
+        vars.dedup();
+        let sum = Expr::Reduce {
+            op: reduce.clone(),
+            vars,
+            body: Box::new(part.clone()),
+        };
+        sum.fill_of_temporary(&self.concrete.tensors, &self.concrete.vars)
     }
 
     /// The workspace.

@@ -15,7 +15,7 @@ use crate::structured::Body;
 
 use super::is_undefined;
 use super::maker::Maker;
-use super::step::Step;
+use super::step::{Step, Term};
 
 /// The right side of a statement.
 pub(super) struct StatementOf {
@@ -170,6 +170,8 @@ impl Maker<'_> {
         let mut values = values;
         values.extend(arguments.iter().copied().zip(inputs.iter().cloned()));
         let sums = self.sums();
+        let known = self.operands[inputs.len() + number].as_ref();
+        let is_sparse = known.is_some_and(|known| !known.format.is_all_dense());
         if sums.is_empty() {
             let outputs = arguments[inputs.len()..].iter().copied();
             values.extend(outputs.zip(before.iter().cloned()));
@@ -186,7 +188,10 @@ impl Maker<'_> {
                     None => return Ok(None),
                 },
             };
-            let kept = regions.kept(value)?;
+            let kept = match is_sparse {
+                true => regions.kept(value)?,
+                false => None,
+            };
             // No statement computes a truth that no operand determines.
             let known = kept
                 .as_ref()
@@ -195,8 +200,7 @@ impl Maker<'_> {
                 return Ok(None);
             }
             // No kernel stores zeros where no operand has an entry.
-            let known = self.operands[self.structured.n_inputs() + number].as_ref();
-            if known.is_some_and(|known| !known.format.is_all_dense())
+            if is_sparse
                 && regions.is_present_everywhere(value)?
                 && self.builder.fill_of(&whole).is_some_and(Scalar::is_zero)
             {
@@ -238,13 +242,49 @@ impl Maker<'_> {
         }
         let Some(reduce) = step.reduce else {
             let value = self.reduced(&step.op, &before[number], whole)?;
-            return Ok(Some(StatementOf::plain(value)));
+            let values = || step.terms.iter().flat_map(|term| &term.values);
+            let is_narrowed = values().any(|value| regions.is_narrowed(*value));
+            // A product with an entry that is absent before is absent.
+            let is_product = matches!(step.op, Operator::Mul | Operator::And | Operator::BitAnd);
+            let kept = match is_sparse && is_narrowed && !is_product {
+                true => self.kept(&mut regions, &step.terms, &before[number])?,
+                false => None,
+            };
+            return Ok(Some(StatementOf {
+                kept,
+                ..StatementOf::plain(value)
+            }));
         };
         let is_stored = match &step.terms[0].values[..] {
             [value] => regions.presence(*value)?,
             _ => self.apply(Operator::IsStored, &[&whole])?,
         };
         self.custom(reduce, (whole, is_stored), &before[number], number)
+    }
+
+    /// Whether a reduction has a term that is present, or had a value before; `None` if always.
+    fn kept(
+        &self,
+        regions: &mut Regions<'_>,
+        terms: &[Term],
+        before: &Expression,
+    ) -> Result<Option<Expression>> {
+        let mut found = self.builder.number(Scalar::Bool(false));
+        for term in terms {
+            let mut product = self.builder.number(Scalar::Bool(true));
+            for value in &term.values {
+                let factor = regions.presence(*value)?;
+                product = self.apply(Operator::And, &[&product, &factor])?;
+            }
+            found = self.apply(Operator::Or, &[&found, &product])?;
+        }
+        found = self.builder.reduce(&Operator::Or, self.sums(), found)?;
+        if Expressions(&self.builder).constant(before).is_none() {
+            let before = self.apply(Operator::IsStored, &[before])?;
+            found = self.apply(Operator::Or, &[&before, &found])?;
+        }
+        let known = Expressions(&self.builder).constant(&found);
+        Ok(known.is_none().then_some(found))
     }
 
     /// `sparse_tensor.reduce`: of the values that are stored.

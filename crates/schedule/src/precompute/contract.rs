@@ -97,10 +97,11 @@ impl Rewrite<'_> {
         if let Err(error) = self.expect_contracted(&modes, outer) {
             return Some(Some(Err(error)));
         }
-        let data = &self.concrete.tensors[reduction.lhs.tensor];
-        let (element, fill) = (data.element, data.fill);
-        let identity = reduction.reduce.identity(element);
-        let access = self.new_workspace(element, identity.unwrap_or(fill));
+        let inside_product = factors.product(&factors.inside);
+        let contracted = loops.iter().chain(&reduction.loops);
+        let contracted = contracted.copied().filter(is_contracted);
+        let fill = self.fill_of_sum(&reduction.reduce, contracted, &inside_product);
+        let access = self.new_workspace(element, fill);
         let own = |of: &dyn Fn(&IndexVar) -> bool| -> Vec<IndexVar> {
             rest.iter().copied().filter(|var| of(var)).collect()
         };
@@ -121,7 +122,7 @@ impl Rewrite<'_> {
         let producer = Stmt::Assign {
             reduce: Some(reduction.reduce.clone()),
             lhs: access,
-            rhs: factors.product(&factors.inside),
+            rhs: inside_product,
         };
         let both = Stmt::Where {
             consumer: Box::new(consumer.in_loops(&consuming)),
