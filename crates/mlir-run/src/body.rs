@@ -6,28 +6,12 @@
 //! linalg.yield %s : f64
 //! ```
 //!
-//! Operators of the program (`sparse_tensor.binary`, `unary`, `select`, `reduce`) ask which of their
-//! operands are present, written `has`:
-//!
-//! | operation | expression                                               | is present         |
-//! |-----------|----------------------------------------------------------|--------------------|
-//! | `unary`   | `select(has x, present, absent)`                         | where a region is  |
-//! | `binary`  | `select(has x and has y, overlap, select(has x, left, right))` | where a region is |
-//! | `select`  | `select(condition, x, 0)`                                | `has x and condition` |
-//! | product    | the product of the operands                              | where all operands are |
-//! | other arithmetic | the operation on the operands                      | where any operand is |
-//!
-//! A number is present everywhere, and so is a sum with it; a product or a quotient with it is where
-//! the other operand is. Values that no operator of the program determines are present where kernels
-//! store them, `isstored(value)`.
-//!
-//! A region that is left out gives no entry. A second statement computes which entries a result
-//! keeps that depends on such an operation ([`Regions::kept`]). If another operator takes the result,
-//! it asks for the same.
+//! Operators of the program (`sparse_tensor.binary`, `unary`, `select`) ask which of their operands
+//! are [present](presence).
 //!
 //! Source: the dialect's documentation; Bik et al., TACO 2022, §4.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use sparsec_base::{ElementType, Result, Scalar};
 use sparsec_index::{Expr, IndexVar, Operator, ProgramBuilder, build::Value as Expression};
@@ -36,6 +20,8 @@ use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Value};
 
 use crate::constants::constant_number;
 use crate::numbers::{self, Algebra};
+
+mod presence;
 
 /// Expressions of a program.
 pub(crate) struct Expressions<'a>(pub(crate) &'a ProgramBuilder);
@@ -92,12 +78,19 @@ pub(crate) fn yielded(module: &Module, block: Block) -> &[Value] {
     last.map_or(&[], |op| &module.op(*op).data().operands)
 }
 
-/// Whether an operation asks which operands are present.
-fn is_semiring(op: Operation<'_>) -> bool {
-    matches!(
-        op.name(),
-        "sparse_tensor.unary" | "sparse_tensor.binary" | "sparse_tensor.select"
-    )
+/// The values that a value is computed from, itself among them.
+pub(crate) fn sources(module: &Module, value: Value) -> HashSet<Value> {
+    let (mut open, mut found) = (vec![value], HashSet::new());
+    while let Some(value) = open.pop() {
+        if found.insert(value)
+            && let Some(op) = definer(module, value)
+        {
+            for op in module.walk_from(op.id()) {
+                open.extend(&module.op(op).data().operands);
+            }
+        }
+    }
+    found
 }
 
 impl<'a> Regions<'a> {
@@ -142,149 +135,6 @@ impl<'a> Regions<'a> {
             [_, Some(Scalar::Bool(true)), Some(Scalar::Bool(false))] => Ok(condition.clone()),
             _ => self.apply(Operator::Select, &[condition, chosen, other]),
         }
-    }
-
-    /// Whether a value that has an expression is present.
-    ///
-    /// # Errors
-    /// Those of the operators.
-    pub(crate) fn presence(&mut self, value: Value) -> Result<Expression> {
-        let (asked, value) = (value, self.source_of(value));
-        if let Some(known) = self.presences.get(&value).cloned() {
-            self.presences.insert(asked, known.clone());
-            return Ok(known);
-        }
-        let found = match definer(self.module, value) {
-            Some(op) => self.presence_of(op)?,
-            None => None,
-        };
-        let found = match (found, self.values.get(&value)) {
-            (Some(found), _) => found,
-            (None, Some(e)) if Expressions(self.builder).constant(e).is_none() => {
-                self.apply(Operator::IsStored, &[e])?
-            }
-            _ => self.truth(true),
-        };
-        self.presences.insert(value, found.clone());
-        self.presences.insert(asked, found.clone());
-        Ok(found)
-    }
-
-    /// The value that decides whether another one is present: functions, and operations with
-    /// numbers that no entry determines, have values where their one other operand has.
-    fn source_of(&self, mut value: Value) -> Value {
-        while !self.presences.contains_key(&value)
-            && let Some(op) = definer(self.module, value)
-            && numbers::is_arithmetic(op)
-            && !numbers::is_sum(op)
-        {
-            let operands = op.data().operands.iter();
-            let mut others = operands.filter(|it| !self.is_number(it));
-            match (others.next(), others.next()) {
-                (Some(source), None) => value = *source,
-                _ => break,
-            }
-        }
-        value
-    }
-
-    /// Whether a value is a number that no entry determines.
-    fn is_number(&self, value: &Value) -> bool {
-        match self.values.get(value).map(Expression::expr) {
-            Some(Expr::Literal(_)) => true,
-            Some(Expr::Access(access)) => access.indices.is_empty(),
-            _ => false,
-        }
-    }
-
-    /// Whether operators of the program determine the result of an operation, and if so, whether
-    /// kernels store entries of it that are not present.
-    fn determined_by(&self, op: Operation<'_>) -> Option<bool> {
-        let operands = op.data().operands.iter();
-        let found = operands.filter_map(|operand| self.determined.get(operand).copied());
-        let found = found.reduce(|one, other| one || other);
-        let has = |name: &str| op.region(name).block.is_some();
-        let is_whole = match op.name() {
-            "sparse_tensor.unary" => has("presentRegion"),
-            "sparse_tensor.binary" => has("overlapRegion"),
-            _ => false,
-        };
-        match is_semiring(op) {
-            true => Some(!is_whole || found.is_some()),
-            false => found,
-        }
-    }
-
-    /// Whether an operation has a value at all points, as numbers have that no entry determines.
-    fn is_everywhere(&self, op: Operation<'_>) -> bool {
-        let number = |e: &Expression| Expressions(self.builder).constant(e);
-        let is_there = |value: &Value| {
-            let presence = self.presences.get(value).and_then(number);
-            presence == Some(Scalar::Bool(true))
-                || self
-                    .values
-                    .get(value)
-                    .is_some_and(|it| number(it).is_some())
-        };
-        let mut operands = op.data().operands.iter();
-        match numbers::is_arithmetic(op) {
-            true if numbers::is_sum(op) => operands.any(is_there),
-            true => operands.all(is_there),
-            false => constant_number(op).is_some() || op.name() == "linalg.index",
-        }
-    }
-
-    /// Whether an operation gives a value, if operators of the program determine it.
-    fn presence_of(&mut self, op: Operation<'_>) -> Result<Option<Expression>> {
-        let has = |name: &str, identity: &str| {
-            op.region(name).block.is_some() || op.attribute(identity).is_some()
-        };
-        let operand = |n: usize| op.data().operands[n];
-        let found = match op.name() {
-            "sparse_tensor.select" => {
-                let Some(condition) = self.conditions.get(&op.id()).cloned() else {
-                    return Ok(None);
-                };
-                let has_x = self.presence(operand(0))?;
-                self.choose(&has_x, &condition, &self.truth(false))?
-            }
-            "sparse_tensor.unary" => {
-                let has_x = self.presence(operand(0))?;
-                let (present, absent) = (
-                    self.truth(has("presentRegion", "")),
-                    self.truth(has("absentRegion", "")),
-                );
-                self.choose(&has_x, &present, &absent)?
-            }
-            "sparse_tensor.binary" => {
-                let (has_x, has_y) = (self.presence(operand(0))?, self.presence(operand(1))?);
-                let (overlap, left, right) = (
-                    self.truth(has("overlapRegion", "")),
-                    self.truth(has("leftRegion", "left_identity")),
-                    self.truth(has("rightRegion", "right_identity")),
-                );
-                let with_x = self.choose(&has_y, &overlap, &left)?;
-                let without_x = self.choose(&has_y, &right, &self.truth(false))?;
-                self.choose(&has_x, &with_x, &without_x)?
-            }
-            _ if self.determined_by(op).is_none() => return Ok(None),
-            _ => {
-                let others = op.data().operands.iter();
-                let others = others.filter(|it| numbers::is_sum(op) || !self.is_number(it));
-                let others: Vec<Value> = others.copied().collect();
-                let is_product = numbers::is_product(op);
-                let mut found = self.truth(is_product);
-                for other in others {
-                    let one = self.presence(other)?;
-                    found = match is_product {
-                        true => self.choose(&one, &found, &self.truth(false))?,
-                        false => self.choose(&one, &self.truth(true), &found)?,
-                    };
-                }
-                found
-            }
-        };
-        Ok(Some(found))
     }
 
     /// The expression of a value of the body; `None` if there is none.
@@ -359,15 +209,6 @@ impl<'a> Regions<'a> {
             _ if numbers::is_sum(op) => numbers.any(is_infinite),
             _ => false,
         }
-    }
-
-    /// Whether a value that has an expression is present at all points.
-    ///
-    /// # Errors
-    /// Those of the operators.
-    pub(crate) fn is_present_everywhere(&mut self, value: Value) -> Result<bool> {
-        let presence = self.presence(value)?;
-        Ok(Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true)))
     }
 
     /// The values that a region yields for arguments; `Ok(None)` if an operation has no expression.
@@ -466,22 +307,5 @@ impl<'a> Regions<'a> {
         let chosen = self.apply(Operator::Select, &[&condition, x, &zero])?;
         let has_x = self.presence(op.operand("x"))?;
         self.choose(&has_x, &chosen, &zero).map(Some)
-    }
-
-    /// Whether kernels store entries of a value that has an expression where it is not present.
-    pub(crate) fn is_narrowed(&self, value: Value) -> bool {
-        self.determined.get(&value) == Some(&true)
-    }
-
-    /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
-    /// expression stores. The value has an expression.
-    ///
-    /// # Errors
-    /// Those of the operators.
-    pub(crate) fn kept(&mut self, value: Value) -> Result<Option<Expression>> {
-        if !self.is_narrowed(value) || self.is_present_everywhere(value)? {
-            return Ok(None);
-        }
-        self.presence(value).map(Some)
     }
 }

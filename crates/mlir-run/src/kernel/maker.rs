@@ -256,7 +256,7 @@ impl<'a> Maker<'a> {
                 }
             }
         }
-        let mut results = Vec::new();
+        let (mut results, mut lists) = (Vec::new(), Vec::new());
         for (number, statement) in statements.into_iter().enumerate() {
             let map = &self.structured.maps[n_inputs + number];
             let Some(modes) = map.projection() else {
@@ -284,12 +284,14 @@ impl<'a> Maker<'a> {
                 let tensor = self.result(&format!("{name}_kept"), vars.len())?;
                 self.builder.assign(tensor, vars.iter().copied(), kept)?;
                 self.formats.insert(tensor, known.format);
+                lists.push(tensor);
             }
         }
         let program = self.builder.finish()?;
         // A list of the entries that are left out is no list of those that are kept.
         let mut formats = self.formats;
-        for (tensor, data) in program.tensors.iter() {
+        for tensor in lists {
+            let data = &program.tensors[tensor];
             if data.fill == Scalar::Bool(true) {
                 formats.insert(tensor, Format::dense(data.order()));
             }

@@ -247,7 +247,7 @@ impl Maker<'_> {
             // A product with an entry that is absent before is absent.
             let is_product = matches!(step.op, Operator::Mul | Operator::And | Operator::BitAnd);
             let kept = match is_sparse && is_narrowed && !is_product {
-                true => self.kept(&mut regions, &step.terms, &before[number])?,
+                true => self.kept(&mut regions, &step.terms, &value, &before[number])?,
                 false => None,
             };
             return Ok(Some(StatementOf {
@@ -255,18 +255,42 @@ impl Maker<'_> {
                 ..StatementOf::plain(value)
             }));
         };
-        let is_stored = match &step.terms[0].values[..] {
-            [value] => regions.presence(*value)?,
-            _ => self.apply(Operator::IsStored, &[&whole])?,
+        let (is_stored, is_narrowed) = match &step.terms[0].values[..] {
+            [value] => (regions.presence(*value)?, regions.is_narrowed(*value)),
+            _ => (self.apply(Operator::IsStored, &[&whole])?, false),
         };
-        self.custom(reduce, (whole, is_stored), &before[number], number)
+        let statement = self.custom(reduce, (whole, is_stored.clone()), &before[number], number)?;
+        let (Some(statement), true) = (&statement, is_sparse) else {
+            return Ok(statement);
+        };
+        let is_everywhere = Expressions(&self.builder).constant(&is_stored).is_some();
+        let fill = self.builder.fill_of(&statement.value);
+        let mut extents = self.vars.iter().zip(self.extents);
+        let is_nothing = extents.any(|(var, extent)| sums.contains(var) && *extent == Some(0));
+        let (kept, drops_fill) = match is_everywhere {
+            // No kernel stores zeros where no operand has an entry, and rows without terms have none.
+            true if is_nothing || fill.is_none_or(Scalar::is_zero) => return Ok(None),
+            true => (None, false),
+            false if is_narrowed => {
+                let kept = self.builder.reduce(&Operator::Or, sums, is_stored)?;
+                (Some(kept), false)
+            }
+            false => (None, statement.drops_fill),
+        };
+        Ok(Some(StatementOf {
+            value: statement.value.clone(),
+            kept,
+            drops_fill,
+        }))
     }
 
-    /// Whether a reduction has a term that is present, or had a value before; `None` if always.
+    /// Whether a reduction of the terms keeps the value: one of them is present, or had a value
+    /// before; `None` if always.
     fn kept(
         &self,
         regions: &mut Regions<'_>,
         terms: &[Term],
+        value: &Expression,
         before: &Expression,
     ) -> Result<Option<Expression>> {
         let mut found = self.builder.number(Scalar::Bool(false));
@@ -283,6 +307,7 @@ impl Maker<'_> {
             let before = self.apply(Operator::IsStored, &[before])?;
             found = self.apply(Operator::Or, &[&before, &found])?;
         }
+        let found = regions.kept_value(value, found)?;
         let known = Expressions(&self.builder).constant(&found);
         Ok(known.is_none().then_some(found))
     }

@@ -5,7 +5,7 @@ use sparsec_index::function::Properties;
 use sparsec_index::{Operator, UserFunction};
 use sparsec_mlir::{Module, Operation, Value};
 
-use crate::body::{Expressions, definer};
+use crate::body::{Expressions, definer, sources};
 use crate::numbers;
 
 /// One step of a reduction: `%y op term op term …`.
@@ -90,20 +90,7 @@ impl<'a> Step<'a> {
 
 /// Whether a value is computed from another.
 pub(super) fn depends(module: &Module, value: Value, on: Value) -> bool {
-    let (mut open, mut seen) = (vec![value], std::collections::HashSet::new());
-    while let Some(value) = open.pop() {
-        if value == on {
-            return true;
-        }
-        if seen.insert(value)
-            && let Some(op) = definer(module, value)
-        {
-            for op in module.walk_from(op.id()) {
-                open.extend(&module.op(op).data().operands);
-            }
-        }
-    }
-    false
+    sources(module, value).contains(&on)
 }
 
 /// The operator that an operation reduces with.

@@ -4,7 +4,7 @@
 use sparsec_base::{Result, Scalar};
 use sparsec_mlir::{Block, Operation, Value};
 
-use crate::body::yielded;
+use crate::body::{sources, yielded};
 use crate::datum::Datum;
 use crate::machine::set;
 use crate::tensors::structured::Operand;
@@ -32,11 +32,19 @@ impl<'a> Evaluation<'_, 'a> {
                 (_, None) => return Err(self.machine.not_run(self.definer(identity))),
             });
         }
-        // Operations in front of the identity compute it; those behind may fail.
-        let found = self.yields(block, &args);
-        match (self.get(identity), found) {
-            (Ok(at), _) if at.is_known => Ok(at.value),
-            (_, Err(fault)) => Err(fault),
+        let data = self.machine.module.block(block);
+        self.values.clear();
+        self.values.extend(data.arguments.iter().copied().zip(args));
+        // The others need a point, or have effects.
+        let sources = sources(self.machine.module, identity);
+        for op in &data.ops {
+            let mut results = self.machine.module.op(*op).data().results.iter();
+            if results.any(|result| sources.contains(result)) {
+                self.operation(*op)?;
+            }
+        }
+        match self.get(identity)? {
+            at if at.is_known => Ok(at.value),
             _ => Err(self.machine.not_run(self.definer(identity))),
         }
     }

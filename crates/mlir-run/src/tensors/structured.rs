@@ -414,21 +414,19 @@ impl<'a> Machine<'a> {
                 coords.extend_from_slice(at);
                 values.push(entry);
             };
-            let is_kept =
-                |at: &[u64], entry: Scalar| !entry.is_zero() || kept.get(at) == Scalar::Bool(true);
-            if kept.fill() == Scalar::Bool(true) || value.fill() != zero {
-                self.for_each_point(op, value.extents(), &mut |at| {
-                    let entry = value.get(at);
-                    if is_kept(at, entry) {
+            match kept.fill() {
+                Scalar::Bool(true) => {
+                    self.for_each_point(op, value.extents(), &mut |at| {
+                        if kept.get(at) == Scalar::Bool(true) {
+                            keep(at, value.get(at));
+                        }
+                    })?;
+                }
+                _ => value.for_each_stored(|at, entry| {
+                    if kept.get(at) == Scalar::Bool(true) {
                         keep(at, entry);
                     }
-                })?;
-            } else {
-                value.for_each_stored(|at, entry| {
-                    if is_kept(at, entry) {
-                        keep(at, entry);
-                    }
-                });
+                }),
             }
             entries.coords = coords.into();
             entries.values = array_of(element, &values)?;
