@@ -366,11 +366,23 @@ impl Entries {
         }
         let is_coordinate = |v: &Variable| self.coordinates.contains(v);
         let places: Vec<Variable> = part.inputs().filter(|v| !is_coordinate(v)).collect();
-        let mut values = part.solved_for(&places, known);
-        for (n, place) in places.iter().enumerate() {
-            values[place.index()] = Some(Expression::Variable(Variable::from_index(n)));
-        }
-        let Some(values) = values.into_iter().collect::<Option<Vec<_>>>() else {
+        // The places are the variables of the fact.
+        let of_place = |v: Variable| {
+            let n = places.iter().position(|place| *place == v);
+            n.map(|n| Expression::Variable(Variable::from_index(n)))
+        };
+        let numbers: Vec<Expression> = part
+            .inputs()
+            .map(|v| of_place(v).unwrap_or(Expression::Variable(v)))
+            .collect();
+        let solved = part.solved_for(&places, known).into_iter();
+        let values = solved
+            .zip(part.inputs())
+            .map(|(value, v)| match of_place(v) {
+                Some(place) => Some(place),
+                None => Some(value?.rewritten(&Values(&numbers))),
+            });
+        let Some(values) = values.collect::<Option<Vec<_>>>() else {
             return Ok(());
         };
         let values = Values(&values);

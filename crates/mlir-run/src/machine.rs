@@ -101,7 +101,8 @@ impl<'a> Machine<'a> {
         Diagnostic::new(code, message).at(self.module.source(), op.data().span, "by this operation")
     }
 
-    /// A diagnostic with the place of an operation, unless it has a place.
+    /// A diagnostic with the place of an operation, unless it has a place in the program. Places in
+    /// kernels and formats that the library made are told beside it.
     pub(crate) fn placed(&self, op: Operation<'_>, fault: Diagnostic) -> Diagnostic {
         // The library's ways out are in the words of formats.
         let fault = match fault.code() {
@@ -114,11 +115,18 @@ impl<'a> Machine<'a> {
             code::TENSOR_TOO_LARGE => fault.help(
                 "store it in levels that hold entries alone, such as `(i : compressed, j : compressed)`",
             ),
+            code::DIVISION_BY_ZERO => {
+                fault.help("give every divisor another value than zero, as with `arith.select`")
+            }
             _ => fault,
         };
-        fault
-            .or_at(self.module.source(), op.data().span, "by this operation")
-            .or_help("change the operands of this operation")
+        let source = self.module.source();
+        let is_placed = fault.labels().iter().any(|label| label.source == *source);
+        let fault = match is_placed {
+            true => fault,
+            false => fault.behind(source, op.data().span, "by this operation"),
+        };
+        fault.or_help("change the operands of this operation")
     }
 
     pub(crate) fn not_run(&self, op: Operation<'_>) -> Diagnostic {

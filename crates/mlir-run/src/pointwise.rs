@@ -22,7 +22,7 @@
 //! | an entry of a sparse operand    | it is stored                   |
 //! | an entry of a dense operand     | always                         |
 //! | a product, or `arith.andi`      | all operands are, constants apart; zero otherwise |
-//! | a result of another operation   | any operand is                 |
+//! | a result of another operation   | any operand is, or it is not zero |
 
 use std::collections::HashMap;
 
@@ -432,8 +432,10 @@ impl<'a> Evaluation<'_, 'a> {
                     }
                 };
                 for (result, value) in op.data().results.iter().zip(values) {
+                    // A number other than zero is present wherever it is, as constants are.
+                    let is_number = is_known && !value.is_zero();
                     let at = At {
-                        is_stored,
+                        is_stored: is_stored.filter(|it| *it || !is_number),
                         is_known,
                         ..At::constant(value)
                     };

@@ -309,9 +309,12 @@ fn conversions_of_three_modes_are_those_of_unpacking_and_packing() {
             "(i, j, k) -> (i : compressed(nonunique, nonordered), j : singleton(nonunique, nonordered), k : singleton(nonordered))",
             "(i, j, k) -> (i : compressed, j : compressed, k : compressed)",
             "(i, j, k) -> (k : dense, i : compressed, j : compressed)",
+            "(i, j, k) -> (i : dense, j : dense, k : compressed)",
+            "(i, j, k) -> (k : dense, i : dense, j : compressed)",
         ],
         [
             "(i, j, k) -> (k : dense, j : dense, i : dense)",
+            "(i, j, k) -> (k : dense, i : dense, j : bitmap)",
             "(i, j, k) -> (j : dense, i floordiv 2 : compressed, k : compressed, i mod 2 : dense)",
         ],
     );

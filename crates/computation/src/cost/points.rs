@@ -93,6 +93,29 @@ impl Rewrite for Replaced<'_> {
     }
 }
 
+/// Which variable is looped over first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It runs through segments of loops that are made.
+    Segments,
+    /// As an argument of a function it gives others their values.
+    Argument,
+    Other,
+    /// A number says how often it runs, as within blocks.
+    Few,
+    /// A sum or a function gives it once the others are there.
+    Waits,
+}
+
+/// How a loop over a variable runs.
+struct Range {
+    rank: Rank,
+    /// Its own iterations.
+    own: Expression,
+    /// The loops whose iterations are counted in its own.
+    parents: Vec<Variable>,
+}
+
 /// Loops that are made one after the other.
 struct Loops<'a> {
     known: &'a Declarations,
@@ -102,39 +125,107 @@ struct Loops<'a> {
     given: Vec<(Variable, Expression)>,
 }
 
+/// Puts variables in place of `v floordiv c` and `v mod c`, so that each has a loop of its own or
+/// follows from others: `v = c * w + m`.
+fn split(mut links: Vec<Link>, variables: &mut Vec<Variable>) -> Vec<Link> {
+    for v in variables.clone() {
+        let mut divisors = Vec::new();
+        for e in links.iter().flat_map(|(left, _, right)| [left, right]) {
+            e.visit(&mut |e| {
+                if let Expression::FloorDivide(of, c) | Expression::Modulo(of, c) = e
+                    && **of == Expression::Variable(v)
+                    && let Expression::Integer(c) = **c
+                    && c > 0
+                    && !divisors.contains(&c)
+                {
+                    divisors.push(c);
+                }
+            });
+        }
+        let [c] = divisors[..] else { continue };
+        let [w, m] = [0, 1].map(|n| Variable::from_index(variables.len() + n));
+        let [of, quotient, rest] = [v, w, m].map(Expression::Variable);
+        let c = Expression::Integer(c);
+        let parts = Parts {
+            of: &of,
+            c: &c,
+            quotient: &quotient,
+            rest: &rest,
+        };
+        for (left, _, right) in &mut links {
+            *left = left.rewritten(&parts);
+            *right = right.rewritten(&parts);
+        }
+        let whole = sum([product(c.clone(), quotient.clone()), rest.clone()]);
+        links.extend([
+            (of.clone(), Comparison::Equal, whole),
+            (Expression::Integer(0), Comparison::LessEqual, rest.clone()),
+            (rest.clone(), Comparison::Less, c.clone()),
+            (
+                quotient,
+                Comparison::Equal,
+                Expression::FloorDivide(Box::new(of.clone()), Box::new(c.clone())),
+            ),
+            (
+                rest,
+                Comparison::Equal,
+                Expression::Modulo(Box::new(of), Box::new(c)),
+            ),
+        ]);
+        variables.extend([w, m]);
+    }
+    links
+}
+
+/// Variables in place of a quotient and a remainder.
+struct Parts<'a> {
+    of: &'a Expression,
+    c: &'a Expression,
+    quotient: &'a Expression,
+    rest: &'a Expression,
+}
+
+impl Rewrite for Parts<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        match e {
+            Expression::FloorDivide(of, c) if **of == *self.of && **c == *self.c => {
+                Some(self.quotient.clone())
+            }
+            Expression::Modulo(of, c) if **of == *self.of && **c == *self.c => {
+                Some(self.rest.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A comparison of two expressions.
+type Link = (Expression, Comparison, Expression);
+
 impl<'a> Loops<'a> {
     fn of(part: &Conjunction, known: &'a Declarations) -> Option<Points> {
-        let links: Vec<(&Expression, Comparison, &Expression)> = (part.constraints().iter())
-            .flat_map(Constraint::links)
-            .collect();
-        let mut called = Vec::new();
-        for (left, _, right) in &links {
-            for e in [left, right] {
-                e.visit(&mut |e| {
-                    if let Expression::Call(_, arguments) = e {
-                        called.extend(arguments.iter().flat_map(super::sweeps::variables));
-                    }
-                });
-            }
-        }
-        let mut left: Vec<Variable> = (0..part.n_variables()).map(Variable::from_index).collect();
+        let links = part.constraints().iter().flat_map(Constraint::links);
+        let links =
+            links.map(|(left, comparison, right)| (left.clone(), comparison, right.clone()));
+        let mut variables: Vec<Variable> =
+            (0..part.n_variables()).map(Variable::from_index).collect();
+        let links = split(links.collect(), &mut variables);
         let mut made = Self {
             known,
             loops: Vec::new(),
             counts: Vec::new(),
             given: Vec::new(),
         };
+        let mut left = variables;
         while !left.is_empty() {
             if let Some(at) = left.iter().position(|v| made.give(*v, &links)) {
                 left.remove(at);
                 continue;
             }
-            // An argument of a function gives others their values.
-            let mut order: Vec<usize> = (0..left.len()).collect();
-            order.sort_by_key(|at| !called.contains(&left[*at]));
-            let mut order = order.into_iter();
-            let at = order.find(|at| made.enter(left[*at], &links))?;
-            left.remove(at);
+            let places = left.iter().enumerate();
+            let ranked = places.filter_map(|(at, v)| Some((made.range(*v, &links)?, at)));
+            let (range, at) = ranked.min_by_key(|(range, at)| (range.rank, *at))?;
+            made.enter(left.remove(at), range);
         }
         let variables = made.loops.iter().map(|(variable, _)| *variable);
         Some(Points {
@@ -154,20 +245,20 @@ impl<'a> Loops<'a> {
     }
 
     /// Has an equation give the variable, if there is one.
-    fn give(&mut self, v: Variable, links: &[(&Expression, Comparison, &Expression)]) -> bool {
+    fn give(&mut self, v: Variable, links: &[Link]) -> bool {
         let of = Expression::Variable(v);
         for (left, comparison, right) in links {
             if *comparison != Comparison::Equal {
                 continue;
             }
             for (side, other) in [(left, right), (right, left)] {
-                if **side == of && self.is_there(other) {
-                    self.given.push((v, (*other).clone()));
+                if *side == of && self.is_there(other) {
+                    self.given.push((v, other.clone()));
                     return true;
                 }
             }
             // `d = j - i` gives `i` where `d` and `j` are there.
-            let sides = difference((*left).clone(), (*right).clone());
+            let sides = difference(left.clone(), right.clone());
             let mut others = super::sweeps::variables(&sides);
             others.retain(|other| *other != v);
             let rest = expanded(sides.rewritten(&Replaced(v, &Expression::Integer(0))));
@@ -185,13 +276,37 @@ impl<'a> Loops<'a> {
         false
     }
 
-    /// Makes a loop over the variable, if its bounds are known.
-    fn enter(&mut self, v: Variable, links: &[(&Expression, Comparison, &Expression)]) -> bool {
+    /// The range of a loop over the variable, if its bounds are known.
+    fn range(&self, v: Variable, links: &[Link]) -> Option<Range> {
         let of = Expression::Variable(v);
         let one = || Expression::Integer(1);
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        let (mut is_called, mut waits) = (false, false);
         for (left, comparison, right) in links {
-            let (left, right) = ((*left).clone(), (*right).clone());
+            for (e, other) in [(left, right), (right, left)] {
+                e.visit(&mut |e| {
+                    if let Expression::Call(_, arguments) = e {
+                        let mut variables = arguments.iter().flat_map(super::sweeps::variables);
+                        is_called |= variables.any(|variable| variable == v);
+                    }
+                });
+                waits |= *comparison == Comparison::Equal
+                    && *e == of
+                    && matches!(
+                        other,
+                        Expression::Add(..) | Expression::Subtract(..) | Expression::Call(..)
+                    );
+                // A remainder has a loop inside of that over its quotient.
+                if let (true, Expression::Modulo(whole, c)) = (*e == of, other) {
+                    let quotient = Expression::FloorDivide(whole.clone(), c.clone());
+                    let mut equal = links.iter();
+                    let is_apart = !equal.any(|(w, _, e)| *e == quotient && self.is_there(w));
+                    if is_apart {
+                        return None;
+                    }
+                }
+            }
+            let (left, right) = (left.clone(), right.clone());
             let next = |e: Expression| sum([e, one()]);
             match comparison {
                 Comparison::LessEqual if right == of => lower.push(left),
@@ -203,35 +318,53 @@ impl<'a> Loops<'a> {
         }
         lower.retain(|e| self.is_there(e));
         upper.retain(|e| self.is_there(e));
-        for from in &lower {
-            for end in &upper {
-                if let Some(own) = self.in_segments(from, end) {
-                    return self.push(v, own);
-                }
-            }
+        let pairs = || {
+            lower
+                .iter()
+                .flat_map(|from| upper.iter().map(move |end| (from, end)))
+        };
+        if let Some((own, parents)) = pairs().find_map(|(from, end)| self.in_segments(from, end)) {
+            return Some(Range {
+                rank: Rank::Segments,
+                own,
+                parents,
+            });
         }
-        let pairs = lower.iter().flat_map(|from| {
-            let upper = upper.iter();
-            upper.map(|end| difference(end.clone(), from.clone()))
-        });
-        let mut fixed = pairs.filter(|own| super::sweeps::variables(own).is_empty());
-        match fixed.next() {
-            Some(own) => self.push(v, own),
-            None => false,
-        }
+        let fixed = pairs().map(|(from, end)| difference(end.clone(), from.clone()));
+        let fixed = fixed.filter(|own| super::sweeps::variables(own).is_empty());
+        let own = fixed.min_by_key(|own| !matches!(own, Expression::Integer(_)))?;
+        let rank = match (&own, waits, is_called) {
+            (_, true, _) => Rank::Waits,
+            (Expression::Integer(_), ..) => Rank::Few,
+            (_, _, true) => Rank::Argument,
+            _ => Rank::Other,
+        };
+        Some(Range {
+            rank,
+            own,
+            parents: Vec::new(),
+        })
     }
 
-    fn push(&mut self, v: Variable, own: Expression) -> bool {
-        self.loops.push((v, own));
+    fn enter(&mut self, v: Variable, range: Range) {
+        for (variable, own) in &mut self.loops {
+            if range.parents.contains(variable) {
+                *own = Expression::Integer(1);
+            }
+        }
+        self.loops.push((v, range.own));
         let all = self.loops.iter().map(|(_, own)| own.clone());
         let count = all.reduce(product).expect("there is a loop");
         self.counts.push(count);
-        true
     }
 
-    /// The entries of all segments from `f(a)` to `f(a + 1)`. The loops over the variables in `a`
-    /// count no more.
-    fn in_segments(&mut self, from: &Expression, end: &Expression) -> Option<Expression> {
+    /// The entries of all segments from `f(a)` to `f(a + 1)`, and the variables of the loops that
+    /// count no more: those in `a`.
+    fn in_segments(
+        &self,
+        from: &Expression,
+        end: &Expression,
+    ) -> Option<(Expression, Vec<Variable>)> {
         let (Expression::Call(f, a), Expression::Call(g, b)) = (from, end) else {
             return None;
         };
@@ -246,14 +379,9 @@ impl<'a> Loops<'a> {
             return None;
         };
         let last = difference(behind.clone(), Expression::Integer(1));
-        let parents = self.resolved_variables(a);
-        for (variable, own) in &mut self.loops {
-            if parents.contains(variable) {
-                *own = Expression::Integer(1);
-            }
-        }
         let entry = |x: &Expression| Expression::Call(f.clone(), vec![expanded(x.clone())]);
-        Some(difference(entry(&last), entry(first)))
+        let own = difference(entry(&last), entry(first));
+        Some((own, self.resolved_variables(a)))
     }
 
     /// The variables of loops that an expression depends on.

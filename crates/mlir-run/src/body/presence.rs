@@ -11,8 +11,8 @@
 //! | product          | the product of the operands                                    | where all operands are |
 //! | other arithmetic | the operation on the operands                                  | where any operand is   |
 //!
-//! A number is present everywhere, and so is a sum with it; other arithmetic with either is present
-//! where the other operand is. Values that no operator of the program determines are present where kernels
+//! A number is present everywhere, and so are a sum with it and arithmetic that gives another number
+//! than zero where no entry is; other arithmetic with these is present where the other operand is. Values that no operator of the program determines are present where kernels
 //! store them, `isstored(value)`.
 //!
 //! A region that is left out gives no entry. A second statement computes which entries a result
@@ -47,6 +47,9 @@ impl Regions<'_> {
             return Ok(known);
         }
         let found = match definer(self.module, value) {
+            Some(op) if self.has_fill(value) && self.determined_by(op).is_none() => {
+                Some(self.truth(true))
+            }
             Some(op) => self.presence_of(op)?,
             None => None,
         };
@@ -66,6 +69,7 @@ impl Regions<'_> {
     /// numbers that no entry determines, have values where their one other operand has.
     fn source_of(&self, mut value: Value) -> Value {
         while !self.presences.contains_key(&value)
+            && !self.has_fill(value)
             && let Some(op) = definer(self.module, value)
             && numbers::is_arithmetic(op)
             && !numbers::is_sum(op)
@@ -78,6 +82,19 @@ impl Regions<'_> {
             }
         }
         value
+    }
+
+    /// Whether arithmetic gives a number other than zero where no entry is, as a cosine does. Of
+    /// numbers from outside of the body only a run knows.
+    fn has_fill(&self, value: Value) -> bool {
+        let Some(e) = self.values.get(&value) else {
+            return false;
+        };
+        let is_arithmetic = definer(self.module, value).is_some_and(numbers::is_arithmetic);
+        let mut accesses = e.expr().accesses().into_iter();
+        is_arithmetic
+            && accesses.all(|access| !access.indices.is_empty())
+            && self.builder.fill_of(e).is_some_and(|fill| !fill.is_zero())
     }
 
     /// Whether a value is a number that no entry determines.
@@ -173,6 +190,15 @@ impl Regions<'_> {
                         false => self.choose(&one, &self.truth(true), &found)?,
                     };
                 }
+                // Such results may be zero at some places and another number at others.
+                if let Some(value) = op.data().results.first().copied()
+                    && self.has_fill(value)
+                    && let Some(e) = self.values.get(&value)
+                {
+                    let zero = self.builder.number(e.element().zero());
+                    let is_number = self.apply(Operator::Ne, &[e, &zero])?;
+                    found = self.choose(&found, &self.truth(true), &is_number)?;
+                }
                 found
             }
         };
@@ -202,33 +228,6 @@ impl Regions<'_> {
         if !self.is_narrowed(value) || self.is_present_everywhere(value)? {
             return Ok(None);
         }
-        let presence = self.presence(value)?;
-        match (
-            definer(self.module, value),
-            self.values.get(&value).cloned(),
-        ) {
-            (Some(op), Some(e)) if !is_semiring(op) => self.kept_value(&e, presence).map(Some),
-            _ => Ok(Some(presence)),
-        }
-    }
-
-    /// Whether a result keeps a value that is present under a condition. Arithmetic may give a
-    /// value where none of its operands is present, as a cosine does: all but zeros are kept.
-    ///
-    /// # Errors
-    /// Those of the operators.
-    pub(crate) fn kept_value(
-        &self,
-        value: &Expression,
-        presence: Expression,
-    ) -> Result<Expression> {
-        match self.builder.fill_of(value) {
-            Some(fill) if fill.is_zero() => Ok(presence),
-            _ => {
-                let zero = self.builder.number(value.element().zero());
-                let is_value = self.apply(Operator::Ne, &[value, &zero])?;
-                self.apply(Operator::Or, &[&presence, &is_value])
-            }
-        }
+        self.presence(value).map(Some)
     }
 }

@@ -247,7 +247,7 @@ impl Maker<'_> {
             // A product with an entry that is absent before is absent.
             let is_product = matches!(step.op, Operator::Mul | Operator::And | Operator::BitAnd);
             let kept = match is_sparse && is_narrowed && !is_product {
-                true => self.kept(&mut regions, &step.terms, &value, &before[number])?,
+                true => self.kept(&mut regions, &step.terms, &before[number])?,
                 false => None,
             };
             return Ok(Some(StatementOf {
@@ -263,19 +263,20 @@ impl Maker<'_> {
         let (Some(statement), true) = (&statement, is_sparse) else {
             return Ok(statement);
         };
-        let is_everywhere = Expressions(&self.builder).constant(&is_stored).is_some();
         let fill = self.builder.fill_of(&statement.value);
         let mut extents = self.vars.iter().zip(self.extents);
         let is_nothing = extents.any(|(var, extent)| sums.contains(var) && *extent == Some(0));
-        let (kept, drops_fill) = match is_everywhere {
-            // No kernel stores zeros where no operand has an entry, and rows without terms have none.
-            true if is_nothing || fill.is_none_or(Scalar::is_zero) => return Ok(None),
-            true => (None, false),
-            false if is_narrowed => {
+        let (kept, drops_fill) = match Expressions(&self.builder).constant(&is_stored) {
+            Some(Scalar::Bool(true)) if !is_nothing && fill.is_some_and(|it| !it.is_zero()) => {
+                (None, false)
+            }
+            // No kernel stores zeros where no operand has an entry, or no rows at all.
+            Some(_) => return Ok(None),
+            None if is_narrowed => {
                 let kept = self.builder.reduce(&Operator::Or, sums, is_stored)?;
                 (Some(kept), false)
             }
-            false => (None, statement.drops_fill),
+            None => (None, statement.drops_fill),
         };
         Ok(Some(StatementOf {
             value: statement.value.clone(),
@@ -290,26 +291,37 @@ impl Maker<'_> {
         &self,
         regions: &mut Regions<'_>,
         terms: &[Term],
-        value: &Expression,
         before: &Expression,
     ) -> Result<Option<Expression>> {
-        let mut found = self.builder.number(Scalar::Bool(false));
+        let known = |e: &Expression| Expressions(&self.builder).constant(e);
+        let mut found: Option<Expression> = None;
         for term in terms {
             let mut product = self.builder.number(Scalar::Bool(true));
             for value in &term.values {
                 let factor = regions.presence(*value)?;
-                product = self.apply(Operator::And, &[&product, &factor])?;
+                product = match known(&product) {
+                    Some(_) => factor,
+                    None => self.apply(Operator::And, &[&product, &factor])?,
+                };
             }
-            found = self.apply(Operator::Or, &[&found, &product])?;
+            found = match (known(&product), found) {
+                (Some(Scalar::Bool(true)), _) => return Ok(None),
+                (Some(_), found) => found,
+                (None, Some(found)) => Some(self.apply(Operator::Or, &[&found, &product])?),
+                (None, None) => Some(product),
+            };
         }
-        found = self.builder.reduce(&Operator::Or, self.sums(), found)?;
-        if Expressions(&self.builder).constant(before).is_none() {
-            let before = self.apply(Operator::IsStored, &[before])?;
-            found = self.apply(Operator::Or, &[&before, &found])?;
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        let found = self.builder.reduce(&Operator::Or, self.sums(), found)?;
+        match known(before) {
+            Some(_) => Ok(Some(found)),
+            None => {
+                let before = self.apply(Operator::IsStored, &[before])?;
+                self.apply(Operator::Or, &[&before, &found]).map(Some)
+            }
         }
-        let found = regions.kept_value(value, found)?;
-        let known = Expressions(&self.builder).constant(&found);
-        Ok(known.is_none().then_some(found))
     }
 
     /// `sparse_tensor.reduce`: of the values that are stored.
