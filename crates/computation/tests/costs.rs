@@ -99,6 +99,23 @@ fn formulas_count_points() {
         true,
     );
     check("{[p, q] : 0 <= p < NZ && p * 2 <= q < p * 2 + 2}", true);
+    // Places of dense levels, which sums give, and coordinates within blocks.
+    check(
+        "{[i, q, k, j] : 0 <= i < N && q = i * M + j && 0 <= q < N * M && 0 <= j < M && 0 <= k < W}",
+        true,
+    );
+    check(
+        "{[q, i, s] : 0 <= q < W && q = i floordiv 2 && s = q * 2 + i mod 2 && 0 <= i < 2 * W}",
+        true,
+    );
+    check(
+        "{[q, p, i] : 0 <= q < N && q = i floordiv 2 && pos(q) <= p < pos(q + 1) && 0 <= i < 2 * N}",
+        true,
+    );
+    check(
+        "{[p, i] : 0 <= p < NZ && crd(p) = i floordiv 2 && crd(p) mod 2 = i mod 2 && 0 <= i < 8}",
+        true,
+    );
     // Sets of several parts.
     check("{[i] : 0 <= i < N} union {[i] : N <= i < NZ}", true);
     // Constraints that leave points out, and diagonals that leave the matrix.
