@@ -203,7 +203,9 @@ impl<'a> Machine<'a> {
             .and_then(|mode| extents.get(mode))
         {
             Some(extent) => Ok(index(*extent as i64)),
-            None => Err(self.outside(op, format!("mode {mode} of {} modes", extents.len()))),
+            None => Err(self
+                .outside(op, format!("mode {mode} of {} modes", extents.len()))
+                .help("modes count from 0")),
         }
     }
 

@@ -148,8 +148,9 @@ impl Parser {
             }
             Key::Pos | Key::Crd => {
                 let (width, span) = self.cursor.integer("a number of bits")?;
+                let width = u32::try_from(width);
                 parts.widths[usize::from(key == Key::Crd)] =
-                    u32::try_from(width).unwrap_or(u32::MAX);
+                    width.map_err(|_| self.cursor.too_large(span, u32::MAX.into()))?;
                 parts.width_span = Some(span);
                 // An integer may have its type.
                 if self.cursor.eat(":") {

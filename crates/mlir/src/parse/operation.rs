@@ -28,6 +28,9 @@ pub(super) struct Scope {
     pub(super) names: HashMap<String, Value>,
 }
 
+/// How many characters of an unknown name are shown.
+const MOST_SHOWN: usize = 60;
+
 impl Scopes {
     fn find(&self, name: &str) -> Option<Value> {
         for scope in self.stack.iter().rev() {
@@ -370,9 +373,12 @@ impl Parser {
     }
 
     fn unknown_operation(&self, name: &str, span: Span) -> Diagnostic {
+        // Of a file that is no program, a name may be all of it.
+        let shown: String = name.chars().take(MOST_SHOWN).collect();
+        let rest = if shown.len() < name.len() { "…" } else { "" };
         let error = self.fault(
             code::UNKNOWN_OPERATION,
-            format!("sparsec does not know the operation `{name}`"),
+            format!("sparsec does not know the operation `{shown}{rest}`"),
             span,
             "not known",
         );
