@@ -12,12 +12,13 @@
 //! | other arithmetic | the operation on the operands                                  | where any operand is   |
 //!
 //! A number is present everywhere, and so are a sum with it and arithmetic that gives another number
-//! than zero where no entry is; other arithmetic with these is present where the other operand is. Values that no operator of the program determines are present where kernels
-//! store them, `isstored(value)`.
+//! than zero where no entry is; other arithmetic with these is present where the other operand is.
+//! Values that no operator of the program determines are present where kernels store them,
+//! `isstored(value)`.
 //!
-//! A region that is left out gives no entry. A second statement computes which entries a result
-//! keeps that depends on such an operation ([`Regions::kept`]). If another operator takes the result,
-//! it asks for the same.
+//! A region that is left out gives no entry. If a result depends on such a region, a second statement
+//! computes which of its entries are kept ([`Regions::kept`]). Another operator that takes the result
+//! asks for the same.
 
 use sparsec_base::{Result, Scalar};
 use sparsec_index::{Expr, Operator, build::Value as Expression};

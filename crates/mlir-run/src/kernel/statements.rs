@@ -223,17 +223,12 @@ impl Maker<'_> {
         }
         let mut terms = Vec::new();
         for term in &step.terms {
-            let factors = term.values.iter().map(|value| regions.expression(*value));
-            let Some(factors) = factors.collect::<Result<Option<Vec<_>>>>()? else {
+            let Some(value) = regions.expression(term.value)? else {
                 return Ok(None);
             };
-            let product = match &factors[..] {
-                [a, b] => self.apply(Operator::Mul, &[a, b])?,
-                _ => factors[0].clone(),
-            };
             terms.push(match term.is_negative {
-                true => self.apply(Operator::Neg, &[&product])?,
-                false => product,
+                true => self.apply(Operator::Neg, &[&value])?,
+                false => value,
             });
         }
         let mut whole = terms.remove(0);
@@ -242,23 +237,27 @@ impl Maker<'_> {
         }
         let Some(reduce) = step.reduce else {
             let value = self.reduced(&step.op, &before[number], whole)?;
-            let values = || step.terms.iter().flat_map(|term| &term.values);
-            let is_narrowed = values().any(|value| regions.is_narrowed(*value));
+            let mut values = step.terms.iter().map(|term| term.value);
+            let is_narrowed = values.any(|value| regions.is_narrowed(value));
             // A product with an entry that is absent before is absent.
             let is_product = matches!(step.op, Operator::Mul | Operator::And | Operator::BitAnd);
-            let kept = match is_sparse && is_narrowed && !is_product {
-                true => self.kept(&mut regions, &step.terms, &before[number])?,
-                false => None,
-            };
+            let mut kept = None;
+            if is_sparse && is_narrowed && !is_product {
+                let found = self.kept(&mut regions, &step.terms, &before[number])?;
+                kept = match Expressions(&self.builder).constant(&found) {
+                    Some(Scalar::Bool(true)) => None,
+                    // No statement computes a truth that no operand determines.
+                    Some(_) => return Ok(None),
+                    None => Some(found),
+                };
+            }
             return Ok(Some(StatementOf {
                 kept,
                 ..StatementOf::plain(value)
             }));
         };
-        let (is_stored, is_narrowed) = match &step.terms[0].values[..] {
-            [value] => (regions.presence(*value)?, regions.is_narrowed(*value)),
-            _ => (self.apply(Operator::IsStored, &[&whole])?, false),
-        };
+        let term = step.terms[0].value;
+        let (is_stored, is_narrowed) = (regions.presence(term)?, regions.is_narrowed(term));
         let statement = self.custom(reduce, (whole, is_stored.clone()), &before[number], number)?;
         let (Some(statement), true) = (&statement, is_sparse) else {
             return Ok(statement);
@@ -270,7 +269,7 @@ impl Maker<'_> {
             Some(Scalar::Bool(true)) if !is_nothing && fill.is_some_and(|it| !it.is_zero()) => {
                 (None, false)
             }
-            // No kernel stores zeros where no operand has an entry, or no rows at all.
+            // Kernels store no zeros where no operand has an entry, and rows without terms too.
             Some(_) => return Ok(None),
             None if is_narrowed => {
                 let kept = self.builder.reduce(&Operator::Or, sums, is_stored)?;
@@ -285,43 +284,34 @@ impl Maker<'_> {
         }))
     }
 
-    /// Whether a reduction of the terms keeps the value: one of them is present, or had a value
-    /// before; `None` if always.
+    /// Whether a reduction of the terms keeps a value: one of them is present, or it had a value
+    /// before.
     fn kept(
         &self,
         regions: &mut Regions<'_>,
         terms: &[Term],
         before: &Expression,
-    ) -> Result<Option<Expression>> {
+    ) -> Result<Expression> {
         let known = |e: &Expression| Expressions(&self.builder).constant(e);
-        let mut found: Option<Expression> = None;
+        let mut found = match known(before) {
+            Some(_) => self.builder.number(Scalar::Bool(false)),
+            None => self.apply(Operator::IsStored, &[before])?,
+        };
         for term in terms {
-            let mut product = self.builder.number(Scalar::Bool(true));
-            for value in &term.values {
-                let factor = regions.presence(*value)?;
-                product = match known(&product) {
-                    Some(_) => factor,
-                    None => self.apply(Operator::And, &[&product, &factor])?,
-                };
-            }
-            found = match (known(&product), found) {
-                (Some(Scalar::Bool(true)), _) => return Ok(None),
-                (Some(_), found) => found,
-                (None, Some(found)) => Some(self.apply(Operator::Or, &[&found, &product])?),
-                (None, None) => Some(product),
+            let term = regions.presence(term.value)?;
+            let term = match known(&term) {
+                Some(_) => term,
+                None => self.builder.reduce(&Operator::Or, self.sums(), term)?,
+            };
+            found = match (known(&found), known(&term)) {
+                (Some(Scalar::Bool(false)), _) => term,
+                (_, Some(Scalar::Bool(false))) => found,
+                (Some(_), _) => found,
+                (_, Some(_)) => term,
+                (None, None) => self.apply(Operator::Or, &[&found, &term])?,
             };
         }
-        let Some(found) = found else {
-            return Ok(None);
-        };
-        let found = self.builder.reduce(&Operator::Or, self.sums(), found)?;
-        match known(before) {
-            Some(_) => Ok(Some(found)),
-            None => {
-                let before = self.apply(Operator::IsStored, &[before])?;
-                self.apply(Operator::Or, &[&before, &found]).map(Some)
-            }
-        }
+        Ok(found)
     }
 
     /// `sparse_tensor.reduce`: of the values that are stored.

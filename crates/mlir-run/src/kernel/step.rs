@@ -15,16 +15,16 @@ pub(super) struct Step<'a> {
     pub(super) reduce: Option<Operation<'a>>,
 }
 
-/// A term of a step: a value or a product of two, added or subtracted.
+/// A term of a step: a value, added or subtracted.
 pub(super) struct Term {
-    pub(super) values: Vec<Value>,
+    pub(super) value: Value,
     pub(super) is_negative: bool,
 }
 
 impl Term {
     fn plus(value: Value) -> Self {
         Self {
-            values: vec![value],
+            value,
             is_negative: false,
         }
     }
@@ -60,14 +60,14 @@ impl<'a> Step<'a> {
             };
             if x == own || (y == own && !is_difference) {
                 terms.push(Term {
-                    values: vec![if x == own { y } else { x }],
+                    value: if x == own { y } else { x },
                     is_negative: is_difference,
                 });
                 break;
             }
             if let Some(next) = continues(x) {
                 terms.push(Term {
-                    values: vec![y],
+                    value: y,
                     is_negative: is_difference,
                 });
                 at = next;
@@ -78,8 +78,7 @@ impl<'a> Step<'a> {
                 return None;
             }
         }
-        let values = || terms.iter().flat_map(|term| &term.values);
-        let is_apart = values().all(|value| !depends(module, *value, own));
+        let is_apart = terms.iter().all(|term| !depends(module, term.value, own));
         is_apart.then_some(Self {
             op,
             terms,
