@@ -55,7 +55,7 @@ impl Parser {
         pending.attributes.push(("crdUsedLvls".to_owned(), used));
         let region = self.region(pending.definition, Some(arguments))?;
         pending.regions.push(region);
-        Ok(())
+        self.attributes_behind_region(pending)
     }
 
     fn no_space(&self, span: Span) -> Diagnostic {
@@ -247,6 +247,6 @@ impl Parser {
         pending
             .attributes
             .push(("cases".to_owned(), Attribute::Array(cases)));
-        Ok(())
+        self.attributes_behind_region(pending)
     }
 }

@@ -47,7 +47,8 @@ impl Parser {
         self.attributes_behind_region(pending)
     }
 
-    fn attributes_behind_region(&mut self, pending: &mut Pending) -> Result<()> {
+    /// `{a = b}`, if there is one.
+    pub(super) fn attributes_behind_region(&mut self, pending: &mut Pending) -> Result<()> {
         if self.cursor.at("{") {
             pending.attributes.extend(self.dictionary()?);
         }
