@@ -39,6 +39,8 @@ mod pending;
 mod region;
 mod types;
 
+pub(crate) use attribute::flags_of;
+
 pub(crate) use form::OPEN;
 use operation::Scopes;
 pub(crate) use operation::counted;

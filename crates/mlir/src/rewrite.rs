@@ -23,6 +23,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 use crate::attribute::Attribute;
 use crate::definition::Definition;
 use crate::module::{Module, Op, OpData, Origin, Value};
+use crate::parse::flags_of;
 use crate::release::{Dialect, Releases};
 use crate::types::Type;
 
@@ -108,6 +109,18 @@ impl Module {
 
 /// Marks a constant that a rewritten operation used. No text contains this name.
 const SPENT: &str = " spent";
+
+/// Whether a release knows all words of an attribute.
+fn is_spelt(value: &Attribute, dialect: Dialect) -> bool {
+    match value {
+        Attribute::Dialect(name, _) => {
+            flags_of(name).is_none_or(|(_, releases)| dialect.knows(releases))
+        }
+        Attribute::Array(all) => all.iter().all(|value| is_spelt(value, dialect)),
+        Attribute::Dictionary(all) => all.iter().all(|(_, value)| is_spelt(value, dialect)),
+        _ => true,
+    }
+}
 
 struct Rewrite {
     module: Module,
@@ -231,8 +244,10 @@ impl Rewrite {
                         }
                 }
                 Attribute::Dialect(dialect, _) if dialect == "arith.overflow" => release >= 18,
+                // Attributes that a definition does not list have no meaning.
+                value if definition.attribute(name).is_none() => is_spelt(value, self.dialect),
                 Attribute::Unit if definition.name.starts_with("bufferization.to_") => {
-                    release >= 17 || definition.attribute(name).is_none()
+                    release >= 17
                 }
                 _ => true,
             };

@@ -341,20 +341,8 @@ impl Parser {
     /// Checks the flags of operations on numbers, and the words of others: `fastmath<nnan,ninf>`,
     /// `overflow<nsw>`, `type_fn<cast_unsigned>`, `punctuation<comma>`.
     pub(super) fn check_flags(&mut self, name: &str, body: &str, span: Span) -> Result<()> {
-        let (known, releases): (&[&str], Releases) = match name {
-            "arith.fastmath" => (
-                &[
-                    "none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast",
-                ],
-                Releases::from(16),
-            ),
-            "arith.overflow" => (&["none", "nsw", "nuw"], Releases::from(18)),
-            "linalg.type_fn" => (&["cast_signed", "cast_unsigned"], Releases::from(15)),
-            "vector.punctuation" => (
-                &["no_punctuation", "newline", "comma", "open", "close"],
-                Releases::from(17),
-            ),
-            _ => return Ok(()),
+        let Some((known, releases)) = flags_of(name) else {
+            return Ok(());
         };
         self.word_of(releases, name, span)?;
         let mut flags = body.split(',').map(str::trim);
@@ -483,4 +471,24 @@ impl Literal {
             false => self.text.clone(),
         }
     }
+}
+
+/// The flags of an attribute of a dialect, and the releases that know it; `None` if any word may
+/// stand there.
+pub(crate) fn flags_of(name: &str) -> Option<(&'static [&'static str], Releases)> {
+    Some(match name {
+        "arith.fastmath" => (
+            &[
+                "none", "reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast",
+            ],
+            Releases::from(16),
+        ),
+        "arith.overflow" => (&["none", "nsw", "nuw"], Releases::from(18)),
+        "linalg.type_fn" => (&["cast_signed", "cast_unsigned"], Releases::from(15)),
+        "vector.punctuation" => (
+            &["no_punctuation", "newline", "comma", "open", "close"],
+            Releases::from(17),
+        ),
+        _ => return None,
+    })
 }
