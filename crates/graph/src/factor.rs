@@ -13,11 +13,10 @@
 use sparsec_base::Scalar;
 use sparsec_index::{Access, Concrete, Expr, Operator};
 
-/// Calls `visit` on every access in an argument that has a say where nothing in it is
-/// stored which computing with its value would not have: it decides the result, as an
-/// infinity decides a sum, or leaves the other argument alone. An argument that decides
-/// counts also if another one may have no value. `absent` is what a part is where nothing
-/// of it is stored.
+/// Calls `visit` on every access in an argument that decides the result where nothing of it is
+/// stored, as an infinity decides a sum, or that leaves the other argument unchanged there.
+/// Arguments whose value alone gives the same result are left out, unless another argument may
+/// fail. `absent` gives the value of a part of which nothing is stored.
 pub fn for_each_factor(
     concrete: &Concrete,
     expr: &Expr,
