@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::Nested;
 use sparsec_index::expr::points;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorVar};
+use sparsec_index::{Concrete, IndexVar, TensorVar};
 
 /// Whether an operator can accumulate into entries of a result in this format, in any
 /// order: entries that are not stored hold the operator's identity. The loops over `open`
@@ -81,8 +81,7 @@ fn wraps(concrete: &Concrete, nested: Nested<'_, '_>) -> bool {
     else {
         return false;
     };
-    let fill = |access: &Access| Some(Expr::Literal(concrete.tensors[access.tensor].fill));
-    let Some(unstored) = rhs.map_accesses(&mut { fill }).simplify().literal() else {
+    let Some(unstored) = rhs.fill(&concrete.tensors, &concrete.vars) else {
         return false;
     };
     let originals = loops.iter().flat_map(|var| concrete.originals(*var));

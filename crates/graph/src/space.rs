@@ -5,33 +5,25 @@
 //! need not go there if that value is what the left side holds anyway. The
 //! set is made of the coordinates that operands store:
 //!
-//! | expression                              | space                | fill         |
-//! |-----------------------------------------|----------------------|--------------|
-//! | literal `c`                             | ∅                    | `c`          |
-//! | `A(i,…)`, its level at `i` sparse       | `A`                  | that of `A`  |
-//! | `A(i,…)`, its level at `i` full         | everything           | that of `A`  |
-//! | `A(k,…)` without `i`                    | everything           | unknown      |
-//! | an index as a number                    | everything           | unknown      |
-//! | `f(a, b, …)`                            | for each decision of `f`, the union of the spaces of its arguments; of those ∩ | the value decided |
-//! | the same, an argument `c` in no decision | … ∩ (space of `c` ∪ everything) |       |
-//! | a temporary computed below the loop     | that of its producer | of its producer |
+//! | expression                           | space                | fill           |
+//! |--------------------------------------|----------------------|----------------|
+//! | `A(i,…)`, its level at `i` sparse    | `A`                  | that of `A`    |
+//! | `A(i,…)`, its level at `i` full      | everything           | that of `A`    |
+//! | `A(k,…)` without `i`                 | everything           | that of `A`    |
+//! | a temporary computed below the loop  | that of its producer | of its producer |
 //!
-//! What [decides](Operator::decisions) an operator follows from the fills: zeros
-//! decide `a * b` one by one, so it is computed in `a ∩ b`; they decide `a + b`
-//! together, so it is computed in `a ∪ b`; where `c` is `false` it decides
-//! `select(c, a, b)` together with `b`. So `*` intersects because zero annihilates
-//! it, not because it is called `*`; `or` intersects over operands whose fill is
-//! `true`.
-//!
-//! An unknown fill always comes with the space of everything, in union with
-//! what the operands store: the loop still asks which of them are present.
+//! Of other expressions, [`stored`](mod@sparsec_index::stored) says where they are stored: `*` intersects because
+//! zero decides it, and `or` intersects over operands whose fill is `true`. An argument that decides
+//! nothing narrows nothing, but the loop asks whether it is present. An expression without a known
+//! fill has the space of everything, in union with the spaces of its operands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use sparsec_base::Scalar;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::{Access, Concrete, Expr, IndexVar, Operator, TensorRole, TensorVar};
+use sparsec_index::stored::{Answers, stored};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar};
 
 use crate::operand::{Formats, Operand, Operands};
 
@@ -62,11 +54,7 @@ pub struct Scope<'a> {
 }
 
 /// A space, and the value outside of it where it is known.
-#[derive(Clone, Debug)]
-struct Support {
-    space: Space,
-    fill: Option<Scalar>,
-}
+type Support = (Space, Option<Scalar>);
 
 /// The coordinates of `var` at which `stmt`, the body of a loop over it,
 /// changes anything.
@@ -91,17 +79,16 @@ impl<'a> Derivation<'a> {
     fn of_stmt(&self, stmt: &'a Stmt) -> Space {
         match stmt {
             Stmt::Assign { lhs, reduce, rhs } => {
-                let support = self.of_expr(rhs);
+                let (space, fill) = self.of_expr(rhs);
                 let tensor = &self.scope.concrete.tensors[lhs.tensor];
                 let unchanged = match reduce {
                     Some(op) => op.identity(tensor.element),
                     None if tensor.role == TensorRole::Workspace => None,
                     None => Some(tensor.fill),
                 };
-                if support.fill.is_some() && support.fill == unchanged {
-                    support.space
-                } else {
-                    support.space.union(Space::Everything)
+                match fill.is_some() && fill == unchanged {
+                    true => space,
+                    false => space.union(Space::Everything),
                 }
             }
             Stmt::Forall { body, .. } => self.of_stmt(body),
@@ -119,78 +106,14 @@ impl<'a> Derivation<'a> {
     }
 
     fn of_expr(&self, expr: &Expr) -> Support {
-        self.with_fill(expr).0
-    }
-
-    /// The support of an expression and its fill, which has one only where all that is
-    /// inside has: asked of each part anew, nested parts would be looked at again and again.
-    fn with_fill(&self, expr: &Expr) -> (Support, Option<Scalar>) {
         let Concrete { tensors, vars, .. } = self.scope.concrete;
-        let fill = || expr.fill(tensors, vars);
-        match expr {
-            Expr::Literal(value) => {
-                let support = Support {
-                    space: Space::Nothing,
-                    fill: Some(*value),
-                };
-                (support, fill())
-            }
-            Expr::Access(access) => (self.of_access(access), fill()),
-            Expr::Index(_) => (Support::unknown(Space::Nothing), fill()),
-            Expr::Cast(element, body) => {
-                let (body, fill) = self.with_fill(body);
-                let support = match body.fill.and_then(|fill| fill.cast(*element)) {
-                    Some(fill) => Support {
-                        space: body.space,
-                        fill: Some(fill),
-                    },
-                    None => Support::unknown(body.space),
-                };
-                (support, fill.and_then(|fill| fill.cast(*element)))
-            }
-            Expr::Apply { op, args } => {
-                let parts = args.iter().map(|arg| self.with_fill(arg));
-                let (supports, fills): (Vec<Support>, Vec<Option<Scalar>>) = parts.unzip();
-                let Operator::Defined(function) = op else {
-                    let decided = op.decisions(&fills).into_iter().next();
-                    let fill = decided.map(|decision| decision.value);
-                    return (apply(op, &fills, &supports), fill);
-                };
-                // What its body says, and what is declared beside that.
-                let body = function.expand(args, tensors);
-                (self.of_expr(&body).annihilated_by(op, &supports), fill())
-            }
-            Expr::Reduce { body, .. } => (Support::unknown(self.of_expr(body).space), fill()),
-        }
-    }
-
-    fn of_access(&self, access: &Access) -> Support {
-        if let Some(producer) = self.producers.get(&access.tensor) {
-            return self.of_temporary(access.tensor, producer);
-        }
-        let Scope {
-            concrete,
-            formats,
-            operands,
-        } = self.scope;
-        let fill = Some(concrete.tensors[access.tensor].fill);
-        match operands.is_sparse_at(access, self.var, formats) {
-            None => Support::unknown(Space::Nothing),
-            Some(false) => Support {
-                space: Space::Everything,
-                fill,
-            },
-            Some(true) => Support {
-                space: Space::Stored(operands.find(access).expect("operands hold every access")),
-                fill,
-            },
-        }
+        stored(self, expr, tensors, vars)
     }
 
     /// A temporary is what its assignments leave in it. Where all of them add
     /// up the operator's identity, it stays that identity.
     fn of_temporary(&self, temporary: TensorVar, producer: &'a Stmt) -> Support {
-        let element = self.scope.concrete.tensors[temporary].element;
+        let data = &self.scope.concrete.tensors[temporary];
         let mut result: Option<Support> = None;
         // The producer may itself be a `where`, whose temporaries come first.
         let mut inner = self.clone();
@@ -200,26 +123,19 @@ impl<'a> Derivation<'a> {
             if lhs.tensor != temporary {
                 return;
             }
-            let support = inner.of_expr(rhs);
-            let stays = match reduce {
-                Some(op) => support.fill.is_some() && support.fill == op.identity(element),
-                None => support.fill.is_some(),
-            };
-            let support = if stays {
-                support
-            } else {
-                Support::unknown(support.space)
-            };
+            let (space, fill) = inner.of_expr(rhs);
+            let stays = reduce.is_none_or(|op| fill == op.identity(data.element));
+            let fill = fill.filter(|_| stays);
             result = Some(match result.take() {
-                None => support,
-                Some(before) if before.fill == support.fill => Support {
-                    space: before.space.union(support.space),
-                    fill: support.fill,
-                },
-                Some(before) => Support::unknown(before.space.union(support.space)),
+                None => (space, fill),
+                Some((before, known)) => (before.union(space), known.filter(|_| known == fill)),
             });
         });
-        result.unwrap_or(Support::unknown(Space::Nothing))
+        match result {
+            Some((space, Some(fill))) => (space, Some(fill)),
+            Some((space, None)) => (space.union(Space::Everything), Some(data.fill)),
+            None => (Space::Everything, Some(data.fill)),
+        }
     }
 
     fn add_producer(&mut self, producer: &'a Stmt) {
@@ -242,55 +158,49 @@ impl<'a> Derivation<'a> {
     }
 }
 
-impl Support {
-    /// The same, where one of the arguments of a call annihilates it: only
-    /// coordinates at which each that does is stored.
-    fn annihilated_by(mut self, op: &Operator, args: &[Self]) -> Self {
-        for (at, arg) in args.iter().enumerate() {
-            let Some(fill) = arg.fill else { continue };
-            if op.annihilator(at, fill.element()) == Some(fill) {
-                self.space = self.space.intersection(arg.space.clone());
-                self.fill = Some(fill);
-            }
-        }
-        self
+/// Where an expression changes anything along one variable.
+impl Answers for Derivation<'_> {
+    type Where = Space;
+
+    fn nowhere(&self) -> Space {
+        Space::Nothing
     }
 
-    /// Every coordinate matters, and which of `space` are stored still does.
-    fn unknown(space: Space) -> Self {
-        Self {
-            space: space.union(Space::Everything),
-            fill: None,
-        }
+    fn everywhere(&self) -> Space {
+        Space::Everything
     }
-}
 
-/// An operator applied to arguments that have these fills: outside of the arguments of a decision, the result is
-/// decided, so it has to be computed where every decision has an argument that
-/// is stored.
-fn apply(op: &Operator, fills: &[Option<Scalar>], args: &[Support]) -> Support {
-    let decisions = op.decisions(fills);
-    let union_of = |args: &mut dyn Iterator<Item = &Support>| {
-        args.map(|arg| arg.space.clone())
-            .reduce(Space::union)
-            .unwrap_or(Space::Nothing)
-    };
-    let Some(first) = decisions.first() else {
-        return Support::unknown(union_of(&mut args.iter()));
-    };
-    let needed = decisions
-        .iter()
-        .map(|decision| union_of(&mut decision.args.iter().map(|at| &args[*at])));
-    let decides = |at: &usize| decisions.iter().any(|decision| decision.args.contains(at));
-    let others = (0..args.len()).filter(|at| !decides(at));
-    // Of the others any coordinate will do, but which are stored matters.
-    let asked = others.map(|at| args[at].space.clone().union(Space::Everything));
-    Support {
-        space: needed
-            .chain(asked)
-            .reduce(Space::intersection)
-            .expect("there is a decision"),
-        fill: Some(first.value),
+    fn of_access(&self, access: &Access) -> Support {
+        if let Some(producer) = self.producers.get(&access.tensor) {
+            return self.of_temporary(access.tensor, producer);
+        }
+        let Scope {
+            concrete,
+            formats,
+            operands,
+        } = self.scope;
+        let space = match operands.is_sparse_at(access, self.var, formats) {
+            Some(true) => Space::Stored(operands.find(access).expect("operands hold every access")),
+            _ => Space::Everything,
+        };
+        (space, Some(concrete.tensors[access.tensor].fill))
+    }
+
+    fn either(&self, one: Space, other: Space) -> Space {
+        one.union(other)
+    }
+
+    fn both(&self, one: Space, other: Space) -> Space {
+        one.intersection(other)
+    }
+
+    fn of_unknown(&self, any: Space) -> Space {
+        any.union(Space::Everything)
+    }
+
+    fn of_other(&self, argument: Space) -> Option<Space> {
+        // Any coordinate will do, but it matters which are stored.
+        Some(argument.union(Space::Everything))
     }
 }
 

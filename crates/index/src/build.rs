@@ -34,6 +34,7 @@
 mod explain;
 mod function;
 mod own;
+mod stored;
 
 use std::collections::BTreeSet;
 
@@ -384,22 +385,6 @@ impl ProgramBuilder {
             span: Span::default(),
         });
         Ok(())
-    }
-
-    /// What a value is where nothing is stored; `None` if an index decides, or there is no such value.
-    ///
-    /// ```
-    /// use sparsec_base::{ElementType, Scalar};
-    /// use sparsec_index::{Operator, ProgramBuilder};
-    /// let mut builder = ProgramBuilder::new();
-    /// let (a, i) = (builder.input("a", ElementType::F64, &[None])?, builder.var("i"));
-    /// let a = builder.access(a, [i])?;
-    /// let more = builder.apply(&Operator::Add, [a, builder.number(Scalar::F64(2.0))])?;
-    /// assert_eq!(builder.fill_of(&more), Some(Scalar::F64(2.0)));
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn fill_of(&self, value: &Value) -> Option<Scalar> {
-        value.expr().fill(&self.tensors, &self.named)
     }
 
     /// The program, with all extents and fills that follow.

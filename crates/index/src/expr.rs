@@ -9,6 +9,7 @@ use sparsec_base::{ElementType, Kind, Scalar, Span};
 use crate::index_expr::IndexExpr;
 use crate::operator::Operator;
 use crate::program::{IndexVar, TensorVar, Tensors, Vars};
+use crate::stored::unstored;
 use crate::text::of_stored;
 
 /// One use of a tensor, such as `A(i,k)`.
@@ -316,45 +317,12 @@ impl Expr {
         }
     }
 
-    /// The value where no tensor stores an entry: the expression of the fills,
-    /// an annihilating one annihilating, reduced as often as the extents say.
-    /// `None` where an extent matters and is not known, or where a kernel would
-    /// leave with an error.
+    /// The value where no tensor stores an entry, as [`stored`](mod@crate::stored) has it. `None`
+    /// where an extent matters and is not known, or where a kernel would leave with an error.
     pub fn fill(&self, tensors: &Tensors, vars: &Vars) -> Option<Scalar> {
-        match self {
-            Self::Literal(value) => Some(*value),
-            Self::Access(access) => Some(tensors[access.tensor].fill),
-            Self::Index(_) => None,
-            Self::Cast(element, body) => body.fill(tensors, vars)?.cast(*element),
-            Self::Apply { op, args } => {
-                let fills = args.iter().map(|arg| arg.fill(tensors, vars));
-                let fills: Vec<Option<Scalar>> = fills.collect();
-                let decided = op.decisions(&fills).into_iter().next();
-                match (decided, op) {
-                    (Some(decision), _) => Some(decision.value),
-                    (None, Operator::Defined(function)) => {
-                        function.expand(args, tensors).fill(tensors, vars)
-                    }
-                    (None, _) => None,
-                }
-            }
-            Self::Reduce {
-                op,
-                vars: bound,
-                body,
-            } => {
-                // Nothing is reduced to the identity, whatever its fill would be.
-                let nothing = op.identity(body.element(tensors));
-                if nothing.is_some() && points(vars, bound) == Some(0) {
-                    return nothing;
-                }
-                let value = body.fill(tensors, vars)?;
-                if Some(value) == op.identity(value.element()) {
-                    return Some(value);
-                }
-                op.repeat(value, points(vars, bound)?)
-            }
-        }
+        unstored(self, tensors, vars, &|access| {
+            Some(tensors[access.tensor].fill)
+        })
     }
 
     /// The fill of a temporary for the value: that of the expression, and where it

@@ -21,6 +21,7 @@
 //! | `settle`, `verify` | what follows from the parts of a program; what makes one  |
 //! | [`gather`](mod@gather) | statements that assign a part to ones that assign all |
 //! | [`simplify`](mod@simplify) | constant parts of expressions worked out             |
+//! | [`stored`](mod@stored) | where an expression is stored, and its value elsewhere  |
 //! | [`concrete`]  | loops over index variables, blind to formats                   |
 //! | [`concretize`](mod@concretize) | a statement of a program to naive concrete notation |
 //! | [`workspace`] | how the temporary tensor of a `where` may be kept               |
@@ -48,6 +49,7 @@ pub mod index_expr;
 pub mod operator;
 pub mod program;
 pub mod simplify;
+pub mod stored;
 pub mod typing;
 pub mod workspace;
 

@@ -62,7 +62,7 @@ impl<'k> Context<'k> {
         let absent = rhs.map_accesses(&mut |access| {
             (access.tensor == factor.temporary).then_some(Value::Literal(factor.unstored))
         });
-        let absent = absent.simplify_with(&|part| self.where_absent(part).literal());
+        let absent = absent.simplify_with(&|part| self.where_absent(part));
         [(certain, rhs.clone()), (self.clone(), absent)]
     }
 

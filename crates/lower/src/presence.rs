@@ -7,7 +7,8 @@
 
 use sparsec_base::Scalar;
 use sparsec_graph::for_each_factor;
-use sparsec_index::{Access, Expr as Value, Operator, TensorVar};
+use sparsec_index::stored::{Answers, stored, unstored};
+use sparsec_index::{Access, Concrete, Expr as Value, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
 use crate::context::Context;
@@ -58,62 +59,26 @@ impl Context<'_> {
     /// where nothing is stored, makes the entry stored. Where the value of
     /// absent operands is another, always.
     pub(crate) fn presence_in(&self, unstored: Scalar, rhs: &Value) -> Presence {
-        if self.where_absent(rhs) != Value::Literal(unstored) {
-            return Presence::Always;
+        match self.stored(rhs) {
+            (presence, Some(value)) if value == unstored => presence,
+            _ => Presence::Always,
         }
-        self.presence(rhs)
     }
 
-    /// What an expression is where none of its operands are stored.
-    pub(crate) fn where_absent(&self, expr: &Value) -> Value {
-        expr.map_accesses(&mut |access| self.unstored(access).map(Value::Literal))
-            .simplify()
+    /// The value of an expression where none of its operands are stored, if it is known.
+    pub(crate) fn where_absent(&self, expr: &Value) -> Option<Scalar> {
+        let Concrete { tensors, vars, .. } = self.kernel.concrete;
+        unstored(expr, tensors, vars, &|access| self.unstored(access))
     }
 
     /// When an expression counts as stored.
     pub(crate) fn presence(&self, expr: &Value) -> Presence {
-        match expr {
-            Value::Literal(_) => Presence::Never,
-            Value::Access(access) => {
-                let workspace = self.workspaces.get(&access.tensor);
-                match workspace.and_then(Workspace::written) {
-                    Some(flag) if !self.certain.contains(&access.tensor) => {
-                        Presence::When(Expr::Var(flag))
-                    }
-                    _ => Presence::Always,
-                }
-            }
-            Value::Index(_) => Presence::Always,
-            Value::Cast(_, body) => self.presence(body),
-            Value::Apply { op, args } => {
-                let fills = args.iter().map(|arg| self.where_absent(arg).literal());
-                let fills: Vec<Option<Scalar>> = fills.collect();
-                let any_of = |args: &mut dyn Iterator<Item = &Value>| {
-                    args.map(|arg| self.presence(arg))
-                        .fold(Presence::Never, Presence::or)
-                };
-                if let Operator::Defined(function) = op {
-                    let annihilates = |(at, _): &(usize, &Value)| {
-                        fills[*at]
-                            .is_some_and(|fill| op.annihilator(*at, fill.element()) == Some(fill))
-                    };
-                    let needed = args.iter().enumerate().filter(annihilates);
-                    let body = function.expand(args, &self.kernel.concrete.tensors);
-                    return needed
-                        .map(|(_, arg)| self.presence(arg))
-                        .fold(self.presence(&body), Presence::and);
-                }
-                let decisions = op.decisions(&fills);
-                if decisions.is_empty() {
-                    return any_of(&mut args.iter());
-                }
-                decisions
-                    .iter()
-                    .map(|decision| any_of(&mut decision.args.iter().map(|at| &args[*at])))
-                    .fold(Presence::Always, Presence::and)
-            }
-            Value::Reduce { .. } => unreachable!("concrete notation has loops for reductions"),
-        }
+        self.stored(expr).0
+    }
+
+    fn stored(&self, expr: &Value) -> (Presence, Option<Scalar>) {
+        let Concrete { tensors, vars, .. } = self.kernel.concrete;
+        stored(self, expr, tensors, vars)
     }
 
     /// A temporary of `rhs` that may hold nothing and then has a say.
@@ -140,7 +105,7 @@ impl Context<'_> {
 
     /// Calls `visit` on every access that has a say where nothing of it is stored.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
-        let absent = |part: &Value| self.where_absent(part).literal();
+        let absent = |part: &Value| self.where_absent(part);
         for_each_factor(self.kernel.concrete, expr, &absent, visit);
     }
 
@@ -152,5 +117,35 @@ impl Context<'_> {
             }
             _ => Some(self.kernel.concrete.tensors[access.tensor].fill),
         }
+    }
+}
+
+/// When an expression counts as stored at a point that the loops visit.
+impl Answers for Context<'_> {
+    type Where = Presence;
+
+    fn nowhere(&self) -> Presence {
+        Presence::Never
+    }
+
+    fn everywhere(&self) -> Presence {
+        Presence::Always
+    }
+
+    fn of_access(&self, access: &Access) -> (Presence, Option<Scalar>) {
+        let workspace = self.workspaces.get(&access.tensor);
+        let presence = match workspace.and_then(Workspace::written) {
+            Some(flag) if !self.certain.contains(&access.tensor) => Presence::When(Expr::Var(flag)),
+            _ => Presence::Always,
+        };
+        (presence, self.unstored(access))
+    }
+
+    fn either(&self, one: Presence, other: Presence) -> Presence {
+        one.or(other)
+    }
+
+    fn both(&self, one: Presence, other: Presence) -> Presence {
+        one.and(other)
     }
 }

@@ -24,12 +24,12 @@ mod tile;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
+use sparsec_base::Scalar;
 use sparsec_format::{Coordinate, Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
-use sparsec_index::{
-    Access, Concrete, Expr, IndexVar, Operator, TensorData, TensorRole, TensorVar,
-};
+use sparsec_index::stored::{Answers, stored};
+use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorData, TensorRole, TensorVar, Tensors};
 
 use crate::search::{Conversion, Facts, Plan, View};
 
@@ -312,48 +312,51 @@ impl Estimate<'_> {
         -(self.points(vars) * (-share).ln_1p()).exp_m1()
     }
 
+    /// The fraction of all points at which an expression has a value.
     fn fraction(&self, expr: &Expr) -> f64 {
-        match expr {
-            Expr::Literal(_) => 0.0,
-            Expr::Index(_) => 1.0,
-            Expr::Access(access) if self.is_workspace(access) => {
-                self.collected(access.tensor, None)
-            }
-            Expr::Access(access) => {
-                self.n_stored(access) / product(self.reached(access).into_iter())
-            }
-            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.fraction(body),
-            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.fraction(arg)),
-        }
+        self.fraction_by(expr, &|access| match self.is_workspace(access) {
+            true => self.collected(access.tensor, None),
+            false => self.n_stored(access) / product(self.reached(access).into_iter()),
+        })
     }
 
-    /// The fraction of the points at which an operator has a value, from those of its
-    /// arguments: where each of its decisions has an argument that is stored.
-    pub(crate) fn combined(
-        &self,
-        op: &Operator,
-        args: &[Expr],
-        fraction: &dyn Fn(&Expr) -> f64,
-    ) -> f64 {
+    /// The fraction of points at which an expression has a value, from those of its operands.
+    fn fraction_by(&self, expr: &Expr, of_access: &dyn Fn(&Access) -> f64) -> f64 {
         let Concrete { tensors, vars, .. } = self.concrete;
-        let fills: Vec<_> = args.iter().map(|arg| arg.fill(tensors, vars)).collect();
-        let decisions = op.decisions(&fills);
-        let of_any = |of: &mut dyn Iterator<Item = &Expr>| of.map(fraction).sum::<f64>().min(1.0);
-        if decisions.is_empty() {
-            return of_any(&mut args.iter());
-        }
-        // Where fewer arguments decide already, more leave out nothing.
-        let is_least = |number: &usize| {
-            let own = &decisions[*number].args;
-            let mut others = decisions.iter().enumerate().filter(|(at, _)| at != number);
-            !others.any(|(at, it)| {
-                let is_within = it.args.iter().all(|arg| own.contains(arg));
-                is_within && (it.args.len() < own.len() || at < *number)
-            })
-        };
-        let least = (0..decisions.len()).filter(is_least);
-        let args_of = |number: usize| decisions[number].args.iter().map(|at| &args[*at]);
-        least.map(|number| of_any(&mut args_of(number))).product()
+        stored(&Fractions { tensors, of_access }, expr, tensors, vars).0
+    }
+}
+
+/// Fractions of points, as if operands stored entries independently of each other.
+struct Fractions<'a> {
+    tensors: &'a Tensors,
+    of_access: &'a dyn Fn(&Access) -> f64,
+}
+
+impl Answers for Fractions<'_> {
+    type Where = f64;
+
+    fn nowhere(&self) -> f64 {
+        0.0
+    }
+
+    fn everywhere(&self) -> f64 {
+        1.0
+    }
+
+    fn of_access(&self, access: &Access) -> (f64, Option<Scalar>) {
+        (
+            (self.of_access)(access),
+            Some(self.tensors[access.tensor].fill),
+        )
+    }
+
+    fn either(&self, one: f64, other: f64) -> f64 {
+        (one + other).min(1.0)
+    }
+
+    fn both(&self, one: f64, other: f64) -> f64 {
+        one * other
     }
 }
 
@@ -436,19 +439,13 @@ impl Estimate<'_> {
     /// The fraction of the points of some loops at which an expression may have a
     /// value further in.
     fn share(&self, expr: &Expr, vars: &[IndexVar]) -> f64 {
-        match expr {
-            Expr::Literal(_) => 0.0,
-            Expr::Index(_) => 1.0,
-            Expr::Access(access) if self.is_workspace(access) => {
-                self.collected(access.tensor, Some(vars))
+        self.fraction_by(expr, &|access| {
+            if self.is_workspace(access) {
+                return self.collected(access.tensor, Some(vars));
             }
-            Expr::Access(access) => {
-                let (all, _) = self.places(access, vars, &self.reached(access));
-                self.prefixes(access, vars) / all
-            }
-            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.share(body, vars),
-            Expr::Apply { op, args } => self.combined(op, args, &|arg| self.share(arg, vars)),
-        }
+            let (all, _) = self.places(access, vars, &self.reached(access));
+            self.prefixes(access, vars) / all
+        })
     }
 }
 

@@ -18,10 +18,12 @@
 //! nothing has all values, and is dense. The rule looks at formats and fills only,
 //! never at entries.
 
+use sparsec_base::Scalar;
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::operand::level_using;
 use sparsec_graph::{Formats, path};
-use sparsec_index::{Access, Expr, IndexVar, Program, Statement};
+use sparsec_index::stored::{Answers, stored};
+use sparsec_index::{Access, IndexVar, Program, Statement};
 
 /// The format of the result of `statement`, given those of its operands.
 ///
@@ -32,8 +34,9 @@ pub fn default_result_format(
     formats: &Formats,
 ) -> Format {
     let accesses = statement.rhs.accesses();
-    let unstored = statement.rhs.fill(&program.tensors, &program.vars);
-    let has_all = unstored != Some(program.tensors[statement.lhs.tensor].fill);
+    let Program { tensors, vars, .. } = program;
+    let unstored = statement.rhs.fill(tensors, vars);
+    let has_all = unstored != Some(tensors[statement.lhs.tensor].fill);
     let is_dense = |var: IndexVar, above: &[IndexVar]| {
         let filled = Filled {
             program,
@@ -41,7 +44,10 @@ pub fn default_result_format(
             var,
             above,
         };
-        has_all || filled.by(&statement.rhs).unwrap_or(true)
+        has_all
+            || stored(&filled, &statement.rhs, tensors, vars)
+                .0
+                .unwrap_or(true)
     };
     let edges: Vec<(IndexVar, IndexVar)> = accesses
         .iter()
@@ -75,34 +81,31 @@ struct Filled<'a> {
     above: &'a [IndexVar],
 }
 
-impl Filled<'_> {
-    /// Whether an expression may; `None` if it does not have the variable.
-    ///
-    /// Arguments that decide a result without the others have to be there, so each set of
-    /// them has to have one that fills the mode, if it has the variable at all.
-    fn by(&self, expr: &Expr) -> Option<bool> {
-        let Program { tensors, vars, .. } = self.program;
-        let any = |args: &mut dyn Iterator<Item = &Expr>| {
-            args.filter_map(|arg| self.by(arg)).reduce(|a, b| a || b)
-        };
-        match expr {
-            Expr::Literal(_) | Expr::Index(_) => None,
-            Expr::Access(access) => {
-                fills(access, walked(self.formats, access), self.var, self.above)
-            }
-            Expr::Cast(_, body) | Expr::Reduce { body, .. } => self.by(body),
-            Expr::Apply { op, args } => {
-                let absent: Vec<_> = args.iter().map(|arg| arg.fill(tensors, vars)).collect();
-                let decisions = op.decisions(&absent);
-                if decisions.is_empty() {
-                    return any(&mut args.iter());
-                }
-                let of_each = decisions
-                    .iter()
-                    .filter_map(|decision| any(&mut decision.args.iter().map(|at| &args[*at])));
-                of_each.reduce(|a, b| a && b)
-            }
-        }
+/// Whether an expression may; `None` if it does not have the variable. Of arguments that decide a
+/// result together, one has to fill the mode, if any has the variable.
+impl Answers for Filled<'_> {
+    type Where = Option<bool>;
+
+    fn nowhere(&self) -> Option<bool> {
+        None
+    }
+
+    fn everywhere(&self) -> Option<bool> {
+        None
+    }
+
+    fn of_access(&self, access: &Access) -> (Option<bool>, Option<Scalar>) {
+        let format = walked(self.formats, access);
+        let fill = self.program.tensors[access.tensor].fill;
+        (fills(access, format, self.var, self.above), Some(fill))
+    }
+
+    fn either(&self, one: Option<bool>, other: Option<bool>) -> Option<bool> {
+        [one, other].into_iter().flatten().reduce(|a, b| a || b)
+    }
+
+    fn both(&self, one: Option<bool>, other: Option<bool>) -> Option<bool> {
+        [one, other].into_iter().flatten().reduce(|a, b| a && b)
     }
 }
 

@@ -1,10 +1,11 @@
 //! How wide index arrays are: 32 bits where a bound shows that all values
 //! fit, else 64.
 
-use sparsec_base::{Diagnostic, IndexWidth, Result, code};
+use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
 use sparsec_format::level::Part;
 use sparsec_format::{ArraySpec, Format, Holds, Level, LevelKind, Role, Way, Widths};
-use sparsec_index::{Expr, IndexVar, Program, Statement, TensorRole};
+use sparsec_index::stored::{Answers, stored};
+use sparsec_index::{Access, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
 /// What is known of the data when widths are chosen.
@@ -148,7 +149,22 @@ pub(crate) fn of_result(
     let dense = extents
         .iter()
         .fold(1u64, |product, extent| product.saturating_mul(*extent));
-    let stored = stored_bound(program, statement, &statement.rhs, known);
+    let bounds = Bounds {
+        program,
+        statement,
+        known,
+    };
+    let (stored, fill) = stored(&bounds, &statement.rhs, &program.tensors, &program.vars);
+    let result = &program.tensors[statement.lhs.tensor];
+    let unchanged = match &statement.reduce {
+        Some(op) => op.identity(result.element),
+        None => Some(result.fill),
+    };
+    // Other values are stored everywhere, and values that were there before stay.
+    let stored = match fill.is_some() && fill == unchanged && statement.before.is_none() {
+        true => stored,
+        false => u64::MAX,
+    };
     // Positions between full levels count dense entries.
     let has_inner_full = format.levels().iter().skip(1).any(|level| level.is_full());
     let bound = if has_inner_full {
@@ -181,41 +197,50 @@ fn holding_extents(extents: &[u64]) -> IndexWidth {
     IndexWidth::holding(extents.iter().copied().max().unwrap_or(0))
 }
 
-/// How many entries an expression stores at most: no more than each operand
-/// whose fill annihilates; where there is none, all operands' together.
-fn stored_bound(program: &Program, statement: &Statement, expr: &Expr, known: Known<'_>) -> u64 {
-    match expr {
-        Expr::Literal(_) => 0,
-        Expr::Index(_) => u64::MAX,
-        Expr::Access(access) => {
-            let data = &program.tensors[access.tensor];
-            let is_input = data.role == TensorRole::Input;
-            let n_stored = is_input.then(|| (known.n_stored)(data.source_name()));
-            let Some(n_stored) = n_stored.flatten() else {
-                return u64::MAX;
-            };
-            // Modes of the result that the operand lacks repeat its entries.
-            let lhs = statement.lhs.vars();
-            let repeated = lhs.iter().filter(|var| !access.uses(**var));
-            repeated.fold(n_stored, |bound, var| {
-                bound.saturating_mul((known.extent)(*var).unwrap_or(u64::MAX))
-            })
-        }
-        Expr::Cast(_, body) | Expr::Reduce { body, .. } => {
-            stored_bound(program, statement, body, known)
-        }
-        Expr::Apply { op, args } => {
-            let bound = |arg: &Expr| stored_bound(program, statement, arg, known);
-            let annihilates = |(at, arg): &(usize, &Expr)| {
-                let annihilator = op.annihilator(*at, arg.element(&program.tensors));
-                annihilator.is_some() && annihilator == arg.fill(&program.tensors, &program.vars)
-            };
-            let annihilating = args.iter().enumerate().filter(annihilates);
-            match annihilating.map(|(_, arg)| bound(arg)).min() {
-                Some(least) => least,
-                None => args.iter().map(bound).fold(0, u64::saturating_add),
-            }
-        }
+/// How many entries a result stores at most, of an expression with known operands.
+struct Bounds<'a> {
+    program: &'a Program,
+    statement: &'a Statement,
+    known: Known<'a>,
+}
+
+impl Answers for Bounds<'_> {
+    type Where = u64;
+
+    fn nowhere(&self) -> u64 {
+        0
+    }
+
+    fn everywhere(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn of_access(&self, access: &Access) -> (u64, Option<Scalar>) {
+        let data = &self.program.tensors[access.tensor];
+        let is_input = data.role == TensorRole::Input;
+        let n_stored = is_input.then(|| (self.known.n_stored)(data.source_name()));
+        // Modes of the result that the operand lacks repeat its entries.
+        let lhs = self.statement.lhs.vars();
+        let repeated = lhs.iter().filter(|var| !access.uses(**var));
+        let bound = match n_stored.flatten() {
+            Some(n_stored) => repeated.fold(n_stored, |bound, var| {
+                bound.saturating_mul((self.known.extent)(*var).unwrap_or(u64::MAX))
+            }),
+            None => u64::MAX,
+        };
+        (bound, Some(data.fill))
+    }
+
+    fn either(&self, one: u64, other: u64) -> u64 {
+        one.saturating_add(other)
+    }
+
+    fn both(&self, one: u64, other: u64) -> u64 {
+        one.min(other)
+    }
+
+    fn of_unknown(&self, _any: u64) -> u64 {
+        u64::MAX
     }
 }
 

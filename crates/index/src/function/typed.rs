@@ -20,7 +20,7 @@ use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result, Scalar};
 
 use super::UserFunction;
-use crate::expr::Expr;
+use crate::expr::{Access, Expr};
 use crate::operator::Operator;
 use crate::program::{TensorData, TensorRole, Tensors};
 use crate::typing::Typer;
@@ -230,6 +230,21 @@ impl UserFunction {
         let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
         let body = self.body(&types).expect("calls are typed");
         body.with(args).simplify()
+    }
+
+    /// The body with arguments that are literals in place of their parameters. Accesses read the
+    /// other parameters, by their numbers.
+    ///
+    /// # Panics
+    /// As [`expand`](Self::expand).
+    pub(crate) fn with_literals(&self, args: &[Expr], tensors: &Tensors) -> Expr {
+        let types: Vec<ElementType> = args.iter().map(|arg| arg.element(tensors)).collect();
+        let body = self.body(&types).expect("calls are typed");
+        let literal = |access: &Access| {
+            let arg = &args[access.tensor.index()];
+            arg.literal().map(Expr::Literal)
+        };
+        body.expr.map_accesses(&mut { literal }).simplify()
     }
 
     /// The value for these arguments, of which only what decides is evaluated;

@@ -102,7 +102,7 @@ pub(super) fn unstored_after(
     let identity = at.kernel.identity(temporary, reduce);
     let mut stays = true;
     producer.for_each_assign(&mut |lhs, _, rhs| {
-        stays &= lhs.tensor != temporary || at.where_absent(rhs) == Value::Literal(identity);
+        stays &= lhs.tensor != temporary || at.where_absent(rhs) == Some(identity);
     });
     let loops = producer.loops().into_iter();
     let mut originals = loops.flat_map(|var| concrete.originals(var));
