@@ -21,6 +21,7 @@ use sparsec_mlir::{Attribute, Block, Module, Op, Operation, Value};
 use crate::constants::constant_number;
 use crate::numbers::{self, Algebra};
 
+mod covered;
 mod presence;
 
 /// Expressions of a program.

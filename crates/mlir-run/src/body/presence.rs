@@ -215,9 +215,16 @@ impl Regions<'_> {
         Ok(Expressions(self.builder).constant(&presence) == Some(Scalar::Bool(true)))
     }
 
-    /// Whether kernels store entries of a value that has an expression where it is not present.
-    pub(crate) fn is_narrowed(&self, value: Value) -> bool {
-        self.determined.get(&value) == Some(&true)
+    /// Whether kernels store other entries of a value that has an expression than those at which it
+    /// is present.
+    ///
+    /// # Errors
+    /// Those of the operators.
+    pub(crate) fn is_stored_otherwise(&mut self, value: Value) -> Result<bool> {
+        match self.determined.get(&value) {
+            Some(narrows) => Ok(*narrows || !self.is_covered(value)?),
+            None => Ok(false),
+        }
     }
 
     /// Whether the result keeps an entry that this value gives; `None` if it keeps all that the
@@ -226,7 +233,7 @@ impl Regions<'_> {
     /// # Errors
     /// Those of the operators.
     pub(crate) fn kept(&mut self, value: Value) -> Result<Option<Expression>> {
-        if !self.is_narrowed(value) || self.is_present_everywhere(value)? {
+        if !self.is_stored_otherwise(value)? || self.is_present_everywhere(value)? {
             return Ok(None);
         }
         self.presence(value).map(Some)

@@ -237,12 +237,14 @@ impl Maker<'_> {
         }
         let Some(reduce) = step.reduce else {
             let value = self.reduced(&step.op, &before[number], whole)?;
-            let mut values = step.terms.iter().map(|term| term.value);
-            let is_narrowed = values.any(|value| regions.is_narrowed(value));
+            let mut is_otherwise = false;
+            for term in &step.terms {
+                is_otherwise |= regions.is_stored_otherwise(term.value)?;
+            }
             // A product with an entry that is absent before is absent.
             let is_product = matches!(step.op, Operator::Mul | Operator::And | Operator::BitAnd);
             let mut kept = None;
-            if is_sparse && is_narrowed && !is_product {
+            if is_sparse && is_otherwise && !is_product {
                 let found = self.kept(&mut regions, &step.terms, &before[number])?;
                 kept = match Expressions(&self.builder).constant(&found) {
                     Some(Scalar::Bool(true)) => None,
@@ -257,7 +259,8 @@ impl Maker<'_> {
             }));
         };
         let term = step.terms[0].value;
-        let (is_stored, is_narrowed) = (regions.presence(term)?, regions.is_narrowed(term));
+        let is_stored = regions.presence(term)?;
+        let is_otherwise = regions.is_stored_otherwise(term)?;
         let statement = self.custom(reduce, (whole, is_stored.clone()), &before[number], number)?;
         let (Some(statement), true) = (&statement, is_sparse) else {
             return Ok(statement);
@@ -271,7 +274,7 @@ impl Maker<'_> {
             }
             // Kernels store no zeros where no operand has an entry, and rows without terms too.
             Some(_) => return Ok(None),
-            None if is_narrowed => {
+            None if is_otherwise => {
                 let kept = self.builder.reduce(&Operator::Or, sums, is_stored)?;
                 (Some(kept), false)
             }

@@ -422,9 +422,9 @@ impl<'a> Machine<'a> {
                         }
                     })?;
                 }
-                _ => value.for_each_stored(|at, entry| {
-                    if kept.get(at) == Scalar::Bool(true) {
-                        keep(at, entry);
+                _ => kept.for_each_stored(|at, is_kept| {
+                    if is_kept == Scalar::Bool(true) {
+                        keep(at, value.get(at));
                     }
                 }),
             }

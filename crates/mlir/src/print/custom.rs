@@ -297,18 +297,22 @@ impl Printer<'_> {
         }
     }
 
-    /// The text ` at(%i, _)`, and the number of the first argument that is no coordinate.
+    /// The text ` at(%i, _)` of at least so many levels, if one is used, and the number of the first
+    /// argument that is no coordinate.
     fn at_coordinates(
         &self,
         operation: Operation<'_>,
         arguments: &[Value],
-        first: usize,
+        (first, n_levels): (usize, usize),
     ) -> (String, usize) {
         let used = match operation.attribute("crdUsedLvls") {
             Some(Attribute::Integer(bits, _)) => *bits as u64,
             _ => 0,
         };
-        let n_levels = 64 - used.leading_zeros() as usize;
+        if used == 0 {
+            return (String::new(), first);
+        }
+        let n_levels = n_levels.max(64 - used.leading_zeros() as usize);
         let mut next = first;
         let mut texts = Vec::new();
         for level in 0..n_levels {
@@ -320,16 +324,19 @@ impl Printer<'_> {
                 _ => texts.push("_".to_owned()),
             }
         }
-        match texts.is_empty() {
-            true => (String::new(), next),
-            false => (format!(" at({})", texts.join(", ")), next),
-        }
+        (format!(" at({})", texts.join(", ")), next)
     }
 
     fn iterate_form(&mut self, operation: Operation<'_>) {
         let region = operation.data().regions[0];
         let arguments = self.arguments(region);
-        let (at, next) = self.at_coordinates(operation, &arguments, 1);
+        let n_levels = match operation.operand_type("iterSpace") {
+            Type::Space(space) => space.to.saturating_sub(space.from) as usize,
+            _ => 0,
+        };
+        // A coordinate or `_` of each level, of 64 at most.
+        let n_levels = n_levels.min(64);
+        let (at, next) = self.at_coordinates(operation, &arguments, (1, n_levels));
         let iterator = arguments
             .first()
             .map_or_else(String::new, |value| self.value(*value));
@@ -361,7 +368,7 @@ impl Printer<'_> {
             .first()
             .map(|region| self.arguments(*region))
             .unwrap_or_default();
-        let (at, next) = self.at_coordinates(operation, &first, 0);
+        let (at, next) = self.at_coordinates(operation, &first, (0, 0));
         let carried = operation.operands("initArgs");
         let mut text = format!("({}){at}", self.values(spaces));
         if !carried.is_empty() {

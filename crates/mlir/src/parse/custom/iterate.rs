@@ -9,6 +9,7 @@ use crate::release::Releases;
 use crate::types::Type;
 
 use super::super::Parser;
+use super::super::counted;
 use super::super::pending::Pending;
 use super::super::region::Argument;
 use super::Binding;
@@ -38,8 +39,12 @@ impl Parser {
         let Some((iterator_type, n_levels)) = Self::iterator_of(&space) else {
             return Err(self.no_space(start));
         };
-        if coords.len() as u64 > n_levels {
-            let message = format!("{} coordinates of {n_levels} levels", coords.len());
+        if !coords.is_empty() && coords.len() as u64 != n_levels {
+            let message = format!(
+                "{} of {}",
+                counted(coords.len(), "coordinate"),
+                counted(n_levels as usize, "level")
+            );
             return Err(self
                 .fault(code::BAD_COUNT, message, start, "the space")
                 .help("name one coordinate for each level, or `_`"));
