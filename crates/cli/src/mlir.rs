@@ -65,7 +65,7 @@ pub(crate) fn mlir(call: &Call, screen: &mut Screen, arguments: &MlirArguments) 
     module.verify()?;
     if let Some(dialect) = write_as {
         let rewritten = module.rewritten(dialect)?;
-        for note in module.files_read_otherwise(dialect) {
+        for note in module.changes_in(dialect) {
             screen.note(&note);
         }
         module = rewritten;

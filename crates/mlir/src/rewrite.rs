@@ -22,7 +22,7 @@ use sparsec_base::{Diagnostic, Result, Span, code};
 
 use crate::attribute::Attribute;
 use crate::definition::Definition;
-use crate::module::{Module, Op, OpData, Origin, Value};
+use crate::module::{Module, Op, OpData, Operation, Origin, Value};
 use crate::parse::flags_of;
 use crate::release::{Dialect, Releases};
 use crate::types::Type;
@@ -31,6 +31,7 @@ mod arrays;
 mod buffers;
 mod coordinates;
 mod escapes;
+mod in_place;
 mod insertions;
 mod interleave;
 mod limits;
@@ -82,6 +83,35 @@ impl Module {
         }
         rewrite.module.drop_unused();
         Ok(rewrite.module)
+    }
+
+    /// The parts of the module that do something else once it is rewritten for `dialect`: a message
+    /// for each, with its line. They are symmetric files, of which releases read one triangle or
+    /// both, and functions that compute in their arguments.
+    ///
+    /// ```
+    /// use sparsec_base::Source;
+    /// use sparsec_mlir::{Dialect, Module};
+    /// let old = "#SV = #sparse_tensor.encoding<{ dimLevelType = [\"dense\", \"compressed\"] }>
+    /// func.func @f(%file: !llvm.ptr<i8>) -> tensor<?x?xf64, #SV> {
+    ///   %a = sparse_tensor.new %file : !llvm.ptr<i8> to tensor<?x?xf64, #SV>
+    ///   return %a : tensor<?x?xf64, #SV>
+    /// }";
+    /// let module = Module::parse(&Source::new("old.mlir", old), None)?;
+    /// assert!(module.changes_in(Dialect::Release(19))[0].starts_with("old.mlir:3:"));
+    /// assert!(module.changes_in(Dialect::Release(17)).is_empty());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn changes_in(&self, dialect: Dialect) -> Vec<String> {
+        let mut changes = self.files_read_otherwise(dialect);
+        changes.extend(self.computed_apart(dialect.release()));
+        changes
+    }
+
+    /// `program.mlir:3:5`, the place of an operation.
+    fn place_of(&self, op: Operation<'_>) -> String {
+        let (line, column) = self.source().line_column(op.data().span.start);
+        format!("{}:{line}:{column}", self.source().name())
     }
 
     /// Removes the marked constants that have no use left.
@@ -254,6 +284,7 @@ impl Rewrite {
             self.module.ops[op]
                 .attributes
                 .retain(|(name, value)| is_known(name, value));
+            self.in_place(op);
             // Releases from 17 on bufferize such tensors alone, earlier ones all.
             let has_restrict = self.attribute(op, "restrict").is_some();
             if definition.name == "bufferization.to_tensor"

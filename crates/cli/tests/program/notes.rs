@@ -114,6 +114,20 @@ fn files_that_a_rewritten_program_reads_otherwise_are_said() {
 }
 
 #[test]
+fn arguments_in_which_a_rewritten_program_computes_no_more_are_said() {
+    let place = Place::new();
+    place.write(
+        "old.mlir",
+        "func @f(%x: tensor<4xf64> {linalg.inplaceable = true}) -> tensor<4xf64> {\n  \
+         return %x : tensor<4xf64>\n}\n",
+    );
+    let done = place.call(&["mlir", "old.mlir", "--dialect", "14", "--to-dialect", "19"]);
+    done.noted("old.mlir:1:1: kernels computed in the argument with `linalg.inplaceable = true`");
+    let done = place.call(&["mlir", "old.mlir", "--dialect", "14", "--to-dialect", "13"]);
+    assert!(!done.stderr.contains("note: "), "{}", done.stderr);
+}
+
+#[test]
 fn modules_hold_the_conversions_of_their_kernels() {
     let place = Place::new();
     let words =

@@ -9,7 +9,7 @@
 //! | `binary`         | `select(has x and has y, overlap, select(has x, left, right))` | where a region is      |
 //! | `select`         | `select(condition, x, 0)`                                      | `has x and condition`  |
 //! | product          | the product of the operands                                    | where all operands are |
-//! | other arithmetic | the operation on the operands                                  | where any operand is   |
+//! | other arithmetic, `arith.select` | the operation on the operands                  | where any operand is   |
 //!
 //! A number is present everywhere, and so are a sum with it and arithmetic that gives another number
 //! than zero where no entry is; other arithmetic with these is present where the other operand is.
@@ -112,7 +112,11 @@ impl Regions<'_> {
     pub(super) fn determined_by(&self, op: Operation<'_>) -> Option<bool> {
         let operands = op.data().operands.iter();
         let found = operands.filter_map(|operand| self.determined.get(operand).copied());
-        let found = found.reduce(|one, other| one || other);
+        let mut found = found.reduce(|one, other| one || other);
+        // It is present where an operand is, and kernels store it where operands decide it.
+        if op.name() == "arith.select" && !op.data().results.iter().any(|it| self.has_fill(*it)) {
+            found = found.or(Some(false));
+        }
         let has = |name: &str| op.region(name).block.is_some();
         let is_whole = match op.name() {
             "sparse_tensor.unary" => has("presentRegion"),
@@ -141,6 +145,22 @@ impl Regions<'_> {
             true if numbers::is_sum(op) => operands.any(is_there),
             true => operands.all(is_there),
             false => constant_number(op).is_some() || op.name() == "linalg.index",
+        }
+    }
+
+    /// The operands of arithmetic that decide where it is present: all of a sum, and otherwise those
+    /// that are not everywhere, if there are such.
+    fn others(&self, op: Operation<'_>) -> Vec<Value> {
+        let operands = &op.data().operands;
+        if numbers::is_sum(op) {
+            return operands.clone();
+        }
+        let not_numbers = operands.iter().filter(|it| !self.is_number(it)).copied();
+        let not_numbers: Vec<Value> = not_numbers.collect();
+        let there = not_numbers.iter().filter(|it| !self.has_fill(**it));
+        match there.copied().collect::<Vec<_>>() {
+            there if there.is_empty() => not_numbers,
+            there => there,
         }
     }
 
@@ -179,13 +199,15 @@ impl Regions<'_> {
             }
             _ if self.determined_by(op).is_none() => return Ok(None),
             _ => {
-                let others = op.data().operands.iter();
-                let others = others.filter(|it| numbers::is_sum(op) || !self.is_number(it));
-                let others: Vec<Value> = others.copied().collect();
                 let is_product = numbers::is_product(op);
                 let mut found = self.truth(is_product);
-                for other in others {
+                let mut known: Vec<Expression> = Vec::new();
+                for other in self.others(op) {
                     let one = self.presence(other)?;
+                    if known.iter().any(|it| it.expr() == one.expr()) {
+                        continue;
+                    }
+                    known.push(one.clone());
                     found = match is_product {
                         true => self.choose(&one, &found, &self.truth(false))?,
                         false => self.choose(&one, &self.truth(true), &found)?,

@@ -330,12 +330,7 @@ impl Printer<'_> {
     fn iterate_form(&mut self, operation: Operation<'_>) {
         let region = operation.data().regions[0];
         let arguments = self.arguments(region);
-        let n_levels = match operation.operand_type("iterSpace") {
-            Type::Space(space) => space.to.saturating_sub(space.from) as usize,
-            _ => 0,
-        };
-        // A coordinate or `_` of each level, of 64 at most.
-        let n_levels = n_levels.min(64);
+        let n_levels = n_levels(operation.operand_type("iterSpace"));
         let (at, next) = self.at_coordinates(operation, &arguments, (1, n_levels));
         let iterator = arguments
             .first()
@@ -368,7 +363,9 @@ impl Printer<'_> {
             .first()
             .map(|region| self.arguments(*region))
             .unwrap_or_default();
-        let (at, next) = self.at_coordinates(operation, &first, (0, 0));
+        let types = operation.operand_types("iterSpaces");
+        let n_levels = types.iter().map(n_levels).max().unwrap_or(0);
+        let (at, next) = self.at_coordinates(operation, &first, (0, n_levels));
         let carried = operation.operands("initArgs");
         let mut text = format!("({}){at}", self.values(spaces));
         if !carried.is_empty() {
@@ -405,5 +402,13 @@ impl Printer<'_> {
             self.region(*region, operation.data().definition, false);
         }
         self.attributes_behind(operation, &["crdUsedLvls", "cases"]);
+    }
+}
+
+/// The number of levels of an iteration space, as far as a loop can name coordinates of them.
+fn n_levels(space: &Type) -> usize {
+    match space {
+        Type::Space(space) => space.to.saturating_sub(space.from).min(64) as usize,
+        _ => 0,
     }
 }

@@ -16,23 +16,9 @@ use super::Rewrite;
 const EXPANDS: Dialect = Dialect::Release(17);
 
 impl Module {
-    /// The files that the module reads otherwise once it is rewritten for `dialect`: a message for
-    /// each `sparse_tensor.new`, with its line. Files that are not symmetric are read alike.
-    ///
-    /// ```
-    /// use sparsec_base::Source;
-    /// use sparsec_mlir::{Dialect, Module};
-    /// let old = "#SV = #sparse_tensor.encoding<{ dimLevelType = [\"dense\", \"compressed\"] }>
-    /// func.func @f(%file: !llvm.ptr<i8>) -> tensor<?x?xf64, #SV> {
-    ///   %a = sparse_tensor.new %file : !llvm.ptr<i8> to tensor<?x?xf64, #SV>
-    ///   return %a : tensor<?x?xf64, #SV>
-    /// }";
-    /// let module = Module::parse(&Source::new("old.mlir", old), None)?;
-    /// assert!(module.files_read_otherwise(Dialect::Release(19))[0].starts_with("old.mlir:3:"));
-    /// assert!(module.files_read_otherwise(Dialect::Release(17)).is_empty());
-    /// # Ok::<(), sparsec_base::Diagnostic>(())
-    /// ```
-    pub fn files_read_otherwise(&self, dialect: Dialect) -> Vec<String> {
+    /// A message, with its line, for each `sparse_tensor.new` that reads symmetric files otherwise
+    /// once the module is rewritten for `dialect`.
+    pub(super) fn files_read_otherwise(&self, dialect: Dialect) -> Vec<String> {
         let (before, after) = (self.dialect(), dialect);
         let (had_both, has_both) = (before.reads_both_triangles(), after.reads_both_triangles());
         if had_both == has_both || had_both && after == EXPANDS {
@@ -50,8 +36,7 @@ impl Module {
             op.name() == "sparse_tensor.new" && !is_expanded && is_matrix
         });
         let messages = reads.map(|op| {
-            let (line, column) = self.source().line_column(op.data().span.start);
-            let place = format!("{}:{line}:{column}", self.source().name());
+            let place = self.place_of(op);
             match had_both {
                 true => format!(
                     "{place}: `sparse_tensor.new` read both triangles of a symmetric file, and reads \
