@@ -28,6 +28,9 @@ use crate::expr::{Access, Expr, points};
 use crate::operator::Operator;
 use crate::program::{Tensors, Vars};
 
+/// Where an expression is stored, and its value elsewhere, if that is known.
+pub type Found<W> = (W, Option<Scalar>);
+
 /// What "where" means for those who ask, and what they know of operands.
 pub trait Answers {
     /// A place where something is stored: a set, a condition, a fraction, a number.
@@ -40,7 +43,7 @@ pub trait Answers {
     fn everywhere(&self) -> Self::Where;
 
     /// Where an operand is stored, and its value elsewhere; `None` if that is not known.
-    fn of_access(&self, access: &Access) -> (Self::Where, Option<Scalar>);
+    fn of_access(&self, access: &Access) -> Found<Self::Where>;
 
     /// Where one of two is stored.
     fn either(&self, one: Self::Where, other: Self::Where) -> Self::Where;
@@ -100,7 +103,7 @@ pub fn stored<A: Answers>(
     expr: &Expr,
     tensors: &Tensors,
     vars: &Vars,
-) -> (A::Where, Option<Scalar>) {
+) -> Found<A::Where> {
     let walk = Walk {
         answers,
         tensors,
@@ -146,11 +149,7 @@ struct Walk<'a, A> {
 }
 
 impl<A: Answers> Walk<'_, A> {
-    fn of(
-        &self,
-        expr: &Expr,
-        of_access: &dyn Fn(&Access) -> (A::Where, Option<Scalar>),
-    ) -> (A::Where, Option<Scalar>) {
+    fn of(&self, expr: &Expr, of_access: &dyn Fn(&Access) -> Found<A::Where>) -> Found<A::Where> {
         match expr {
             Expr::Literal(value) => (self.answers.nowhere(), Some(*value)),
             Expr::Index(_) => (self.answers.everywhere(), None),
@@ -188,7 +187,7 @@ impl<A: Answers> Walk<'_, A> {
     }
 
     /// Where an expression with such a fill is stored.
-    fn known(&self, place: A::Where, fill: Option<Scalar>) -> (A::Where, Option<Scalar>) {
+    fn known(&self, place: A::Where, fill: Option<Scalar>) -> Found<A::Where> {
         match fill {
             Some(_) => (place, fill),
             None => (self.answers.of_unknown(place), None),
@@ -200,7 +199,7 @@ impl<A: Answers> Walk<'_, A> {
         op: &Operator,
         places: &[A::Where],
         fills: &[Option<Scalar>],
-    ) -> (A::Where, Option<Scalar>) {
+    ) -> Found<A::Where> {
         let answers = self.answers;
         let any = |args: &mut dyn Iterator<Item = usize>| {
             args.map(|at| places[at].clone())
@@ -239,7 +238,7 @@ impl<A: Answers> Walk<'_, A> {
         args: &[Expr],
         places: &[A::Where],
         fills: &[Option<Scalar>],
-    ) -> (A::Where, Option<Scalar>) {
+    ) -> Found<A::Where> {
         let Operator::Defined(function) = op else {
             unreachable!("functions are called");
         };
