@@ -60,6 +60,8 @@ pub(crate) struct Regions<'a> {
     conditions: HashMap<Op, Expression>,
     /// Whether values are present, of those that were asked or are everywhere.
     presences: HashMap<Value, Expression>,
+    /// Results of arithmetic where its operands are absent, if they are known.
+    absent: HashMap<Value, Option<Scalar>>,
     /// The values that operators of the program determine; whether kernels store entries of them
     /// that are not present.
     determined: HashMap<Value, bool>,
@@ -108,6 +110,7 @@ impl<'a> Regions<'a> {
             values,
             conditions: HashMap::new(),
             presences: HashMap::new(),
+            absent: HashMap::new(),
             determined: HashMap::new(),
         }
     }
@@ -152,6 +155,9 @@ impl<'a> Regions<'a> {
         let found = self.operation(op)?;
         if let Some(found) = &found {
             self.values.insert(value, found.clone());
+            if numbers::is_arithmetic(op) {
+                self.absent.insert(value, self.where_absent(op));
+            }
             let determined = self.determined_by(op);
             if self.is_everywhere(op) {
                 self.presences.insert(value, self.truth(true));

@@ -48,9 +48,7 @@ impl Regions<'_> {
             return Ok(known);
         }
         let found = match definer(self.module, value) {
-            Some(op) if self.has_fill(value) && self.determined_by(op).is_none() => {
-                Some(self.truth(true))
-            }
+            Some(_) if self.has_fill(value) => Some(self.truth(true)),
             Some(op) => self.presence_of(op)?,
             None => None,
         };
@@ -85,17 +83,35 @@ impl Regions<'_> {
         value
     }
 
-    /// Whether arithmetic gives a number other than zero where no entry is, as a cosine does. Of
-    /// numbers from outside of the body only a run knows.
+    /// Whether arithmetic gives a number other than zero where its operands are absent, as a cosine
+    /// does. Of numbers from outside of the body only a run knows.
     fn has_fill(&self, value: Value) -> bool {
-        let Some(e) = self.values.get(&value) else {
-            return false;
-        };
         let is_arithmetic = definer(self.module, value).is_some_and(numbers::is_arithmetic);
-        let mut accesses = e.expr().accesses().into_iter();
-        is_arithmetic
-            && accesses.all(|access| !access.indices.is_empty())
-            && self.builder.fill_of(e).is_some_and(|fill| !fill.is_zero())
+        let absent = self.absent.get(&value);
+        is_arithmetic && absent.is_some_and(|absent| absent.is_some_and(|it| !it.is_zero()))
+    }
+
+    /// The value of an operation where its operands are absent, entries and results of regions zero;
+    /// `None` if it is not known.
+    pub(super) fn where_absent(&self, op: Operation<'_>) -> Option<Scalar> {
+        if !numbers::is_arithmetic(op) {
+            return constant_number(op);
+        }
+        let operands = op.data().operands.iter();
+        let absent =
+            operands.map(
+                |operand| match (self.absent.get(operand), self.values.get(operand)) {
+                    (Some(known), _) => *known,
+                    (None, Some(e)) => match e.expr() {
+                        Expr::Literal(value) => Some(*value),
+                        Expr::Access(access) if access.indices.is_empty() => None,
+                        Expr::Index(_) => None,
+                        _ => Some(e.element().zero()),
+                    },
+                    (None, None) => None,
+                },
+            );
+        numbers::value(op, &absent.collect::<Option<Vec<_>>>()?).ok()?
     }
 
     /// Whether a value is a number that no entry determines.
@@ -212,15 +228,6 @@ impl Regions<'_> {
                         true => self.choose(&one, &found, &self.truth(false))?,
                         false => self.choose(&one, &self.truth(true), &found)?,
                     };
-                }
-                // Such results may be zero at some places and another number at others.
-                if let Some(value) = op.data().results.first().copied()
-                    && self.has_fill(value)
-                    && let Some(e) = self.values.get(&value)
-                {
-                    let zero = self.builder.number(e.element().zero());
-                    let is_number = self.apply(Operator::Ne, &[e, &zero])?;
-                    found = self.choose(&found, &self.truth(true), &is_number)?;
                 }
                 found
             }
