@@ -33,6 +33,12 @@ pub(crate) fn read_source(call: &Call, path: &str, place: Span) -> Result<Source
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Source::new(path, text)),
-        Err(_) => Err(cannot("it is no text".to_owned()).help("name a file of text in UTF-8")),
+        Err(fault) => {
+            let valid = fault.utf8_error().valid_up_to();
+            let (before, byte) = (&fault.as_bytes()[..valid], fault.as_bytes()[valid]);
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            let why = format!("it is no text in UTF-8: line {line} has the byte 0x{byte:02x}");
+            Err(cannot(why).help("name a file of text, or store this one as UTF-8"))
+        }
     }
 }
