@@ -1,4 +1,4 @@
-//! What has a say in a value where nothing of it is stored.
+//! Operands that decide a value where nothing of them is stored.
 //!
 //! ```text
 //! A(i,j) * w(j)        w holds nothing at j: 0, even where A(i,j) is infinite

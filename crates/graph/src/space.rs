@@ -1,9 +1,8 @@
-//! Iteration algebra: which coordinates a loop must visit.
+//! Iteration algebra: the coordinates that a loop must visit.
 //!
-//! Take a loop over `i` and an expression below it. Outside some set of
-//! coordinates the expression is known to be one value, its **fill**; the loop
-//! need not go there if that value is what the left side holds anyway. The
-//! set is made of the coordinates that operands store:
+//! The **space** of an expression in a loop over `i` is a set of coordinates, outside of which the
+//! expression has one value, its fill. The loop skips those other coordinates if the left side
+//! holds the fill there already. Spaces consist of the coordinates that operands store:
 //!
 //! | expression                           | space                | fill           |
 //! |--------------------------------------|----------------------|----------------|
@@ -12,10 +11,10 @@
 //! | `A(k,…)` without `i`                 | everything           | that of `A`    |
 //! | a temporary computed below the loop  | that of its producer | of its producer |
 //!
-//! Of other expressions, [`stored`](mod@sparsec_index::stored) says where they are stored: `*` intersects because
-//! zero decides it, and `or` intersects over operands whose fill is `true`. An argument that decides
-//! nothing narrows nothing, but the loop asks whether it is present. An expression without a known
-//! fill has the space of everything, in union with the spaces of its operands.
+//! [`stored`](mod@sparsec_index::stored) derives the spaces of other expressions: `*` intersects,
+//! since zero decides it, and `or` intersects over operands whose fill is `true`. An argument that
+//! decides nothing narrows nothing, but the loop asks whether it is present. The space of an
+//! expression without a known fill is everything, in union with the spaces of its operands.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -199,7 +198,7 @@ impl Answers for Derivation<'_> {
     }
 
     fn of_other(&self, argument: Space) -> Option<Space> {
-        // Any coordinate will do, but it matters which are stored.
+        // Every coordinate is visited, and the loop asks which are stored.
         Some(argument.union(Space::Everything))
     }
 }

@@ -1,4 +1,4 @@
-//! How a workspace is kept, and what that makes it to the loops that read it.
+//! Kinds of workspaces, and how loops read them.
 //!
 //! ```text
 //! C : dense      C(i,j) = w(j)      w : dense          located
@@ -12,12 +12,12 @@
 //! forall j: w(j) = A(i,j) + B(i,j)      if A and B store j in order, each coordinate once
 //! ```
 //!
-//! A temporary from which levels of stored coordinates are assembled must know
-//! which of its entries were written, and so must one that has a say where it holds
-//! nothing (`isstored`, a factor of what may be infinite); one that feeds full levels
-//! need not. To a loop, a workspace with a list is a tensor in the format `scoo`, and one
-//! with bits alone a tensor whose last level is `bitmap` and whose others are `dense`, so it
-//! is also looked up.
+//! A workspace records which of its entries were written if levels of stored coordinates are
+//! assembled from it, or if it decides a value where it holds nothing: as the operand of
+//! `isstored`, or as a factor beside an infinity. A workspace that feeds full levels alone does
+//! not. Loops read a workspace with a list as a tensor in the format `scoo`. They read one with
+//! bits alone as a tensor whose last level is `bitmap` and whose others are `dense`, so they can
+//! look it up as well.
 
 use std::collections::BTreeSet;
 
@@ -29,7 +29,7 @@ use crate::factor::for_each_factor;
 use crate::not_lowerable::{NotLowerable, UnfitWorkspace};
 use crate::operand::{Formats, is_inside, level_at};
 
-/// How the workspace `tensor` is kept: as is said, or as what reads it needs.
+/// The kind of the workspace `tensor`: the stated one, or the one that its readers need.
 pub fn workspace_kind(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> WorkspaceKind {
     let said = concrete.kinds.get(&tensor).copied();
     said.unwrap_or_else(|| {
@@ -40,7 +40,7 @@ pub fn workspace_kind(concrete: &Concrete, formats: &Formats, tensor: TensorVar)
     })
 }
 
-/// How loops see a workspace of this kind over so many modes.
+/// The format in which loops read a workspace of this kind and order.
 pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
     match kind {
         _ if order == 0 => Format::dense(order),
@@ -50,9 +50,10 @@ pub fn workspace_format(kind: WorkspaceKind, order: usize) -> Format {
     }
 }
 
-/// Checks that workspaces know what is asked of them: one without a list does not say
-/// that `isstored(w(j))` is false, or that `w(j) * x(j)` is 0 where `x(j)` is infinite. And that those with lists are read by loops of their own: one that is
-/// read at a coordinate of a loop around is not walked there, and would count as empty.
+/// Checks that workspaces record the entries that their readers ask for: one without a list does
+/// not say that `isstored(w(j))` is false, or that `w(j) * x(j)` is 0 where `x(j)` is infinite.
+/// Checks as well that loops of their own read those with lists: a workspace that is read at a
+/// coordinate of a loop around is not walked there, and would count as empty.
 ///
 /// ```text
 /// forall k: where(… t(k) …, forall j: t(j) += …, t : listed)

@@ -31,7 +31,7 @@ use crate::program::{Tensors, Vars};
 /// Where an expression is stored, and its value elsewhere, if that is known.
 pub type Found<W> = (W, Option<Scalar>);
 
-/// What "where" means for those who ask, and what they know of operands.
+/// Answers to the question where operands are stored, and how they combine.
 pub trait Answers {
     /// A place where something is stored: a set, a condition, a fraction, a number.
     type Where: Clone;
@@ -56,7 +56,7 @@ pub trait Answers {
         any
     }
 
-    /// Where an argument has to be looked at that decides nothing; `None` if it narrows nothing.
+    /// Where an argument that decides nothing still matters; `None` if it narrows nothing.
     fn of_other(&self, _argument: Self::Where) -> Option<Self::Where> {
         None
     }
@@ -123,7 +123,7 @@ pub fn unstored(
     stored(&Values(of_access), expr, tensors, vars).1
 }
 
-/// Answers of those who ask for values alone.
+/// Answers without places: only the values elsewhere are wanted.
 struct Values<'a>(&'a dyn Fn(&Access) -> Option<Scalar>);
 
 impl Answers for Values<'_> {

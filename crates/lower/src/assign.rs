@@ -55,7 +55,7 @@ pub(crate) fn assign(
 
 impl<'k> Context<'k> {
     /// An assignment in two versions: where a temporary holds something, and
-    /// where it does not and so has a say in what it is combined with.
+    /// where it does not and so decides the value.
     fn by_factor(&self, factor: Factor, rhs: &Value) -> [(Self, Value); 2] {
         let mut certain = self.clone();
         certain.certain.insert(factor.temporary);

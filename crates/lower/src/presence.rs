@@ -1,9 +1,9 @@
 //! Whether an entry of a result is stored.
 //!
-//! The pattern of a result is structural: an entry is stored where an operand
-//! makes it so, whatever its value. Loops visit only such coordinates, with
-//! one exception: whether the producer of a temporary found anything is known
-//! only when it has run, so such temporaries carry a flag.
+//! The pattern of a result is structural: an entry is stored where stored entries of
+//! operands decide its value, whatever that value is. Loops visit only such coordinates,
+//! with one exception: only a producer that has run knows whether it added anything to its
+//! temporary. A flag of the temporary records it.
 
 use sparsec_base::Scalar;
 use sparsec_graph::for_each_factor;
@@ -25,14 +25,14 @@ pub(crate) enum Presence {
     When(Expr),
 }
 
-/// A temporary that has a say in what it is combined with if nothing was added
-/// to it: `t * x(i)` is 0 then, even where `x(i)` is `NaN`.
+/// A temporary that decides a result if nothing was added to it: `t * x(i)` is then 0, even where
+/// `x(i)` is `NaN`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Factor {
     pub(crate) temporary: TensorVar,
     /// Whether anything was added.
     pub(crate) written: Var,
-    /// What it is if nothing was.
+    /// Its value if nothing was.
     pub(crate) unstored: Scalar,
 }
 
@@ -55,9 +55,8 @@ impl Presence {
 }
 
 impl Context<'_> {
-    /// When `rhs`, assigned to an entry of a tensor that holds `unstored`
-    /// where nothing is stored, makes the entry stored. Where the value of
-    /// absent operands is another, always.
+    /// When an assignment of `rhs` stores an entry of a tensor whose other entries are `unstored`:
+    /// always, if `rhs` has another value where its operands store nothing.
     pub(crate) fn presence_in(&self, unstored: Scalar, rhs: &Value) -> Presence {
         match self.stored(rhs) {
             (presence, Some(value)) if value == unstored => presence,
@@ -81,7 +80,7 @@ impl Context<'_> {
         stored(self, expr, tensors, vars)
     }
 
-    /// A temporary of `rhs` that may hold nothing and then has a say.
+    /// A temporary of `rhs` to which perhaps nothing was added, and that then decides the value.
     pub(crate) fn uncertain_factor(&self, rhs: &Value) -> Option<Factor> {
         let mut found = None;
         self.for_each_factor(rhs, &mut |access| {
@@ -103,13 +102,13 @@ impl Context<'_> {
         found
     }
 
-    /// Calls `visit` on every access that has a say where nothing of it is stored.
+    /// Calls `visit` on every access that decides the value where nothing of it is stored.
     pub(crate) fn for_each_factor(&self, expr: &Value, visit: &mut dyn FnMut(&Access)) {
         let absent = |part: &Value| self.where_absent(part);
         for_each_factor(self.kernel.concrete, expr, &absent, visit);
     }
 
-    /// What an access reads where nothing is stored, if that is known.
+    /// The value of an access where nothing is stored, if it is known.
     fn unstored(&self, access: &Access) -> Option<Scalar> {
         match self.workspaces.get(&access.tensor) {
             Some(Workspace::Scalar { unstored, .. } | Workspace::Dense { unstored, .. }) => {
