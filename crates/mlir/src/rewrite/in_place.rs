@@ -51,14 +51,22 @@ impl Rewrite {
         if self.module.dialect().release() <= LAST || self.dialect.release() > LAST {
             return;
         }
-        for (name, value) in &mut self.module.ops[op].attributes {
-            if let ("arg_attrs", Attribute::Array(all)) = (name.as_str(), value) {
-                for own in all {
-                    if let Attribute::Dictionary(own) = own {
-                        own.retain(|(name, _)| name != IN_PLACE);
-                    }
+        let attributes = &mut self.module.ops[op].attributes;
+        attributes.retain_mut(|(name, value)| {
+            let ("arg_attrs", Attribute::Array(all)) = (name.as_str(), value) else {
+                return true;
+            };
+            let mut is_dropped = false;
+            for own in all.iter_mut() {
+                if let Attribute::Dictionary(own) = own {
+                    let n = own.len();
+                    own.retain(|(name, _)| name != IN_PLACE);
+                    is_dropped |= own.len() < n;
                 }
             }
-        }
+            let is_empty =
+                |own: &Attribute| matches!(own, Attribute::Dictionary(own) if own.is_empty());
+            !is_dropped || !all.iter().all(is_empty)
+        });
     }
 }
