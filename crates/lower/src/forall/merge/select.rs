@@ -272,7 +272,9 @@ fn alone(walkers: &[Walker], expr: &Expr) -> Option<usize> {
 /// Whether two statements change the same thing, to values that may differ.
 fn are_like(a: &Stmt, b: &Stmt) -> bool {
     match (a, b) {
-        (Stmt::Assign { var, .. }, Stmt::Assign { var: other, .. }) => var == other,
+        (Stmt::Assign { var, .. }, Stmt::Assign { var: other, .. }) => {
+            var == other && accumulates(a) == accumulates(b)
+        }
         (
             Stmt::Store {
                 buffer,
@@ -291,16 +293,38 @@ fn are_like(a: &Stmt, b: &Stmt) -> bool {
     }
 }
 
-fn value(stmt: &Stmt) -> &Expr {
+/// The operator of `t = t op value`.
+fn accumulates(stmt: &Stmt) -> Option<BinaryOp> {
     match stmt {
-        Stmt::Assign { value, .. } | Stmt::Store { value, .. } => value,
-        _ => unreachable!("only such are alike"),
+        Stmt::Assign {
+            var,
+            value: Expr::Binary(op, left, _),
+        } if **left == Expr::Var(*var) => Some(*op),
+        _ => None,
+    }
+}
+
+/// The value that a statement stores, or combines with a variable.
+fn value(stmt: &Stmt) -> &Expr {
+    let (Stmt::Assign { value, .. } | Stmt::Store { value, .. }) = stmt else {
+        unreachable!("only such are alike");
+    };
+    match value {
+        Expr::Binary(_, _, right) if accumulates(stmt).is_some() => right,
+        value => value,
     }
 }
 
 fn value_mut(stmt: &mut Stmt) -> &mut Expr {
-    match stmt {
-        Stmt::Assign { value, .. } | Stmt::Store { value, .. } => value,
-        _ => unreachable!("only such are alike"),
+    let is_sum = accumulates(stmt).is_some();
+    let (Stmt::Assign { value, .. } | Stmt::Store { value, .. }) = stmt else {
+        unreachable!("only such are alike");
+    };
+    if !is_sum {
+        return value;
     }
+    let Expr::Binary(_, _, right) = value else {
+        unreachable!("it has an operator");
+    };
+    right
 }
