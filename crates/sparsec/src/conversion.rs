@@ -20,11 +20,13 @@ use crate::compute::{ComputeStage, Computed};
 mod converter;
 mod converters;
 pub(crate) mod costs;
+mod refusals;
 mod sizes;
 
 pub use converter::{Converter, Lent, Padding, PreparedConversion};
 pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
+pub(crate) use refusals::keeps_fill;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///

@@ -26,7 +26,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
-use crate::conversion::{described, into, unequal_mirrored};
+use crate::conversion::{described, into, keeps_fill, unequal_mirrored};
 use crate::options::Backend;
 use crate::session::Session;
 
@@ -133,6 +133,7 @@ impl Session {
                 self.convert(tensor, format).map(levels)
             }
             (Stored::Relation(tensor), Storage::Levels(format)) => {
+                keeps_fill(format, tensor.element().zero())?;
                 self.unstored(tensor, format).map(levels)
             }
             (Stored::Relation(own), Storage::Relation(format)) if own.format() == format => {

@@ -151,13 +151,16 @@ List coordinates below the extent, and at least one.";
                        ^ compares a truth value
 
 Write `a(i) < b(i) and b(i) < c(i)`, or put parentheses around one of them.";
-    FILL_MISMATCH = "E0218", "a declared fill that the result does not have",
-    "What a result is worth where nothing is stored follows from the expression: it is the expression
+    FILL_MISMATCH = "E0218", "a declared fill that a tensor does not have",
+    "The value of a result where nothing is stored follows from the expression: it is the expression
 of the fills of its operands. A declaration may repeat it, but not change it.
 
     y(i) = x(i) + 1           x has fill 0, so y has fill 1
 
-Leave the declaration out, or change the expression.";
+A conversion keeps the fill of a tensor, too.
+
+Leave the declaration out, or change the expression. A file that lists entries is read with another
+fill if its format declares one: `-f 'A=csr, fill 1'`, or `--from 'csr, fill 1'`.";
     LITERAL_RANGE = "E0219", "a number that its type does not hold",
     "A number in an expression takes the type of what it stands beside, and an integer type holds only
 so much: `i32` from -2147483648 to 2147483647.

@@ -360,3 +360,35 @@ fn what_standard_input_holds_says_its_type() {
         assert!(answer.contains(shown), "{command}: {answer}");
     }
 }
+
+#[test]
+fn conversions_keep_the_fill() {
+    let place = Place::new();
+    place.write("a.tns", "1 1 2\n1 3 3\n2 2 5\n");
+    place
+        .call(&["convert", "a.tns", "a.npz", "--to", "csr"])
+        .answer();
+    for file in ["a.tns", "a.npz"] {
+        let done = place.call(&["convert", file, "b.npz", "--to", "csr, fill 1"]);
+        done.refused(
+            1,
+            &["error[E0218]: the format declares fill 1, but the tensor has fill 0.0"],
+        );
+    }
+    // A list is read with the fill that its format declares.
+    let filled = [
+        "convert",
+        "a.tns",
+        "b.npz",
+        "--from",
+        "csr, fill 1",
+        "--to",
+        "csc",
+    ];
+    place.call(&filled).answer();
+    let sum = place.call(&["run", "s = sum{i,j}(A(i,j))", "-i", "A=b.npz"]);
+    assert_eq!(sum.answer(), "s = 13.0\n");
+    place
+        .call(&["convert", "b.npz", "c.npz", "--to", "dcsr, fill 1"])
+        .answer();
+}

@@ -18,6 +18,7 @@ use sparsec_format::Holds;
 use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
 
+use super::refusals::{keeps_fill, too_narrow};
 use super::sizes::{size, sizes};
 use super::{Optimisation, Types, Wanted, derive, names, synthesized, unequal_mirrored, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
@@ -392,7 +393,7 @@ impl Session {
     ///
     /// # Errors
     /// As [`Tensor::convert`]; `E0407` where an array takes more than
-    /// [`Options::memory`](crate::Options) allows.
+    /// [`Options::memory`](crate::Options) allows; `E0218` for a format that declares another fill.
     ///
     /// ```
     /// use sparsec::{Format, Session, Tensor};
@@ -402,6 +403,7 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
+        keeps_fill(destination, tensor.fill())?;
         self.convert_by(tensor, destination, Padding::LeftBehind, || {
             tensor.convert_within(destination, self.memory())
         })
@@ -454,18 +456,6 @@ impl Session {
             converted => Some(converted),
         }
     }
-}
-
-/// A failure of a kernel that makes a tensor in a format: numbers that it cannot store are
-/// coordinates and positions.
-fn too_narrow(error: Diagnostic, format: &str) -> Diagnostic {
-    if error.code() != code::CAST_OUT_OF_RANGE {
-        return error;
-    }
-    let message = "a coordinate or a position does not fit the index arrays of the new tensor";
-    Diagnostic::new(code::WIDTH_OVERFLOW, message)
-        .note(format!("its format is `{format}`"))
-        .help("declare wider arrays: `, pos = 64`, `, crd = 64`")
 }
 
 /// Failures of a kernel that packing says more about.
