@@ -165,7 +165,8 @@ impl Regions<'_> {
     }
 
     /// The operands of arithmetic that decide where it is present: all of a sum, and otherwise those
-    /// that are not everywhere, if there are such.
+    /// that are not everywhere with a known value, if there are such. Coordinates have other values
+    /// at other points.
     fn others(&self, op: Operation<'_>) -> Vec<Value> {
         let operands = &op.data().operands;
         if numbers::is_sum(op) {
@@ -173,10 +174,16 @@ impl Regions<'_> {
         }
         let not_numbers = operands.iter().filter(|it| !self.is_number(it)).copied();
         let not_numbers: Vec<Value> = not_numbers.collect();
-        let there = not_numbers.iter().filter(|it| !self.has_fill(**it));
-        match there.copied().collect::<Vec<_>>() {
-            there if there.is_empty() => not_numbers,
-            there => there,
+        let is_everywhere = |value: &Value| {
+            let presence = self.presences.get(value);
+            let known = presence.and_then(|it| Expressions(self.builder).constant(it));
+            let is_known = self.absent.get(value).is_some_and(Option::is_some);
+            self.has_fill(*value) || is_known && known == Some(Scalar::Bool(true))
+        };
+        let others = not_numbers.iter().filter(|it| !is_everywhere(it)).copied();
+        match others.collect::<Vec<_>>() {
+            others if others.is_empty() => not_numbers,
+            others => others,
         }
     }
 
