@@ -19,9 +19,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use sparsec_base::Scalar;
 use sparsec_index::concrete::Stmt;
-use sparsec_index::stored::{Answers, stored};
+use sparsec_index::stored::{Answers, Found, stored};
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorRole, TensorVar};
 
 use crate::operand::{Formats, Operand, Operands};
@@ -51,9 +50,6 @@ pub struct Scope<'a> {
     /// The statement's operands.
     pub operands: &'a Operands,
 }
-
-/// A space, and the value outside of it where it is known.
-type Support = (Space, Option<Scalar>);
 
 /// The coordinates of `var` at which `stmt`, the body of a loop over it,
 /// changes anything.
@@ -104,16 +100,16 @@ impl<'a> Derivation<'a> {
         }
     }
 
-    fn of_expr(&self, expr: &Expr) -> Support {
+    fn of_expr(&self, expr: &Expr) -> Found<Space> {
         let Concrete { tensors, vars, .. } = self.scope.concrete;
         stored(self, expr, tensors, vars)
     }
 
     /// A temporary is what its assignments leave in it. Where all of them add
     /// up the operator's identity, it stays that identity.
-    fn of_temporary(&self, temporary: TensorVar, producer: &'a Stmt) -> Support {
+    fn of_temporary(&self, temporary: TensorVar, producer: &'a Stmt) -> Found<Space> {
         let data = &self.scope.concrete.tensors[temporary];
-        let mut result: Option<Support> = None;
+        let mut result: Option<Found<Space>> = None;
         // The producer may itself be a `where`, whose temporaries come first.
         let mut inner = self.clone();
         inner.add_producers_in(producer);
@@ -169,7 +165,7 @@ impl Answers for Derivation<'_> {
         Space::Everything
     }
 
-    fn of_access(&self, access: &Access) -> Support {
+    fn of_access(&self, access: &Access) -> Found<Space> {
         if let Some(producer) = self.producers.get(&access.tensor) {
             return self.of_temporary(access.tensor, producer);
         }

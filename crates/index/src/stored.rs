@@ -1,4 +1,4 @@
-//! Where an expression is stored, and its value elsewhere.
+//! The entries that an expression stores, and its value elsewhere.
 //!
 //! A tensor has its fill wherever it stores no entry. So an expression has a fill too, and it is
 //! stored where entries of its operands may change that:
@@ -25,6 +25,7 @@ use sparsec_base::Scalar;
 use sparsec_base::arena::Id;
 
 use crate::expr::{Access, Expr, points};
+use crate::function::UserFunction;
 use crate::operator::Operator;
 use crate::program::{Tensors, Vars};
 
@@ -162,7 +163,9 @@ impl<A: Answers> Walk<'_, A> {
                 let parts = args.iter().map(|arg| self.of(arg, of_access));
                 let (places, fills): (Vec<A::Where>, Vec<Option<Scalar>>) = parts.unzip();
                 match op {
-                    Operator::Defined(_) => self.called(op, args, &places, &fills),
+                    Operator::Defined(function) => {
+                        self.called((op, function), args, &places, &fills)
+                    }
                     _ => self.applied(op, &places, &fills),
                 }
             }
@@ -234,14 +237,11 @@ impl<A: Answers> Walk<'_, A> {
     /// A call of a function of the user: its body, and the properties that are declared beside it.
     fn called(
         &self,
-        op: &Operator,
+        (op, function): (&Operator, &UserFunction),
         args: &[Expr],
         places: &[A::Where],
         fills: &[Option<Scalar>],
     ) -> Found<A::Where> {
-        let Operator::Defined(function) = op else {
-            unreachable!("functions are called");
-        };
         let body = function.with_literals(args, self.tensors);
         let (mut place, fill) = self.of(&body, &|parameter| {
             let at = parameter.tensor.index();

@@ -7,7 +7,7 @@
 
 use sparsec_base::Scalar;
 use sparsec_graph::for_each_factor;
-use sparsec_index::stored::{Answers, stored, unstored};
+use sparsec_index::stored::{Answers, Found, stored, unstored};
 use sparsec_index::{Access, Concrete, Expr as Value, TensorVar};
 use sparsec_loop::{BinaryOp, Expr, Var};
 
@@ -75,7 +75,7 @@ impl Context<'_> {
         self.stored(expr).0
     }
 
-    fn stored(&self, expr: &Value) -> (Presence, Option<Scalar>) {
+    fn stored(&self, expr: &Value) -> Found<Presence> {
         let Concrete { tensors, vars, .. } = self.kernel.concrete;
         stored(self, expr, tensors, vars)
     }
@@ -131,7 +131,7 @@ impl Answers for Context<'_> {
         Presence::Always
     }
 
-    fn of_access(&self, access: &Access) -> (Presence, Option<Scalar>) {
+    fn of_access(&self, access: &Access) -> Found<Presence> {
         let workspace = self.workspaces.get(&access.tensor);
         let presence = match workspace.and_then(Workspace::written) {
             Some(flag) if !self.certain.contains(&access.tensor) => Presence::When(Expr::Var(flag)),

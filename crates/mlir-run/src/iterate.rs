@@ -50,7 +50,9 @@ impl<'a> Machine<'a> {
         };
         let mut entries = Vec::new();
         tensor.for_each_stored(|at, value| entries.push((at.to_vec(), value)));
-        if let Some(Attribute::Map(map)) = op.attribute("order") {
+        // Levels say in which order the entries of other tensors are visited.
+        let is_annotated = op.operand_type("tensor").encoding().is_some();
+        if let (Some(Attribute::Map(map)), false) = (op.attribute("order"), is_annotated) {
             let modes: Option<Vec<usize>> = map.results.iter().map(|it| it.dimension()).collect();
             let modes = modes.ok_or_else(|| self.not_run(op))?;
             entries.sort_by_key(|(at, _)| modes.iter().map(|mode| at[*mode]).collect::<Vec<_>>());

@@ -115,6 +115,9 @@ impl<'a> Machine<'a> {
             code::TENSOR_TOO_LARGE => fault.help(
                 "store it in levels that hold entries alone, such as `(i : compressed, j : compressed)`",
             ),
+            code::BLOCK_TOO_FULL => fault.help(
+                "stored zeros are entries too: convert to a dense tensor first, which leaves them out",
+            ),
             code::DIVISION_BY_ZERO => {
                 fault.help("give every divisor another value than zero, as with `arith.select`")
             }

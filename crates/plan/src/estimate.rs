@@ -24,11 +24,10 @@ mod tile;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
-use sparsec_base::Scalar;
 use sparsec_format::{Coordinate, Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
-use sparsec_index::stored::{Answers, stored};
+use sparsec_index::stored::{Answers, Found, stored};
 use sparsec_index::{Access, Concrete, Expr, IndexVar, TensorData, TensorRole, TensorVar, Tensors};
 
 use crate::search::{Conversion, Facts, Plan, View};
@@ -344,7 +343,7 @@ impl Answers for Fractions<'_> {
         1.0
     }
 
-    fn of_access(&self, access: &Access) -> (f64, Option<Scalar>) {
+    fn of_access(&self, access: &Access) -> Found<f64> {
         (
             (self.of_access)(access),
             Some(self.tensors[access.tensor].fill),

@@ -18,11 +18,10 @@
 //! nothing has all values, and is dense. The rule looks at formats and fills only,
 //! never at entries.
 
-use sparsec_base::Scalar;
 use sparsec_format::{Format, Level, LevelKind};
 use sparsec_graph::operand::level_using;
 use sparsec_graph::{Formats, path};
-use sparsec_index::stored::{Answers, stored};
+use sparsec_index::stored::{Answers, Found, stored};
 use sparsec_index::{Access, IndexVar, Program, Statement};
 
 /// The format of the result of `statement`, given those of its operands.
@@ -94,7 +93,7 @@ impl Answers for Filled<'_> {
         None
     }
 
-    fn of_access(&self, access: &Access) -> (Option<bool>, Option<Scalar>) {
+    fn of_access(&self, access: &Access) -> Found<Option<bool>> {
         let format = walked(self.formats, access);
         let fill = self.program.tensors[access.tensor].fill;
         (fills(access, format, self.var, self.above), Some(fill))

@@ -1,10 +1,10 @@
 //! How wide index arrays are: 32 bits where a bound shows that all values
 //! fit, else 64.
 
-use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
+use sparsec_base::{Diagnostic, IndexWidth, Result, code};
 use sparsec_format::level::Part;
 use sparsec_format::{ArraySpec, Format, Holds, Level, LevelKind, Role, Way, Widths};
-use sparsec_index::stored::{Answers, stored};
+use sparsec_index::stored::{Answers, Found, stored};
 use sparsec_index::{Access, IndexVar, Program, Statement, TensorRole};
 use sparsec_tensor::Tensor;
 
@@ -215,7 +215,7 @@ impl Answers for Bounds<'_> {
         u64::MAX
     }
 
-    fn of_access(&self, access: &Access) -> (u64, Option<Scalar>) {
+    fn of_access(&self, access: &Access) -> Found<u64> {
         let data = &self.program.tensors[access.tensor];
         let is_input = data.role == TensorRole::Input;
         let n_stored = is_input.then(|| (self.known.n_stored)(data.source_name()));

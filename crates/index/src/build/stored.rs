@@ -1,11 +1,11 @@
-//! Where values are stored, and what they are elsewhere.
+//! The entries that values of a builder store, and their fills.
 
 use sparsec_base::Scalar;
 
 use super::{ProgramBuilder, Value};
 use crate::expr::Expr;
 use crate::program::TensorVar;
-use crate::stored::{Answers, stored};
+use crate::stored::{Answers, Found, stored};
 
 impl ProgramBuilder {
     /// What a value is where nothing is stored; `None` if an index decides, or there is no such value.
@@ -26,7 +26,7 @@ impl ProgramBuilder {
 
     /// Where a part of a value is stored, and its value elsewhere; see
     /// [`stored`](mod@crate::stored).
-    pub fn stored<A: Answers>(&self, answers: &A, expr: &Expr) -> (A::Where, Option<Scalar>) {
+    pub fn stored<A: Answers>(&self, answers: &A, expr: &Expr) -> Found<A::Where> {
         stored(answers, expr, &self.tensors, &self.named)
     }
 

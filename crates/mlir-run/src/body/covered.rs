@@ -10,7 +10,7 @@
 //! operands that store an entry at a point. All combinations of them are tried.
 
 use sparsec_base::{Result, Scalar};
-use sparsec_index::stored::Answers;
+use sparsec_index::stored::{Answers, Found};
 use sparsec_index::{Access, Expr, Operator, ProgramBuilder};
 use sparsec_mlir::Value;
 
@@ -72,7 +72,7 @@ impl Answers for Point<'_> {
         true
     }
 
-    fn of_access(&self, access: &Access) -> (bool, Option<Scalar>) {
+    fn of_access(&self, access: &Access) -> Found<bool> {
         (
             self.stores(access),
             Some(self.builder.fill_of_tensor(access.tensor)),

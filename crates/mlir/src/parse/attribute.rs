@@ -266,11 +266,11 @@ impl Parser {
             Type::Index if !literal.is_float => {
                 let value = digits(&literal.text)
                     .map(|value| if literal.is_negative { -value } else { value });
-                match value.filter(|value| fits(*value, 64, Sign::Signless)) {
+                match value.filter(|value| fits(*value, 64, Sign::Signed)) {
                     Some(value) => Ok(Number::Integer(value)),
                     None => refuse(
                         format!("`index` does not hold {}", literal.whole()),
-                        "an index has 64 bits",
+                        "an index has 64 bits, one of them for the sign",
                     ),
                 }
             }
