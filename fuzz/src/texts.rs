@@ -10,7 +10,7 @@ use sparsec::internals::compute::{ComputeStage, Transformations, compute};
 use sparsec::internals::index::{Program, TensorData, TensorRole, Tensors};
 use sparsec::internals::mlir::{Dialect, Module};
 use sparsec::internals::notation::Einsum;
-use sparsec::internals::relation::{Declarations, Descriptor, IndexMap, Relation, Set};
+use sparsec::internals::relation::{Declarations, Descriptor, Relation, Set};
 use sparsec::internals::schedule::{ProgramSchedule, parse_concrete};
 use sparsec::internals::{Computation, Function, Notation, codegen_c, generate, generated_entries};
 use sparsec::{
@@ -277,13 +277,10 @@ pub fn generator(input: &[u8]) {
     }
 }
 
-/// Relations, sets and index maps; inverses and simplified relations.
+/// Relations and sets; inverses and simplified relations.
 pub fn relation(input: &[u8]) {
     let text = text_of(input);
     reads_back(&text, Set::parse);
-    if let Some(map) = reads_back(&text, IndexMap::parse) {
-        drop(map);
-    }
     let Some(relation) = reads_back(&text, Relation::parse) else {
         return;
     };

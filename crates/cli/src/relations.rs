@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, json};
 use sparsec::internals::Notation;
 use sparsec::internals::compute::{ComputeStage, Transformations, compute};
-use sparsec::internals::executor::{Copied, Operands, Types, copies, executor};
+use sparsec::internals::walk::{Copied, Operands, Types, copies, walk};
 use sparsec::{Diagnostic, Result, Source, Span, code};
 
 use crate::arguments::RelationsArguments;
@@ -183,9 +183,9 @@ fn made(call: &Call, arguments: &RelationsArguments) -> Result<Made> {
             _ => error,
         }
     };
-    match executor(&expression, &operands, &types) {
+    match walk(&expression, &operands, &types) {
         // A script is about the computation of the expression.
-        Err(error) if error.code() == code::NO_EXECUTOR && arguments.script.is_none() => {
+        Err(error) if error.code() == code::NO_WALK && arguments.script.is_none() => {
             let copies = copies(&expression, &operands, &types).map_err(place)?;
             let text = |copied: &Copied| Source::new("computation", copied.computation.to_string());
             let executed = Executed {

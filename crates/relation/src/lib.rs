@@ -13,8 +13,7 @@
 //! if parentheses follow it, and otherwise a **symbolic constant**. A relation
 //! is a union of [`Conjunction`]s; each has variables of its own.
 //!
-//! A [`Set`] is a relation to the empty tuple, and an [`IndexMap`] `(i) -> (i floordiv 4, i mod 4)`
-//! a relation that is a function by its form. [`Declarations`] state facts about functions and
+//! A [`Set`] is a relation to the empty tuple. [`Declarations`] state facts about functions and
 //! constants, and a [`Descriptor`] a sparse format.
 //! The [`guide`] walks through the examples of the literature.
 //!
@@ -64,7 +63,6 @@ mod enumerate;
 mod expression;
 mod facts;
 pub mod guide;
-mod index_map;
 mod key;
 mod key_function;
 mod linear;
@@ -92,7 +90,6 @@ pub use descriptor::Descriptor;
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use facts::remembering;
-pub use index_map::IndexMap;
 pub use key::MortonWord;
 pub use key_function::{
     KeyFunction, KeyOperator, Local, LocalData, Number, Range, Step as KeyStep, Term, TermKind,

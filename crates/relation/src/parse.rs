@@ -421,34 +421,6 @@ impl Parser {
         .help("give the tuples of all parts the same length"))
     }
 
-    /// An index map: names, and expressions of them.
-    pub(crate) fn map(&mut self) -> Result<(Vec<String>, Vec<Expression>)> {
-        self.tokens.expect("(")?;
-        let mut head = Head::default();
-        while !self.tokens.at(")") {
-            let (name, place) = self.tokens.name("an index variable")?;
-            self.check_reserved(&name, place)?;
-            self.check_new(&head, &name, place)?;
-            head.variables.push(Declared {
-                name,
-                place,
-                named: true,
-            });
-            if !self.tokens.eat(",") {
-                break;
-            }
-        }
-        self.tokens.expect(")")?;
-        self.tokens.expect("->")?;
-        self.tokens.expect("(")?;
-        let values = self.list(")")?;
-        self.tokens.expect_end()?;
-        self.check_names(&head)?;
-        let values = values.iter().map(|value| value.rewritten(&head)).collect();
-        let names = head.variables.into_iter().map(|variable| variable.name);
-        Ok((names.collect(), values))
-    }
-
     /// Constraints of these variables that all hold, outside a part.
     pub(crate) fn all_of(&mut self, variables: &[(String, Span)]) -> Result<Vec<Constraint>> {
         let declared = |(name, place): &(String, Span)| Declared {

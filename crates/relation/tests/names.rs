@@ -10,8 +10,8 @@ use std::ops::Range;
 use proptest::prelude::*;
 use sparsec_base::code;
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Environment, Expression, IndexMap, Pair,
-    Relation, Rewrite, Set, Variable,
+    Comparison, Conjunction, Constraint, Declarations, Environment, Expression, Pair, Relation,
+    Rewrite, Set, Variable,
 };
 
 mod tally;
@@ -321,15 +321,4 @@ fn loops_have_names_of_their_own() {
     let text = loops.to_string();
     let expect = "for i in 0..i_1\n  visit(i)\nfor i_2 in i_1..M\n  visit(i_2)\n";
     assert_eq!(text, expect);
-}
-
-#[test]
-fn inverses_of_maps_have_names_of_their_own() {
-    let map: IndexMap = "(i) -> (i + y0)".parse().expect("a map");
-    let inverse = map.inverse(&Declarations::new()).expect("solved");
-    assert_eq!(inverse.to_string(), "(y0_1) -> (y0_1 - y0)");
-    assert_eq!(
-        inverse.to_string().parse::<IndexMap>().as_ref(),
-        Ok(&inverse)
-    );
 }

@@ -46,8 +46,8 @@ pub mod conversion {
 }
 
 /// Expressions over operands whose formats are relations.
-pub mod executor {
-    pub use crate::executor::*;
+pub mod walk {
+    pub use crate::walks::*;
 }
 
 /// Facts about data.

@@ -171,7 +171,6 @@ mod conversion;
 pub mod einsum;
 mod estimated;
 pub mod evaluate;
-mod executor;
 mod facts;
 mod figures;
 #[doc(hidden)]
@@ -190,6 +189,7 @@ mod request;
 pub mod session;
 pub mod shard;
 pub mod stage;
+mod walks;
 
 mod checked;
 mod extents;

@@ -214,6 +214,12 @@ fn what_does_not_fit_is_refused() {
         let values = vec![1.0; coords.len() / 2];
         let error = Tensor::pack(&format(text, 2), &[4, 4], coords, &values).unwrap_err();
         assert_eq!(error.code(), expected, "{error}");
+        let last = format!(
+            "entry at [{}, {}]",
+            coords[coords.len() - 2],
+            coords[coords.len() - 1]
+        );
+        assert!(error.to_string().contains(&last), "{error}");
     };
     refused("csr, lower(i, j)", &[0, 1], code::OUTSIDE_REGION);
     refused(

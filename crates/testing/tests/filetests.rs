@@ -78,7 +78,7 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/testing/tests/computations.rs": GIVEN_MISFIT),
     provoked!("crates/testing/tests/computations.rs": NOT_AS_DECLARED),
     provoked!("crates/relation/tests/laws.rs": RELATION_UNBOUND),
-    provoked!("crates/executor/tests/executors.rs": NO_EXECUTOR),
+    provoked!("crates/walk/tests/walks.rs": NO_WALK),
     provoked!("crates/sparsec/tests/library/relations.rs": VALUE_SHARED),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_FUNCTION, DESCRIPTOR_NO_FUNCTION),
     provoked!("crates/relation/tests/descriptors.rs": DESCRIPTOR_EMPTY, DESCRIPTOR_OUTSIDE, DESCRIPTOR_UNBOUNDED),

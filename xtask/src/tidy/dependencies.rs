@@ -38,7 +38,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "convert",
         &["base", "relation", "computation", "certificate", "format"],
     ),
-    ("executor", &["base", "relation", "computation", "index"]),
+    ("walk", &["base", "relation", "computation", "index"]),
     ("mlir", &["base", "format", "tensor", "index"]),
     ("mlir-run", &["base", "format", "tensor", "index", "mlir"]),
     ("loop", &["base"]),
@@ -84,7 +84,7 @@ const LIBRARIES: &[&str] = &[
     "parallel",
     "relation",
     "computation",
-    "executor",
+    "walk",
     "format",
     "tensor",
     "io",
@@ -119,7 +119,7 @@ const TESTS_MAY_USE: &[(&str, &str)] = &[
     ("index", "notation"),
     ("index", "schedule"),
     ("graph", "notation"),
-    ("executor", "notation"),
+    ("walk", "notation"),
 ];
 
 /// A package of the workspace.

@@ -87,7 +87,7 @@ budget of the proof ran out.
     fuse(s0, s1, 2)   with  s0 at [0, i]  and  s1 at [1, 0, i]
 
 Here `interchange(s1, 1, 2)` first gives both the same form.";
-    NO_EXECUTOR = "E0820", "an expression that cannot be computed through relations",
+    NO_WALK = "E0820", "an expression that cannot be computed through relations",
     "An operand whose format is a relation is read tuple by tuple, where a statement is a sum of terms, each
 of them nothing where such an operand stores nothing, and its other operands are dense. Other expressions
 are run on copies of such operands, and have no computation of their own to transform:

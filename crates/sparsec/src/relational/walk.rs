@@ -8,7 +8,7 @@
 //!
 //! A plan is for levels: a relation takes part in its [nearest](RelationFormat::nearest)
 //! format of levels. Where loops over the tuples of all such operands compute the same, those
-//! are run in place of the plan ([`executor`](crate::executor::executor)): the program is one
+//! are run in place of the plan ([`walk`](crate::walks::walk)): the program is one
 //! sum of products whose other operands and whose result are dense, and nothing asks for the
 //! order of the plan.
 
@@ -18,17 +18,17 @@ use std::time::Instant;
 
 use sparsec_base::{ElementType, Result};
 use sparsec_computation::Role as DataRole;
-use sparsec_executor::{Operands, Types};
 use sparsec_format::{RelationFormat, Storage};
 use sparsec_index::TensorRole;
 use sparsec_tensor::{Format, RelationTensor, Stored, Tensor, TensorRef};
+use sparsec_walk::{Operands, Types};
 
 use super::side::borrowed;
 use crate::compiled::Compiled;
 use crate::compute::{CompiledComputation, Given, compile_computation};
-use crate::executor::executor;
 use crate::request::{Inputs, Request};
 use crate::session::{Outcome, Repeats, Session, Timings};
+use crate::walks::walk;
 
 /// The types of values that loops over tuples add as plans do.
 const WALKED: [ElementType; 3] = [ElementType::F32, ElementType::F64, ElementType::I64];
@@ -169,7 +169,7 @@ fn walked(
     let operands: Operands = operands
         .map(|(name, format)| (name.clone(), format.descriptor().clone()))
         .collect();
-    let made = executor(&request.expression, &operands, &elements);
+    let made = walk(&request.expression, &operands, &elements);
     let made = made.map_err(|error| error.message().to_owned())?;
     let space = made.space(result);
     let is_same = |(_, data): (_, &sparsec_index::TensorData)| {

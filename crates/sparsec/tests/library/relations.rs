@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec::internals::executor::{Operands, Types};
+use sparsec::internals::walk::{Operands, Types};
 use sparsec::internals::{Given, reference};
 use sparsec::{Source, Tensor, code};
 
@@ -146,8 +146,8 @@ fn what_is_no_sum_of_products_is_computed_from_copies() {
             }
             let source = Source::new("expression", text);
             let known = |extent: &str| {
-                let one = sparsec::internals::executor::executor(&source, &formats, &Types::new());
-                let all = sparsec::internals::executor::copies(&source, &formats, &Types::new());
+                let one = sparsec::internals::walk::walk(&source, &formats, &Types::new());
+                let all = sparsec::internals::walk::copies(&source, &formats, &Types::new());
                 let all = all.unwrap_or_else(|e| panic!("{e}")).into_iter();
                 let all = all.map(|copied| copied.computation).chain(one);
                 all.into_iter()

@@ -271,10 +271,15 @@ impl<T: Tuples> Builder<'_, T> {
             next = group.end;
             is_empty[parent] = false;
             taken.clear();
-            taken.extend(group.clone().map(|at| coord(self.entry(at))));
-            taken.dedup();
-            if taken.len() > n {
-                return Err(self.too_full(number, taken.len()));
+            for at in group.clone() {
+                let e = self.entry(at);
+                if taken.last() == Some(&coord(e)) {
+                    continue;
+                }
+                if taken.len() == n {
+                    return Err(self.too_full(number, e));
+                }
+                taken.push(coord(e));
             }
             let free = (0..extent).filter(|i| !taken.contains(i));
             all.clear();
@@ -301,14 +306,17 @@ impl<T: Tuples> Builder<'_, T> {
         self.push_index(Role::Crd(number), &crd, extent.saturating_sub(1))
     }
 
-    fn too_full(&self, number: usize, n: usize) -> Diagnostic {
-        let level = &self.part.format.levels()[number];
+    /// The diagnostic for entry `e`, for which its block has no room.
+    fn too_full(&self, number: usize, e: usize) -> Diagnostic {
+        let kind = self.part.format.levels()[number].kind.text();
+        let n_levels = self.extents.len();
+        let levels: Vec<u64> = (0..n_levels).map(|l| self.tuples.coord(l)(e)).collect();
+        let mut coords = vec![0; self.mode_extents.len()];
+        let in_extents = self.part.map.modes_of(&levels, &mut coords);
+        debug_assert!(in_extents, "coordinates of an entry");
         Diagnostic::new(
             code::BLOCK_TOO_FULL,
-            format!(
-                "a block has {n} entries, more than `{}` stores",
-                level.kind.text()
-            ),
+            format!("the entry at {coords:?} is one more than `{kind}` stores of its block"),
         )
         .note(format!("the format is `{}`", self.format))
         .help("prune the tensor, or make the level `compressed`")

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sparsec::internals::Given;
-use sparsec::internals::executor::{Copied, Operands, Types, copies};
+use sparsec::internals::walk::{Copied, Operands, Types, copies};
 use sparsec::{Array, RelationFormat, RelationTensor, Session, Source, Tensor};
 use sparsec_relation::{Data, Descriptor, Environment};
 

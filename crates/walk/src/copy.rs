@@ -64,7 +64,7 @@ pub fn copies(program: &Program, operands: &Operands, types: &Types) -> Result<V
                 "`{}` is computed, in a format that is a relation",
                 tensor.name
             );
-            return Err(Diagnostic::new(code::NO_EXECUTOR, message)
+            return Err(Diagnostic::new(code::NO_WALK, message)
                 .at(&program.source, tensor.span, "a result")
                 .help(
                     "only operands have such formats: compute it dense, or in a format of levels",

@@ -49,7 +49,7 @@ impl Described {
                 descriptor.order(),
                 descriptor.name()
             );
-            return Err(Diagnostic::new(code::NO_EXECUTOR, message)
+            return Err(Diagnostic::new(code::NO_WALK, message)
                 .at(&program.source, data.span, "used here")
                 .help("give it as many indices as its format has extents"));
         }
@@ -66,7 +66,7 @@ impl Described {
 
         let refused = |why: &str| {
             let message = format!("`{}` cannot be read through its format: {why}", data.name);
-            Diagnostic::new(code::NO_EXECUTOR, message).at(&program.source, data.span, "used here")
+            Diagnostic::new(code::NO_WALK, message).at(&program.source, data.span, "used here")
         };
         let pieces = pieces(&map, &places, &declarations).map_err(|error| {
             refused("parts of it may have tuples in common").note(error.message().to_owned())

@@ -83,7 +83,7 @@ impl<'a> Term<'a> {
 /// The refusal of a statement, for something that stands in it.
 pub(crate) fn refused(program: &Program, statement: &Statement, what: &str) -> Diagnostic {
     let message = format!("{what} where operands are read through relations");
-    Diagnostic::new(code::NO_EXECUTOR, message)
+    Diagnostic::new(code::NO_WALK, message)
         .at(&program.source, statement.span, "in this statement")
         .help("without a script it is run on copies; or write it as a sum of products of entries")
 }

@@ -1,8 +1,8 @@
-//! Executors: expressions over tensors whose formats are given as relations.
+//! Expressions that walk operands where they are stored, in formats that are relations.
 //!
-//! A tensor in such a format is an operand by way of its [`Descriptor`]: the
-//! loops go over its sparse space, and read the coordinates of each tuple. A
-//! statement becomes a computation with one statement for each term:
+//! The loops go over the sparse space of such an operand's [`Descriptor`], and read the
+//! coordinates of each tuple; no copy is made. A statement becomes a computation with one
+//! statement for each term:
 //!
 //! ```text
 //! y(i) = A(i,j) * x(j)        A : dia, {[d, r] -> [i, j] : … && i = r && j = r + off(d)}
@@ -27,7 +27,7 @@
 //!
 //! ```
 //! use sparsec_base::Source;
-//! use sparsec_executor::{Operands, Types, executor};
+//! use sparsec_walk::{Operands, Types, walk};
 //! use sparsec_notation::{Declaration, Declarations, Notation};
 //! let coo = "
 //!     format coo
@@ -43,7 +43,7 @@
 //! declarations.declare("A", Declaration::with_order(2));
 //! declarations.declare("x", Declaration::with_order(1));
 //! let program = notation.resolve(&declarations)?;
-//! let computation = executor(&program, &Operands::from([("A".to_owned(), coo)]), &Types::new())?;
+//! let computation = walk(&program, &Operands::from([("A".to_owned(), coo)]), &Types::new())?;
 //! let text = computation.to_string();
 //! assert!(text.contains("y(i) += A(n) * x(j)"), "{text}");
 //! # Ok::<(), sparsec_base::Diagnostic>(())
@@ -77,9 +77,9 @@ pub type Types = BTreeMap<String, ElementType>;
 /// `E0820` for a statement that is not a sum of terms, each nothing where an operand
 /// with a descriptor stores nothing; for parts of results, and for types that
 /// computations do not have.
-pub fn executor(program: &Program, operands: &Operands, types: &Types) -> Result<Computation> {
+pub fn walk(program: &Program, operands: &Operands, types: &Types) -> Result<Computation> {
     let mut computation = Computation {
-        name: "executor".to_owned(),
+        name: "walk".to_owned(),
         parameters: Vec::new(),
         declarations: Declarations::new(),
         spaces: Vec::new(),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use sparsec_base::{Result, Scalar, Source};
 use sparsec_computation::{Computation, Given};
-use sparsec_executor::{Operands, Types, executor};
 use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_relation::Descriptor;
+use sparsec_walk::{Operands, Types, walk};
 
 const DIA: &str = include_str!("../../../samples/dia.fmt");
 
@@ -20,11 +20,7 @@ const DENSE: [[f64; 4]; 3] = [
     [5.0, 0.0, 6.0, 0.0],
 ];
 
-fn executor_of(
-    text: &str,
-    formats: &[(&str, &str)],
-    orders: &[(&str, usize)],
-) -> Result<Computation> {
+fn walk_of(text: &str, formats: &[(&str, &str)], orders: &[(&str, usize)]) -> Result<Computation> {
     let notation = Notation::parse(&Source::new("expression", text))?;
     let mut declarations = Declarations::new();
     for (name, order) in orders {
@@ -35,7 +31,7 @@ fn executor_of(
     for (name, format) in formats {
         operands.insert((*name).to_owned(), format.parse::<Descriptor>()?);
     }
-    executor(&program, &operands, &Types::new())
+    walk(&program, &operands, &Types::new())
 }
 
 /// What a computation gives for these parameters, index arrays and values.
@@ -73,7 +69,7 @@ fn expect_product() -> Vec<f64> {
 
 #[test]
 fn diagonals_times_a_vector() {
-    let computation = executor_of("y(i) = A(i,j) * x(j)", &[("A", DIA)], &[("A", 2), ("x", 1)]);
+    let computation = walk_of("y(i) = A(i,j) * x(j)", &[("A", DIA)], &[("A", 2), ("x", 1)]);
     let computation = computation.unwrap_or_else(|error| panic!("{error}"));
     let text = computation.to_string();
     assert!(text.contains("y(i) += A(d * Ni + r) * x(j)"), "{text}");
@@ -91,7 +87,7 @@ fn diagonals_times_a_vector() {
 
 #[test]
 fn jagged_diagonals_times_a_vector() {
-    let computation = executor_of("y(i) = A(i,j) * x(j)", &[("A", JDS)], &[("A", 2), ("x", 1)]);
+    let computation = walk_of("y(i) = A(i,j) * x(j)", &[("A", JDS)], &[("A", 2), ("x", 1)]);
     let computation = computation.unwrap_or_else(|error| panic!("{error}"));
     let found = evaluate(
         &computation,
@@ -120,7 +116,7 @@ const HALVES: &str = "
 
 #[test]
 fn places_of_values_by_cases() {
-    let computation = executor_of(
+    let computation = walk_of(
         "y(i) = A(i,j) * x(j)",
         &[("A", HALVES)],
         &[("A", 2), ("x", 1)],
@@ -155,7 +151,7 @@ const MIRRORED: &str = "
 
 #[test]
 fn parts_of_a_map_count_once() {
-    let computation = executor_of(
+    let computation = walk_of(
         "y(i) = A(i,j) * x(j)",
         &[("A", MIRRORED)],
         &[("A", 2), ("x", 1)],
@@ -178,7 +174,7 @@ fn names_of_a_format_may_be_those_of_the_expression() {
         "k = A(s,t) * A(s,t)",
         "term0 = A(i,j) * A(i,j)",
     ] {
-        let computation = executor_of(text, &[("A", JDS)], &[("A", 2)]);
+        let computation = walk_of(text, &[("A", JDS)], &[("A", 2)]);
         let computation = computation.unwrap_or_else(|error| panic!("{error}"));
         let printed = computation.to_string();
         let again = printed.parse::<Computation>();
@@ -205,7 +201,7 @@ fn names_of_a_format_may_be_those_of_the_expression() {
 #[test]
 fn sums_of_terms_and_two_relations() {
     // Both operands by relations, in formats that differ, and a dense term besides.
-    let computation = executor_of(
+    let computation = walk_of(
         "C(i,j) = A(i,j) * B(i,j) - 2 * A(i,j) + D(i,j)",
         &[("A", DIA), ("B", JDS)],
         &[("A", 2), ("B", 2), ("D", 2)],
@@ -234,7 +230,7 @@ fn sums_of_terms_and_two_relations() {
 #[test]
 fn what_is_no_sum_of_products_is_refused() {
     let refused = |text: &str, orders: &[(&str, usize)]| {
-        let error = executor_of(text, &[("A", DIA)], orders).expect_err("it is none");
+        let error = walk_of(text, &[("A", DIA)], orders).expect_err("it is none");
         assert_eq!(error.code().to_string(), "E0820", "{error}");
         assert!(
             error.help_text().is_some() && !error.labels().is_empty(),

@@ -8,7 +8,7 @@ use sparsec_index::Program;
 use sparsec_notation::{Declaration, Declarations, Notation};
 use sparsec_tensor::{Array, Coords, Entries, PackOptions, Tensor};
 
-pub use sparsec_executor::{Copied, CopiedPart, Operands, Types};
+pub use sparsec_walk::{Copied, CopiedPart, Operands, Types};
 
 use crate::compile::default_input_format;
 use crate::compute::{Given, compile_computation};
@@ -27,7 +27,7 @@ use crate::session::Session;
 /// of neither, `E0820` where it is no sum of products.
 ///
 /// ```
-/// use sparsec::internals::executor::{Operands, Types, executor};
+/// use sparsec::internals::walk::{Operands, Types, walk};
 /// use sparsec::Source;
 /// let diagonals = "
 ///     format dia
@@ -38,7 +38,7 @@ use crate::session::Session;
 ///     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
 /// ".parse()?;
 /// let expression = Source::new("expression", "y(i) = A(i,j) * x(j)");
-/// let spmv = executor(
+/// let spmv = walk(
 ///     &expression,
 ///     &Operands::from([("A".to_owned(), diagonals)]),
 ///     &Types::from([("A_off".to_owned(), sparsec::ElementType::I64)]),
@@ -47,31 +47,31 @@ use crate::session::Session;
 /// assert!(spmv.to_string().contains("given A_off : i64[A_ND]"));
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
-pub fn executor(expression: &Source, operands: &Operands, types: &Types) -> Result<Computation> {
+pub fn walk(expression: &Source, operands: &Operands, types: &Types) -> Result<Computation> {
     let program = resolved(expression, operands, types)?;
-    let made = sparsec_executor::executor(&program, operands, types)?;
+    let made = sparsec_walk::walk(&program, operands, types)?;
     check_types(types, &program, [&made])?;
     Ok(made)
 }
 
-/// How the operands of an expression are copied, of which [`executor`] makes no
+/// How the operands of an expression are copied, of which [`walk`] makes no
 /// computation: one computation for each of them, which says where each value belongs.
 ///
 /// # Errors
-/// As [`executor`]; `E0820` only where an operand does not fit its descriptor.
+/// As [`walk`]; `E0820` only where an operand does not fit its descriptor.
 pub fn copies(expression: &Source, operands: &Operands, types: &Types) -> Result<Vec<Copied>> {
     let program = resolved(expression, operands, types)?;
-    let copies = sparsec_executor::copies(&program, operands, types)?;
+    let copies = sparsec_walk::copies(&program, operands, types)?;
     check_types(types, &program, copies.iter().map(|copy| &copy.computation))?;
     Ok(copies)
 }
 
 impl Session {
     /// Computes an expression whose operands of these names are stored as their
-    /// descriptors say: through the descriptors where [`executor`] can, else from
+    /// descriptors say: through the descriptors where [`walk`] can, else from
     /// copies of the operands.
     ///
-    /// `given` has the index arrays and constants under the names that [`executor`]
+    /// `given` has the index arrays and constants under the names that [`walk`]
     /// gives them, and the other operands.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ impl Session {
     /// operand that has to be copied and of which one value is several entries.
     ///
     /// ```
-    /// use sparsec::internals::executor::{Operands, Types};
+    /// use sparsec::internals::walk::{Operands, Types};
     /// use sparsec::internals::Given;
     /// use sparsec::{Session, Source, Tensor};
     /// let coo = "
@@ -111,8 +111,8 @@ impl Session {
         types: &Types,
         given: &Given<'_>,
     ) -> Result<BTreeMap<String, Tensor>> {
-        match executor(expression, operands, types) {
-            Err(error) if error.code() == code::NO_EXECUTOR => {}
+        match walk(expression, operands, types) {
+            Err(error) if error.code() == code::NO_WALK => {}
             made => return self.compute(&compile_computation(&made?)?, given),
         }
         let copies = copies(expression, operands, types)?;
