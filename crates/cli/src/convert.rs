@@ -115,11 +115,12 @@ pub(crate) fn convert(
     let options = ["from", "to"].into_iter().zip([&given, &wanted]);
     for (option, storage) in options.filter_map(|(option, it)| Some((option, it.as_ref()?))) {
         progress.step(format!("convert to {}", storage.short_name()));
-        let converted = session.convert_stored(&tensor, storage);
+        let padding = padding_note(&tensor, storage);
+        let converted = session.convert_stored_owned(tensor, storage);
         let converted =
             converted.map_err(|error| call.about_file(call.value_span(option, 0), error))?;
         notes.extend(converted.notes);
-        notes.extend(padding_note(&tensor, &converted.tensor));
+        notes.extend(padding);
         tensor = converted.tensor;
     }
     // Files of other types list the entries of a relation.
@@ -181,11 +182,11 @@ pub(crate) fn convert(
 
 /// That stored entries are equal to the fill, and lie among padding from now on, which a conversion
 /// back leaves out.
-fn padding_note(before: &Stored, after: &Stored) -> Option<String> {
-    let (Stored::Levels(before), Stored::Levels(after)) = (before, after) else {
+fn padding_note(before: &Stored, after: &Storage) -> Option<String> {
+    let (Stored::Levels(before), Storage::Levels(after)) = (before, after) else {
         return None;
     };
-    if before.has_padding() || !after.has_padding() {
+    if before.has_padding() || !after.may_pad() {
         return None;
     }
     // Most tensors have none, which their values alone show.
@@ -200,7 +201,7 @@ fn padding_note(before: &Stored, after: &Stored) -> Option<String> {
         1 => "a stored entry equals".to_owned(),
         n => format!("{n} stored entries equal"),
     };
-    let name = after.format().short_name();
+    let name = after.short_name();
     Some(format!(
         "{entries} the fill, {fill}, and `{name}` has such padding: a conversion back leaves them out"
     ))

@@ -18,6 +18,7 @@ use std::fmt::Write as _;
 use sparsec_loop::Function;
 
 use crate::helper::Helpers;
+use crate::uses::Uses;
 use crate::{Entry, abi, function};
 
 /// One statement as kernels to keep.
@@ -57,17 +58,50 @@ pub fn file(kernels: &[KeptKernel], heading: &[String]) -> String {
         }
     }
     let mut text = abi::heading(heading);
-    text.push_str("#include <stdbool.h>\n#include <stdint.h>\n");
-    text.push_str("#include <stdlib.h>\n#include <string.h>\n\n");
-    text.push_str(&abi::prelude());
-    text.push('\n');
-    text.push_str(&support());
-    text.push_str(&helpers.text());
+    text.push_str(&top(&helpers));
     for kernel in kernels {
         text.push('\n');
         text.push_str(&declarations(kernel));
     }
     text.push_str(&bodies);
+    text
+}
+
+/// The file of one kernel that has no parts.
+///
+/// ```
+/// use sparsec_loop::{Builder, Failure};
+/// let mut b = Builder::new("refuse");
+/// b.fail(Failure::DivisionByZero);
+/// let c = sparsec_codegen_c::kept::alone(&b.finish());
+/// assert!(c.contains("int32_t refuse(const sparsec_context *context);"));
+/// assert!(c.contains("return SPARSEC_DIVISION_BY_ZERO;"));
+/// ```
+pub fn alone(function: &Function) -> String {
+    let mut helpers = Helpers::default();
+    let kernel = function::kernel(function, Entry::Kept, &mut helpers);
+    let mut text = abi::heading(&[]);
+    match Uses::of(function, &function.body).context {
+        true => text.push_str(&top(&helpers)),
+        false => text.push_str(&crate::declarations(&helpers)),
+    }
+    let tensors = function::tensors_doc(function);
+    let prototype = function::prototype(function, Entry::Kept);
+    let _ = write!(
+        text,
+        "\n/*\n{tensors}{CONVENTIONS} */\n{prototype};\n\n{kernel}"
+    );
+    text
+}
+
+/// What stands above kernels: includes, types, and the functions that they call.
+fn top(helpers: &Helpers) -> String {
+    let mut text = String::from("#include <stdbool.h>\n#include <stdint.h>\n");
+    text.push_str("#include <stdlib.h>\n#include <string.h>\n\n");
+    text.push_str(&abi::prelude());
+    text.push('\n');
+    text.push_str(&support());
+    text.push_str(&helpers.text());
     text
 }
 
@@ -90,6 +124,17 @@ pub fn header(kernels: &[KeptKernel], heading: &[String]) -> String {
     text
 }
 
+/// What callers of kernels have to know, in lines of a comment.
+const CONVENTIONS: &str = " *
+ * Each tensor has an extent for each mode and the arrays above in that order.
+ * Extents of results are set by the caller, whose arrays of results begin as
+ * {NULL, 0, 0} and grow by `realloc`; `free` each one's data when done with it.
+ * Operands are trusted: positions ascend, coordinates lie below their extents.
+ * The context may be null, and so may each of its functions. The answer is
+ * SPARSEC_OK or why a kernel gave up; results then hold anything. Calls with
+ * different results may run at once.
+";
+
 /// The three functions of one kernel, with what a caller has to know.
 fn declarations(kernel: &KeptKernel) -> String {
     let mut text = String::from("/*\n");
@@ -98,18 +143,8 @@ fn declarations(kernel: &KeptKernel) -> String {
     }
     text.push_str(" *\n");
     text.push_str(&function::tensors_doc(&kernel.assemble));
-    text.push_str(
-        " *
- * Each tensor has an extent for each mode and the arrays above in that order.
- * Extents of results are set by the caller, whose arrays of results begin as
- * {NULL, 0, 0} and grow by `realloc`; `free` each one's data when done with it.
- * Operands are trusted: positions ascend, coordinates lie below their extents.
- * The context may be null, and so may each of its functions. The answer is
- * SPARSEC_OK or why a kernel gave up; results then hold anything. Calls with
- * different results may run at once.
- */
-",
-    );
+    text.push_str(CONVENTIONS);
+    text.push_str(" */\n");
     let parts = [
         (
             "assemble",

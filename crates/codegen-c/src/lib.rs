@@ -150,17 +150,23 @@ pub fn emit_parts(functions: &[&Function], options: &Options) -> Parts {
         .map(|function| function::kernel(function, options.entry, &mut helpers))
         .collect();
     let mut text = abi::heading(&options.heading);
-    text.push_str("#include <stdint.h>\n");
+    text.push_str(&declarations(&helpers));
+    Parts {
+        declarations: text,
+        kernels: kernels.join("\n"),
+    }
+}
+
+/// The includes, types and functions that kernels use.
+fn declarations(helpers: &Helpers) -> String {
+    let mut text = String::from("#include <stdint.h>\n");
     if helpers.needs_bool() {
         text.push_str("#include <stdbool.h>\n");
     }
     text.push('\n');
     text.push_str(&abi::prelude());
     text.push_str(&helpers.text());
-    Parts {
-        declarations: text,
-        kernels: kernels.join("\n"),
-    }
+    text
 }
 
 /// The loops of a kernel alone: the statements between its parameters and its return.

@@ -23,6 +23,7 @@
 //! | [`shrink`]   | temporary data that do not need all their modes                      |
 //! | [`substitute`] | temporary data whose values are known where they are read        |
 //! | [`copies`]   | copies of arrays, each in a loop of its own                          |
+//! | [`given_away`] | results that are given arrays                                      |
 //! | [`growing`]  | assignments in place of maxima of values that never fall             |
 //! | [`listed`]   | dense ranks along a list that is in the order of ranks               |
 //! | [`recompute`] | numbers of points that are found again in each sweep                |
@@ -45,6 +46,7 @@ use crate::script::Command;
 
 pub mod copies;
 mod gather;
+pub mod given_away;
 pub mod growing;
 pub mod listed;
 pub mod optimise;

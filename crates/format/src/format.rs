@@ -246,6 +246,20 @@ impl Format {
         1 + self.rest.len()
     }
 
+    /// Whether stored positions may hold fill that nobody put there: where the last level of a part
+    /// is dense or a range, and in a format of order 0.
+    ///
+    /// ```
+    /// use sparsec_format::Format;
+    /// assert!(Format::dense(2).may_pad());
+    /// assert!(!Format::csr().may_pad());
+    /// ```
+    pub fn may_pad(&self) -> bool {
+        let parts = self.parts();
+        let mut last = parts.iter().map(|part| part.levels().last());
+        last.any(|last| last.is_none_or(Level::may_pad))
+    }
+
     /// The parts of a union, each as a format of its own; of other formats the
     /// format itself.
     ///

@@ -20,12 +20,15 @@ use crate::compute::{ComputeStage, Computed};
 mod converter;
 mod converters;
 pub(crate) mod costs;
+mod lent;
 mod refusals;
+mod sessions;
 mod sizes;
 
-pub use converter::{Converter, Lent, Padding, PreparedConversion};
+pub use converter::{Converter, Padding, PreparedConversion};
 pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
+pub use lent::Lent;
 pub(crate) use refusals::keeps_fill;
 
 /// The conversion of tensors of `element`s between formats of levels.

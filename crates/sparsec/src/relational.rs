@@ -146,6 +146,35 @@ impl Session {
         }
     }
 
+    /// As [`convert_stored`](Self::convert_stored), of a tensor that the caller gives away: arrays
+    /// that both formats have are not copied.
+    ///
+    /// # Errors
+    /// As [`convert_stored`](Self::convert_stored).
+    ///
+    /// ```
+    /// use sparsec::{FormatSpec, Session, Stored, Tensor};
+    /// let a = Tensor::builder("csr", &[2, 3])?.push([1, 0], 5.0).build()?;
+    /// let list = "coo".parse::<FormatSpec>()?.storage(2)?;
+    /// let stored = Session::interpreter().convert_stored_owned(Stored::Levels(a), &list)?.tensor;
+    /// assert_eq!(stored.storage(), list);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn convert_stored_owned(&self, tensor: Stored, storage: &Storage) -> Result<Converted> {
+        match (tensor, storage) {
+            (Stored::Levels(tensor), Storage::Levels(format))
+                if tensor.order() == format.order() =>
+            {
+                let converted = self.convert_owned(tensor, format)?;
+                Ok(Converted {
+                    tensor: Stored::Levels(converted),
+                    notes: Vec::new(),
+                })
+            }
+            (tensor, storage) => self.convert_stored(&tensor, storage),
+        }
+    }
+
     /// A tensor in a relation, in levels.
     fn unstored(&self, tensor: &RelationTensor, format: &Format) -> Result<Tensor> {
         let is_large = tensor.values().len() > MANY;

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_format::{Format, Level, LevelKind};
+use sparsec_format::{Format, LevelKind};
 use sparsec_parallel::{MemoryLimit, map, ranges, split_mut};
 
 use crate::alloc::{filled, with_room};
@@ -265,9 +265,7 @@ impl Tensor {
     /// Whether stored positions may hold fill that nobody put there: where the
     /// last level of a part is dense or a range, and in a tensor of order 0.
     pub fn has_padding(&self) -> bool {
-        let parts = self.format().parts();
-        let mut last = parts.iter().map(|part| part.levels().last());
-        last.any(|last| last.is_none_or(Level::may_pad))
+        self.format().may_pad()
     }
 
     /// The same tensor in another format of its order. Padding is left behind;

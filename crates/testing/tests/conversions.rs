@@ -11,6 +11,8 @@ use sparsec::{
 mod alone;
 #[path = "conversions/compare.rs"]
 mod compare;
+#[path = "conversions/pairs.rs"]
+mod pairs;
 #[path = "conversions/relations.rs"]
 mod relations;
 #[path = "conversions/runs.rs"]

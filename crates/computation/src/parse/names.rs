@@ -201,6 +201,12 @@ impl Reader {
             format!("`{name}` is not declared"),
         )
         .at(self.parser.tokens.source(), place, "unknown");
+        // `c inverse g` declares `g.0` and `g.1`, but says not where their values lie.
+        if self.computation.declarations.function(name).is_some() {
+            return found.help(format!(
+                "it is a function that needs data: `given {name} : i64[…]`, an entry for each argument"
+            ));
+        }
         found.help(match closest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("declare it: `parameters {name}`, or as data that are `given`"),

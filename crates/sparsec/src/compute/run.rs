@@ -118,9 +118,9 @@ impl CompiledComputation {
         self.function.get_or_init(optimized)
     }
 
-    /// The C of the kernel.
+    /// The kernel as a file of C that needs nothing but the C library.
     pub fn c(&self) -> String {
-        sparsec_codegen_c::emit(self.function())
+        sparsec_codegen_c::kept::alone(self.function())
     }
 
     /// The kernel as a module of MLIR.

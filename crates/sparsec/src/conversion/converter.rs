@@ -8,21 +8,21 @@
 //! ```
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
 
-use sparsec_base::code::{self, Code};
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_computation::Computation;
+use sparsec_computation::transform::given_away::Moved;
 use sparsec_format::Holds;
 use sparsec_relation::{Expression, remembering};
-use sparsec_tensor::{Array, Format, Role, Tensor, TensorRef};
+use sparsec_tensor::{Array, Format, Role, Tensor};
 
-use super::refusals::{keeps_fill, too_narrow};
+use super::lent::Lent;
+use super::refusals::too_narrow;
 use super::sizes::{size, sizes};
 use super::{Optimisation, Types, Wanted, derive, names, synthesized, unequal_mirrored, wanted};
 use crate::compute::{Checked, CompiledComputation, Given, Prepared, compile_computation};
-use crate::options::Backend;
 use crate::session::Session;
 use crate::widths;
 
@@ -34,6 +34,15 @@ pub enum Padding {
     /// They stay stored, as in conversions that kernels ask for: a stored zero does not
     /// annihilate.
     Kept,
+}
+
+/// Whose the source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Ownership {
+    /// The caller keeps it.
+    Lent,
+    /// The caller gives it away.
+    Given,
 }
 
 /// A conversion with its kernel.
@@ -49,15 +58,17 @@ pub enum Padding {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Converter {
-    source: Arc<Format>,
+    pub(super) source: Arc<Format>,
     destination: Arc<Format>,
     /// Whether places of the source may hold the fill as padding, which is left behind.
-    has_padding: bool,
+    pub(super) has_padding: bool,
     /// The fill of the tensors, where it is not 0.
-    fill: Option<Scalar>,
+    pub(super) fill: Option<Scalar>,
     compiled: CompiledComputation,
     /// The extents that the optimised computation depends on: whether tables of these are small.
     asked: Vec<(Expression, bool)>,
+    /// The arrays that are those of the source, where the caller gives it away.
+    moved: Vec<Moved>,
 }
 
 impl Converter {
@@ -86,7 +97,28 @@ impl Converter {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn with(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
-        remembering(|| Derived::of(like, destination, padding)?.compiled())
+        remembering(|| Derived::of(like, destination, (padding, Ownership::Lent))?.compiled())
+    }
+
+    /// The conversion of tensors such as this one that are given away: arrays that both formats
+    /// have move from one to the other, and padding is left behind.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// ```
+    /// use sparsec::internals::conversion::Converter;
+    /// use sparsec::{Format, Session, Tensor};
+    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
+    /// let values = a.values::<f64>().map(<[f64]>::as_ptr);
+    /// let list = Converter::owning(&a, &Format::coo(2))?;
+    /// let converted = list.run_owned(&Session::interpreter(), a).map_err(|it| it.0)?;
+    /// assert_eq!(converted.values::<f64>().map(<[f64]>::as_ptr), values);
+    /// # Ok::<(), sparsec::Diagnostic>(())
+    /// ```
+    pub fn owning(like: &Tensor, destination: &Format) -> Result<Self> {
+        let how = (Padding::LeftBehind, Ownership::Given);
+        remembering(|| Derived::of(like, destination, how)?.compiled())
     }
 
     /// Whether the optimised computation is the one for a tensor of this pair: others give the
@@ -124,34 +156,55 @@ impl Converter {
         prepared.finish()
     }
 
-    /// The arrays of a tensor, for conversions that are prepared. None is copied; where the
-    /// tensor may have padding, a mask says where there is none.
+    /// As [`run`](Self::run), of a tensor that the caller gives away: a converter that is
+    /// [owning](Self::owning) moves arrays that both tensors have.
     ///
     /// # Errors
-    /// `E0518` for a tensor of another fill; those of [`TensorRef::new`].
-    pub fn lend<'t>(&self, tensor: &'t Tensor) -> Result<Lent<'t>> {
-        if self.fill.unwrap_or_else(|| tensor.element().zero()) != tensor.fill() {
-            let message = format!("the fill of the tensor is {}", tensor.fill());
-            return Err(Diagnostic::new(code::GIVEN_MISFIT, message)
-                .help("make a converter for a tensor of this fill"));
+    /// As [`run`](Self::run), with the tensor.
+    pub fn run_owned(
+        &self,
+        session: &Session,
+        tensor: Tensor,
+    ) -> std::result::Result<Tensor, Box<(Diagnostic, Tensor)>> {
+        let computed = self.lend(&tensor).and_then(|lent| {
+            let mut prepared = self.prepare(session, &lent)?;
+            prepared.launch()?;
+            prepared.computed()
+        });
+        match computed {
+            Ok(computed) => {
+                let (_, extents, fill, arrays) = tensor.into_parts();
+                let given = names(&self.source, "A").into_iter().zip(arrays).collect();
+                let made = self.assembled(computed, given, extents, fill);
+                Ok(made.expect("the derivation makes arrays of the format"))
+            }
+            Err(error) => Err(Box::new((error, tensor))),
         }
-        let arrays = names(&self.source, "A").into_iter().zip(tensor.arrays());
-        let arrays = arrays.map(|(name, array)| Ok((name, list(array)?)));
-        let mut own = Vec::new();
-        if self.has_padding {
-            own.push(("A_stored", as_tensor(tensor.nonfill_mask()?, true)?));
+    }
+
+    /// The converted tensor of computed arrays, and of those of the source that move.
+    fn assembled(
+        &self,
+        mut computed: BTreeMap<String, Array>,
+        mut given: BTreeMap<String, Array>,
+        extents: Vec<u64>,
+        fill: Scalar,
+    ) -> Result<Tensor> {
+        for Moved { result, given: own } in &self.moved {
+            let array = given.remove(own);
+            computed.insert(result.clone(), array.expect("an array of the source"));
         }
-        if self.fill.is_some() {
-            own.push((
-                "A_fill",
-                as_tensor(Array::filled(tensor.fill(), 1)?, false)?,
-            ));
-        }
-        Ok(Lent {
-            arrays: arrays.collect::<Result<_>>()?,
-            own,
-            tensor,
-        })
+        let arrays = names(&self.destination, "B").into_iter().map(|name| {
+            let array = computed.remove(&name);
+            array.expect("the conversion computes each array")
+        });
+        // The derivation says in which order entries are, and that none stands twice.
+        Tensor::derived(
+            Arc::clone(&self.destination),
+            extents,
+            fill,
+            arrays.collect(),
+        )
     }
 
     /// The kernel with the arrays that it reads and those that it writes; it can be launched
@@ -224,6 +277,7 @@ pub(super) struct Pair {
     element: ElementType,
     has_padding: bool,
     fill: Option<Scalar>,
+    ownership: Ownership,
 }
 
 /// A conversion before it is compiled.
@@ -232,10 +286,15 @@ pub(super) struct Derived {
     computation: Computation,
     /// The extents that were asked for, and whether tables of these are small.
     asked: Vec<(Expression, bool)>,
+    moved: Vec<Moved>,
 }
 
 impl Pair {
-    pub(super) fn of(like: &Tensor, destination: &Format, padding: Padding) -> Self {
+    pub(super) fn of(
+        like: &Tensor,
+        destination: &Format,
+        (padding, ownership): (Padding, Ownership),
+    ) -> Self {
         let source = like.format();
         let mut types: Types = (names(source, "A").into_iter().zip(like.arrays()))
             .map(|(name, array)| (name, array.element()))
@@ -267,6 +326,7 @@ impl Pair {
             element: like.element(),
             has_padding: may_pad && padding == Padding::LeftBehind,
             fill: (like.fill() != like.element().zero()).then(|| like.fill()),
+            ownership,
         }
     }
 }
@@ -281,13 +341,13 @@ fn is_small(like: &Tensor, pair: &Pair, extent: &Expression) -> bool {
 
 impl Derived {
     /// As [`Converter::with`].
-    fn of(like: &Tensor, destination: &Format, padding: Padding) -> Result<Self> {
+    fn of(like: &Tensor, destination: &Format, how: (Padding, Ownership)) -> Result<Self> {
         let source = like.format();
         if source.order() != destination.order() {
             // It says which orders they have.
             synthesized(source, destination, like.element(), &Types::new())?;
         }
-        Self::new(like, Pair::of(like, destination, padding))
+        Self::new(like, Pair::of(like, destination, how))
     }
 
     pub(super) fn new(like: &Tensor, pair: Pair) -> Result<Self> {
@@ -304,9 +364,14 @@ impl Derived {
             asked.borrow_mut().push((extent.clone(), answer));
             answer
         };
-        let computation = made.optimised(Optimisation::All, &answered)?;
+        let mut computation = made.optimised(Optimisation::All, &answered)?;
+        let moved = match pair.ownership {
+            Ownership::Lent => Vec::new(),
+            Ownership::Given => computation.take_given(),
+        };
         Ok(Self {
             computation,
+            moved,
             asked: asked.into_inner(),
             pair,
         })
@@ -325,17 +390,9 @@ impl Derived {
             fill: self.pair.fill,
             compiled: compile_computation(&self.computation)?,
             asked: self.asked,
+            moved: self.moved,
         })
     }
-}
-
-/// The arrays of a tensor that a conversion reads.
-#[derive(Debug)]
-pub struct Lent<'t> {
-    arrays: Vec<(String, TensorRef<'t>)>,
-    /// The mask of padding and the fill, where the conversion reads them.
-    own: Vec<(&'static str, Tensor)>,
-    tensor: &'t Tensor,
 }
 
 /// A conversion with the arrays that it reads and writes.
@@ -368,119 +425,23 @@ impl<'a> PreparedConversion<'a> {
     /// Those of [`Tensor::new`].
     pub fn finish(self) -> Result<Tensor> {
         let (converter, tensor) = (self.converter, self.tensor);
-        let mut results = self.prepared.finish()?;
-        let made = names(&converter.destination, "B").into_iter().map(|name| {
-            let result = results.remove(&name);
-            let result = result.expect("the conversion computes each array");
+        let moved = |name: &String| converter.moved.iter().any(|it| it.given == *name);
+        let given = names(&converter.source, "A")
+            .into_iter()
+            .zip(tensor.arrays());
+        let copied = given.filter(|(name, _)| moved(name));
+        let copied = copied.map(|(name, array)| (name, array.clone())).collect();
+        let (extents, fill) = (tensor.extents().to_vec(), tensor.fill());
+        converter.assembled(self.computed()?, copied, extents, fill)
+    }
+
+    /// The arrays that the kernel computes.
+    fn computed(self) -> Result<BTreeMap<String, Array>> {
+        let results = self.prepared.finish()?.into_iter();
+        let values = results.map(|(name, result)| {
             let (_, _, _, mut arrays) = result.into_parts();
-            arrays.pop().expect("a dense tensor has its values")
+            (name, arrays.pop().expect("a dense tensor has its values"))
         });
-        // The derivation says in which order entries are, and that none stands twice.
-        Tensor::derived(
-            Arc::clone(&converter.destination),
-            tensor.extents().to_vec(),
-            tensor.fill(),
-            made.collect(),
-        )
+        Ok(values.collect())
     }
-}
-
-impl Session {
-    /// A tensor in another format of its order; all stored entries but padding stay stored.
-    ///
-    /// Large tensors are converted by a [`Converter`], if there is one between the two
-    /// formats; others by [`Tensor::convert`], which needs no kernel.
-    ///
-    /// # Errors
-    /// As [`Tensor::convert`]; `E0407` where an array takes more than
-    /// [`Options::memory`](crate::Options) allows; `E0218` for a format that declares another fill.
-    ///
-    /// ```
-    /// use sparsec::{Format, Session, Tensor};
-    /// let a = Tensor::pack(&Format::csr(), &[2, 3], &[0, 2, 1, 0], &[7.0, 5.0])?;
-    /// let by_columns = Session::interpreter().convert(&a, &Format::csc())?;
-    /// assert_eq!(by_columns.level(1).pos(), [0, 1, 1, 2]);
-    /// # Ok::<(), sparsec::Diagnostic>(())
-    /// ```
-    pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
-        keeps_fill(destination, tensor.fill())?;
-        self.convert_by(tensor, destination, Padding::LeftBehind, || {
-            tensor.convert_within(destination, self.memory())
-        })
-    }
-
-    /// A tensor in another format: by a [derived](Self::derived) kernel, else by `pack`.
-    pub(crate) fn convert_by(
-        &self,
-        tensor: &Tensor,
-        destination: &Format,
-        padding: Padding,
-        pack: impl FnOnce() -> Result<Tensor>,
-    ) -> Result<Tensor> {
-        if self.cancel().is_set() {
-            return Err(sparsec_runtime::cancelled());
-        }
-        let started = Instant::now();
-        let derived = self.derived(tensor, destination, padding);
-        let by_kernel = derived.is_some();
-        let converted = derived.unwrap_or_else(pack)?;
-        tracing::debug!(
-            from = %tensor.format(),
-            to = %destination,
-            entries = tensor.n_stored(),
-            by_kernel,
-            time = ?started.elapsed(),
-            "converted"
-        );
-        Ok(converted)
-    }
-
-    /// A tensor in another format by a conversion that is derived, if there is one, and if its
-    /// kernel takes less time than packing, and making it less than packing has so far.
-    pub(crate) fn derived(
-        &self,
-        tensor: &Tensor,
-        destination: &Format,
-        padding: Padding,
-    ) -> Option<Result<Tensor>> {
-        if self.backend() == Backend::Interpreter
-            || tensor.order() != destination.order()
-            || tensor.most_entries() < FEWEST
-        {
-            return None;
-        }
-        let converter = self.converters().find(tensor, destination, padding)?;
-        match converter.run(self, tensor) {
-            // Packing says which entry the destination cannot hold, and which array is too large.
-            Err(error) if PACKED_INSTEAD.contains(&error.code()) => None,
-            converted => Some(converted),
-        }
-    }
-}
-
-/// Failures of a kernel that packing says more about.
-const PACKED_INSTEAD: [Code; 3] = [
-    code::NOT_AS_DECLARED,
-    code::KERNEL_OUT_OF_MEMORY,
-    code::WIDTH_OVERFLOW,
-];
-
-/// Tensors of fewer entries are packed before a kernel would be found and launched.
-/// Source: packing takes 40 ns an entry, and launching a kernel that is kept some 20 µs.
-const FEWEST: u64 = 512;
-
-/// An array of a conversion's own as a dense tensor: a vector, or a scalar.
-fn as_tensor(array: Array, is_vector: bool) -> Result<Tensor> {
-    let (element, length) = (array.element(), array.len() as u64);
-    let (format, extents) = match is_vector {
-        true => (Format::dense(1), vec![length]),
-        false => (Format::dense(0), Vec::new()),
-    };
-    Tensor::new(format, extents, element, element.zero(), vec![array])
-}
-
-/// An array as a dense vector, used where it lies.
-fn list(array: &Array) -> Result<TensorRef<'_>> {
-    let (extents, zero) = (vec![array.len() as u64], array.element().zero());
-    TensorRef::new(Format::dense(1), extents, zero, vec![array.into()])
 }

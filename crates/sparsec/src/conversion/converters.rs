@@ -21,7 +21,7 @@ use sparsec_format::Format;
 use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::Tensor;
 
-use super::converter::{Converter, Derived, Padding, Pair};
+use super::converter::{Converter, Derived, Ownership, Padding, Pair};
 use super::costs;
 
 /// The most pairs that a session keeps.
@@ -62,9 +62,9 @@ impl Converters {
         &self,
         tensor: &Tensor,
         destination: &Format,
-        padding: Padding,
+        how: (Padding, Ownership),
     ) -> Option<Arc<Converter>> {
-        let pair = Pair::of(tensor, destination, padding);
+        let pair = Pair::of(tensor, destination, how);
         let known = {
             let mut pairs = lock(&self.0);
             match pairs.get(&pair) {

@@ -12,7 +12,7 @@ use sparsec::internals::relational;
 use sparsec::{Diagnostic, ElementType, FormatSpec, Storage, code};
 
 /// Every kind of format of matrices, and of the presets some with other numbers.
-const FORMATS: [&str; 33] = [
+pub(super) const FORMATS: [&str; 33] = [
     "coo",
     "scoo",
     "(i, j) -> (j : compressed(nonunique), i : singleton)",
