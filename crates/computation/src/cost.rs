@@ -153,6 +153,9 @@ impl Work {
 /// The name of the logarithm in formulas.
 pub const LOG2: &str = "LOG2";
 
+/// The keys of a curve in the language of relations.
+const MORTON: &str = "MORTON";
+
 /// The value of a formula, where names have these values.
 ///
 /// ```
@@ -172,6 +175,14 @@ pub fn value(e: &Expression, of: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
         Expression::Variable(_) => return None,
         Expression::Call(name, arguments) => match &arguments[..] {
             [x] if name == LOG2 => value(x, of)?.max(1.0).log2(),
+            // About the greatest key of coordinates up to these.
+            coordinates if name == MORTON => {
+                let mut keys = 1.0;
+                for coordinate in coordinates {
+                    keys *= value(coordinate, of)?.max(0.0) + 1.0;
+                }
+                keys - 1.0
+            }
             _ => return None,
         },
         Expression::Negate(a) => -value(a, of)?,

@@ -103,7 +103,7 @@ enum Rank {
     Other,
     /// A number says how often it runs, as within blocks.
     Few,
-    /// A sum or a function gives it once the others are there.
+    /// A sum or a function gives it once the others are there, or bounds it.
     Waits,
 }
 
@@ -316,6 +316,9 @@ impl<'a> Loops<'a> {
                 _ => {}
             }
         }
+        // It runs through segments once the loops over these are there.
+        let mut bounds = lower.iter().chain(&upper);
+        waits |= bounds.any(|e| matches!(e, Expression::Call(..)) && !self.is_there(e));
         lower.retain(|e| self.is_there(e));
         upper.retain(|e| self.is_there(e));
         let pairs = || {

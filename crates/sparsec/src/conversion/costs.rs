@@ -8,9 +8,10 @@
 //!                     nanoseconds of the kernel + those of making it, or of packing
 //! ```
 //!
-//! Deriving a conversion takes longer than a plan may. So `costs.txt` has the formulas of pairs that plans
-//! ask for, as [`Conversion::cost`](super::Conversion::cost) derives them: a test makes it again and
-//! compares. Of other pairs, plans know what packing takes.
+//! `costs.txt` has the formulas of pairs that plans often ask for, as
+//! [`Conversion::cost`](super::Conversion::cost) derives them: a test makes it again and compares. Those of
+//! other pairs are derived when a plan asks, which takes some milliseconds, and kept. A plan asks only of
+//! tensors for which packing takes longer than making a kernel, or it would wait for nothing.
 //!
 //! A pair has the formulas of the pair in which modes have other numbers: `csc` to `csr` those of `csr`
 //! to `csc`, with `N0` for `N1`. The table has the pair whose source meets its modes in their order.
@@ -19,14 +20,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use sparsec_base::{ElementType, Source};
+use sparsec_base::{ElementType, Recent, Source};
 use sparsec_computation::cost::{Figures, Work, value};
 use sparsec_format::LevelKind;
-use sparsec_relation::Expression;
+use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::Format;
 
+use super::{Optimisation, Types, names, synthesized};
 use crate::memory::least_bytes;
 
 /// The formulas of pairs of formats, a line each.
@@ -89,8 +91,8 @@ pub(crate) struct Known {
     pairs: RefCell<HashMap<Format, HashMap<Format, Formulas>>>,
 }
 
-/// The bytes of a pair's arrays and its work, if the table has them.
-type Formulas = Option<Rc<(Expression, Work)>>;
+/// The bytes of a pair's arrays and its work, if there is a conversion.
+type Formulas = Option<Arc<(Expression, Work)>>;
 
 impl Known {
     /// As [`bytes_moved`].
@@ -111,7 +113,7 @@ impl Known {
         packing.min(kernel).max(arrays) * BYTES
     }
 
-    /// How many nanoseconds the kernel of a conversion takes, if the table has the pair.
+    /// How many nanoseconds the kernel of a conversion takes, if there is one.
     fn kernel(&self, formats: [&Format; 2], extents: &[Option<u64>], n_stored: f64) -> Option<f64> {
         let formulas = self.formulas(formats)?;
         let of = |name: &str| figure(formats, extents, n_stored, name);
@@ -123,7 +125,9 @@ impl Known {
         if let Some(found) = pairs.get(from).and_then(|of| of.get(to)) {
             return found.clone();
         }
-        let found = formulas(from, to).map(Rc::new);
+        let found = formulas(from, to)
+            .map(Arc::new)
+            .or_else(|| derived(from, to));
         let of = pairs.entry(from.clone()).or_default();
         of.insert(to.clone(), found.clone());
         found
@@ -180,6 +184,35 @@ pub(super) fn formulas(from: &Format, to: &Format) -> Option<(Expression, Work)>
     let (arrays, work) = line.split_once(" | ")?;
     let arrays = Expression::parse(&Source::new("costs", moved(arrays, &modes))).ok()?;
     Some((arrays, moved(work, &modes).parse().ok()?))
+}
+
+/// The formulas of pairs that the table lacks, by the pair; those that were asked for of late.
+static DERIVED: LazyLock<Mutex<Recent<String, Formulas>>> =
+    LazyLock::new(|| Mutex::new(Recent::new(MOST_DERIVED)));
+
+/// How many pairs are kept.
+const MOST_DERIVED: usize = 256;
+
+/// The formulas of a pair, derived for index arrays of 32 bits as those of the table are.
+fn derived(from: &Format, to: &Format) -> Formulas {
+    let pair = pair(from, to);
+    let lock = || DERIVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = lock().get(&pair) {
+        return found;
+    }
+    let mut types = Types::new();
+    for name in names(from, "A").into_iter().chain(names(to, "B")) {
+        if name.contains("_pos") || name.contains("_crd") {
+            types.insert(name, ElementType::I32);
+        }
+    }
+    let made = remembering(|| {
+        let made = synthesized(from, to, ElementType::F64, &types)?;
+        made.cost(Optimisation::All, &|_| true)
+    });
+    let made = made.ok();
+    let formulas = made.map(|cost| Arc::new((cost.arrays.clone(), cost.total())));
+    lock().keep(pair, formulas)
 }
 
 /// The modes of a format in the order in which its levels meet them.
