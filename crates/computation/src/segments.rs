@@ -174,7 +174,7 @@ impl Chain {
 }
 
 /// The number or constant that an entry is assumed to be, or the entry.
-fn named(entry: Expression, known: &Declarations) -> Expression {
+pub(crate) fn named(entry: Expression, known: &Declarations) -> Expression {
     let has_no_call = |e: &Expression| {
         let mut has_call = false;
         e.visit(&mut |e| has_call |= matches!(e, Expression::Call(..)));

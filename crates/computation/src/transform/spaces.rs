@@ -6,16 +6,19 @@
 //!                  over {[i, q] : …}
 //! ```
 //!
-//! Only constraints on temporary data are left out. Their ranges hold by construction, or are
-//! checked where the data are computed; what is declared of results is to be established,
-//! and constraints on those may be what refuses a tensor.
+//! Constraints on temporary data are left out, and those that others say in other words. Ranges of
+//! temporary data hold by construction, or are checked where the data are computed; what is declared
+//! of results is to be established, and constraints on those may be what refuses a tensor.
 
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Set};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Rewrite, Set,
+};
 
 use crate::computation::{Computation, Role};
+use crate::segments::named;
 
 impl Computation {
-    /// Leaves out constraints on temporary data that follow from the others, and statements
+    /// Leaves out constraints that follow from others and from what data hold, and statements
     /// without points: by proof.
     ///
     /// ```
@@ -69,6 +72,7 @@ impl Computation {
         let [part] = space.parts() else {
             return Some(space.clone());
         };
+        let all = part.constraints();
         let is_about_computed = |constraint: &Constraint| {
             let (mut found, mut is_of_results) = (false, false);
             for e in constraint.expressions() {
@@ -82,8 +86,8 @@ impl Computation {
             }
             found && !is_of_results
         };
-        let all = part.constraints();
-        if !all.iter().any(is_about_computed) {
+        let repeated = repeated(all, known);
+        if repeated.is_empty() && !all.iter().any(is_about_computed) {
             return Some(space.clone());
         }
         if space.is_refuted(known) {
@@ -92,7 +96,9 @@ impl Computation {
         if part.exists().len() > 0 {
             return Some(space.clone());
         }
-        let mut kept: Vec<Constraint> = all.to_vec();
+        let once = all.iter().enumerate();
+        let once = once.filter(|(number, _)| !repeated.contains(number));
+        let mut kept: Vec<Constraint> = once.map(|(_, constraint)| constraint.clone()).collect();
         let mut at = 0;
         while at < kept.len() {
             if !is_about_computed(&kept[at]) {
@@ -106,6 +112,52 @@ impl Computation {
             }
         }
         Some(with(part, &kept))
+    }
+}
+
+/// The numbers of constraints that others say in other words: `pos(0) <= q` beside `0 <= q`, where
+/// `pos(0)` is 0.
+fn repeated(constraints: &[Constraint], known: &Declarations) -> Vec<usize> {
+    type Link = (Expression, Comparison, Expression);
+    let named: Vec<Vec<Link>> = (constraints.iter())
+        .map(|constraint| {
+            let links = constraint.links();
+            let named = links.map(|(a, comparison, b)| {
+                (
+                    a.rewritten(&Known(known)),
+                    comparison,
+                    b.rewritten(&Known(known)),
+                )
+            });
+            named.collect()
+        })
+        .collect();
+    let mut repeated = Vec::new();
+    for (number, links) in named.iter().enumerate() {
+        let own = constraints[number].links();
+        let has_entry = own
+            .zip(links)
+            .any(|((a, _, b), (c, _, d))| (a, b) != (c, d));
+        let others = || {
+            let others = named.iter().enumerate();
+            let others = others.filter(|(other, _)| *other != number && !repeated.contains(other));
+            others.flat_map(|(_, links)| links)
+        };
+        if has_entry && links.iter().all(|link| others().any(|other| other == link)) {
+            repeated.push(number);
+        }
+    }
+    repeated
+}
+
+/// Puts the numbers and constants that entries are assumed to be in place of them.
+struct Known<'a>(&'a Declarations);
+
+impl Rewrite for Known<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let is_call = matches!(e, Expression::Call(..));
+        let name = is_call.then(|| named(e.clone(), self.0))?;
+        (name != *e).then_some(name)
     }
 }
 
@@ -136,5 +188,22 @@ mod tests {
         .unwrap();
         of_ell.simplify_spaces();
         assert!(of_ell.find("s1").is_some(), "{of_ell}");
+    }
+
+    #[test]
+    fn what_is_said_twice_is_left_out_once() {
+        let mut of_list: Computation = "computation of_list {
+          parameters NZ
+          assume pos(0) = 0 && pos(1) = NZ
+          function pos : {[p] : 0 <= p <= 1} -> {[q] : 0 <= q <= NZ} nondecreasing
+          given pos : i32[2], x : f64[NZ]
+          out y : f64[NZ]
+          s0: y(q) = x(q) over {[q] : pos(0) <= q < pos(1) && 0 <= q < NZ} at [0, q]
+        }"
+        .parse()
+        .unwrap();
+        of_list.simplify_spaces();
+        let text = of_list.to_string();
+        assert!(text.contains("over {[q] : 0 <= q < NZ}"), "{text}");
     }
 }
