@@ -84,15 +84,30 @@ impl Deal {
         // Bits above all those of the coordinates are zero in every key.
         let is_used = |&(c, bit): &(usize, u32)| bit < n_bits(greatest[c]);
         bits.truncate(bits.iter().rposition(is_used).map_or(0, |at| at + 1));
+        Self::of(bits, greatest.to_vec())
+    }
+
+    /// Without the bits that are zero in every key: keys compare as those with them do, and have
+    /// other values.
+    #[must_use]
+    pub fn trimmed(self) -> Self {
+        let Self {
+            mut bits, greatest, ..
+        } = self;
+        bits.retain(|&(c, bit)| bit < n_bits(greatest[c]));
+        Self::of(bits, greatest)
+    }
+
+    fn of(bits: Vec<(usize, u32)>, greatest: Vec<u64>) -> Self {
         let mut deal = Self {
             bits,
-            greatest: greatest.to_vec(),
+            greatest,
             dealt: Vec::new(),
             gathered: Vec::new(),
         };
         // Keys of more bits than a word has are never made.
         if deal.bits.len() <= 64 {
-            let coordinates = 0..greatest.len();
+            let coordinates = 0..deal.greatest.len();
             let tables = |c| digits(deal.bits_of(c).map(|(at, bit)| (bit, at)));
             deal.dealt = coordinates.clone().map(tables).collect();
             deal.gathered = coordinates.map(|c| digits(deal.bits_of(c))).collect();

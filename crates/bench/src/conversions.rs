@@ -1,4 +1,4 @@
-//! Conversions between formats, beside packing, SciPy, MKL and C by hand.
+//! Conversions between formats, beside packing, SciPy, MKL, C by hand and a paper's method.
 //!
 //! ```text
 //! ours, allocating   a derived kernel, made before; its result in fresh memory, checked
@@ -6,6 +6,7 @@
 //! packing            entries unpacked, sorted and packed
 //! SciPy              tocsr, tocsc, tocoo, tobsr and todia, into fresh memory
 //! MKL, C by hand     into arrays that are there
+//! SPF                C by the method of a paper (`kernels/synthesized.c`), into such arrays
 //! bound              the bytes of source and result by the copy bandwidth of the same run
 //! ```
 //!
@@ -90,7 +91,7 @@ const FORMATS_OF_TENSORS: [&str; 7] = [
 ];
 
 /// The sides beside ours and packing: what `peer.py` calls them.
-const ENGINES: [&str; 3] = ["scipy", "mkl", "c"];
+const ENGINES: [&str; 4] = ["scipy", "mkl", "c", "spf"];
 
 /// Diagonals and slots beyond which a matrix is not converted to `dia` and to `ell`.
 const MOST_DIAGONALS: usize = 64;
@@ -192,7 +193,11 @@ pub(crate) fn measure(
         ))?;
     }
     let c = include_str!("../kernels/conversions.c").to_owned();
-    let mut variables = vec![("SPARSEC_CONVERSIONS", c)];
+    let synthesized = include_str!("../kernels/synthesized.c").to_owned();
+    let mut variables = vec![
+        ("SPARSEC_CONVERSIONS", c),
+        ("SPARSEC_SYNTHESIZED", synthesized),
+    ];
     let names = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"];
     variables.extend(names.map(|name| (name, "1".to_owned())));
     let started = Peer::start(include_str!("conversions/peer.py"), &variables);

@@ -318,12 +318,14 @@ impl Curve {
     /// it names none.
     ///
     /// # Errors
-    /// `E0406` where keys do not fit in 63 bits.
+    /// `E0406` where coordinates have more than 63 bits together.
     pub fn new(format: &Format, extents: &[u64]) -> Result<Option<Self>> {
         let Some(key) = &format.order else {
             return Ok(None);
         };
-        let deal = key.deal(extents).filter(|deal| deal.greatest().is_some());
+        // Keys are compared alone. Three coordinates, one of 25 bits, would have keys of 75 with all bits.
+        let deal = key.deal(extents).map(Deal::trimmed);
+        let deal = deal.filter(|deal| deal.greatest().is_some());
         let deal = deal.ok_or_else(|| format.too_many(key))?;
         let arguments = match key {
             Coordinate::Morton(arguments) => arguments.clone(),
@@ -333,7 +335,7 @@ impl Curve {
         Ok(Some(Self { deal, arguments }))
     }
 
-    /// The place of an entry along the curve.
+    /// The place of an entry along the curve: a number that compares as its key does.
     pub fn key(&self, coords: &[u64]) -> u64 {
         self.deal
             .key(|number| self.arguments[number].value(coords) as u64)

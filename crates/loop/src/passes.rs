@@ -23,8 +23,8 @@
 //! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
 //! them to threads in chunks, [`lanes`] sums in eight lanes at once. Two go by how far extents are
 //! likely to go: [`tile()`] keeps rows that many entries add to in tiles, and [`short`] has loops
-//! over few coordinates run with constant bounds. Then [`polls`] has long loops ask whether
-//! anybody still waits.
+//! over few coordinates run with constant bounds. [`strips`] has loops over rows fill the slots that
+//! they store to. Then [`polls`] has long loops ask whether anybody still waits.
 //! [`defer_failures`] ends the lowering of a statement: a temporary that nothing needs does not
 //! fail. [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
 //!
@@ -56,6 +56,7 @@ mod short;
 mod simplify;
 mod slice_structure;
 mod slice_values;
+mod strips;
 mod tile;
 
 pub use copy_propagation::copy_propagation;
@@ -72,6 +73,7 @@ pub use short::{short, short_extents};
 pub use simplify::simplify;
 pub use slice_structure::slice_structure;
 pub use slice_values::slice_values;
+pub use strips::strips;
 pub use tile::{MOST_BYTES, ROWS_BYTES, TileShape, tile, tile_shapes, tile_width};
 
 use std::collections::HashSet;

@@ -123,7 +123,14 @@ pub enum Units {
 /// # Errors
 /// As [`lower_computation`].
 pub fn lower_computation_for(computation: &Computation, units: Units) -> Result<Function> {
-    remembering(|| lowered(computation, units))
+    remembering(|| match units {
+        Units::One => {
+            let mut joined = computation.clone();
+            joined.join_copies();
+            lowered(&joined, units)
+        }
+        Units::Several { .. } => lowered(computation, units),
+    })
 }
 
 fn lowered(computation: &Computation, units: Units) -> Result<Function> {

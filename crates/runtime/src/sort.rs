@@ -8,7 +8,7 @@
 //! | ascending already          | one look                                        |
 //! | shorter than [`RADIX_FROM`] | the standard library's quicksort (insertion below 20) |
 //! | longer                     | digits of 11 bits, lowest first, as many as the largest coordinate has |
-//! | from [`PARTED_FROM`] on, with entries that move along | parts of the same highest bits ([`parts`]) |
+//! | as long, with entries that move along | parts of the same highest bits ([`parts`]) |
 //! | any, where memory is out   | nothing more is asked for: the rows above that need scratch are left out |
 
 mod parts;
@@ -21,9 +21,6 @@ use sparsec_parallel::fault::{self, Fault};
 
 /// Lists of this many entries and more are sorted by digits.
 const RADIX_FROM: usize = 512;
-/// Lists of this many pairs and more are parted first: with their copy they take 16 MiB, more than most
-/// caches have for one core. Shorter ones take as long either way.
-const PARTED_FROM: usize = 1 << 19;
 /// Bits of one digit.
 const DIGIT: u32 = 11;
 /// Values of one digit.
@@ -71,13 +68,6 @@ impl Coordinate for i64 {
     }
 }
 
-/// A key with what moves along.
-impl Coordinate for Pair {
-    fn bits(self) -> u64 {
-        self[0] as u64
-    }
-}
-
 /// Sorts `keys`, ascending, and moves the entries of `along` as those of `keys`.
 /// Equal keys stay in their order.
 pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scratch) {
@@ -89,28 +79,17 @@ pub(crate) fn sort_pairs(keys: &mut [i64], along: &mut [i64], scratch: &mut Scra
     let Some((pairs, moved)) = scratch.pairs(n) else {
         return sort_in_place(keys, along);
     };
-    let least = keys.iter().copied().min().unwrap_or(0);
-    let most = keys.iter().copied().max().unwrap_or(0);
-    let digits = n_digits(most);
-    let is_long = n >= PARTED_FROM;
-    if least >= 0 && (is_long || is_worth(n, digits)) {
-        for (pair, (key, entry)) in zip(&mut *pairs, zip(&*keys, &*along)) {
-            *pair = [*key, *entry];
-        }
-        if is_long {
-            parts::sort(pairs, moved);
-        } else {
-            sort_by_digits(pairs, moved, digits);
-        }
-    } else {
-        // With the places, equal keys differ, and no sort has to be stable.
-        for (pair, (key, place)) in zip(&mut *pairs, zip(&*keys, 0..)) {
-            *pair = [*key, place];
-        }
-        pairs.sort_unstable();
-        for [_, from] in &mut *pairs {
-            *from = along[*from as usize];
-        }
+    let is_negative = keys.iter().fold(0, |any, key| any | key) < 0;
+    if n >= RADIX_FROM && !is_negative {
+        return parts::sort(keys, along, pairs, moved);
+    }
+    // With the places, equal keys differ, and no sort has to be stable.
+    for (pair, (key, place)) in zip(&mut *pairs, zip(&*keys, 0..)) {
+        *pair = [*key, place];
+    }
+    pairs.sort_unstable();
+    for [_, from] in &mut *pairs {
+        *from = along[*from as usize];
     }
     for (pair, (key, entry)) in zip(pairs, zip(keys, along)) {
         [*key, *entry] = *pair;
@@ -273,7 +252,8 @@ mod tests {
             (511, 90),
             (5000, 70),
             (60_000, 1 << 40),
-            (PARTED_FROM + 1, 1 << 40),
+            (60_000, 1 << 61),
+            (600_000, 1 << 40),
         ] {
             let keys: Vec<i64> = (0..n)
                 .map(|_| {

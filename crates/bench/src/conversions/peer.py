@@ -1,4 +1,4 @@
-"""Other libraries' side of `sparsec bench convert`: SciPy, MKL, and C by hand.
+"""The other sides of `sparsec bench convert`: SciPy, MKL, C by hand, and a paper's method in C.
 
 Takes one JSON object a line and answers with one. A matrix is loaded once, as sorted and
 as unsorted entries; a conversion is prepared, which compares its result with SciPy's rows
@@ -17,6 +17,18 @@ import time
 
 def pointer(array):
     return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def compiled(variable):
+    """The C in a variable as a library, with the flags that kernels are compiled with."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = f"{folder}/conversions.c", f"{folder}/conversions.so"
+        with open(source, "w") as file:
+            file.write(os.environ[variable])
+        flags = ["-O3", "-march=native", "-fno-loop-unroll-and-jam", "-fwrapv"]
+        command = ["cc", *flags, "-shared", "-fPIC", "-o", library, source]
+        subprocess.run(command, check=True, capture_output=True)
+        return ctypes.CDLL(library)
 
 
 class Scipy:
@@ -192,20 +204,13 @@ class Mkl:
 
 
 class ByHand:
-    """`kernels/conversions.c`, compiled with the flags that kernels are compiled with."""
+    """`kernels/conversions.c`."""
 
     def __init__(self, numpy, scipy):
         self.numpy, self.scipy = numpy, scipy
         self.allocates = False
         self.version = "C by hand"
-        with tempfile.TemporaryDirectory() as folder:
-            source, library = f"{folder}/conversions.c", f"{folder}/conversions.so"
-            with open(source, "w") as file:
-                file.write(os.environ["SPARSEC_CONVERSIONS"])
-            flags = ["-O3", "-march=native", "-fno-loop-unroll-and-jam", "-fwrapv"]
-            command = ["cc", *flags, "-shared", "-fPIC", "-o", library, source]
-            subprocess.run(command, check=True, capture_output=True)
-            self.library = ctypes.CDLL(library)
+        self.library = compiled("SPARSEC_CONVERSIONS")
 
     def prepare(self, source, wanted, block, matrices):
         np, sparse = self.numpy, self.scipy.sparse
@@ -312,7 +317,70 @@ class ByHand:
         )
 
 
-ENGINES = {"scipy": Scipy, "mkl": Mkl, "c": ByHand}
+class Synthesized:
+    """`kernels/synthesized.c`, for the pairs of its paper, and for entries in any order."""
+
+    def __init__(self, numpy, scipy):
+        self.numpy, self.scipy = numpy, scipy
+        self.allocates = False
+        self.version = "SPF inspectors in C"
+        self.library = compiled("SPARSEC_SYNTHESIZED")
+
+    def prepare(self, source, wanted, block, matrices):
+        np, sparse, library = self.numpy, self.scipy.sparse, self.library
+        matrix = matrices[source]
+        if not sparse.issparse(matrix):
+            if wanted != "mcoo":
+                raise KeyError(wanted)
+            return self.morton(matrix)
+        n, columns = map(int, matrix.shape)
+        nz, shape = int(matrix.nnz), matrix.shape
+        if wanted == "dia" and source == "scoo":
+            given = (pointer(matrix.row), pointer(matrix.col), pointer(matrix.data))
+            offsets = np.zeros(n + columns, np.int32)
+            found = library.spf_offsets(nz, *given[:2], pointer(offsets))
+            places = np.zeros((n, found))
+
+            def as_rows(_):
+                rows, at = np.nonzero(places)
+                entries = (places[rows, at], (rows, rows + offsets[at]))
+                return sparse.coo_array(entries, shape=shape).tocsr()
+
+            out = (pointer(offsets), pointer(places))
+            return lambda: library.spf_coo_dia(n, nz, *given, *out), as_rows
+        if (source, wanted) not in (("scoo", "csr"), ("coo", "csr"), ("scoo", "csc"), ("csr", "csc")):
+            raise KeyError(wanted)
+        pos = np.zeros((n if wanted == "csr" else columns) + 1, np.int32)
+        crd, val = np.zeros(nz, np.int32), np.zeros(nz)
+        out = (pointer(pos), pointer(crd), pointer(val))
+        work = np.zeros(2 * 12 * nz, np.uint8)
+        data = pointer(matrix.data)
+        kind = sparse.csr_array if wanted == "csr" else sparse.csc_array
+        as_rows = lambda _: kind((val, crd, pos), shape=shape).tocsr()
+        if source == "csr":
+            given = (pointer(matrix.indptr), pointer(matrix.indices), data)
+            return lambda: library.spf_csr_csc(n, columns, *given, pointer(work), *out), as_rows
+        row, col = pointer(matrix.row), pointer(matrix.col)
+        if (source, wanted) == ("scoo", "csr"):
+            return lambda: library.spf_scoo_csr(n, nz, row, col, data, *out), as_rows
+        sides = (n, columns, nz, row, col) if wanted == "csr" else (columns, n, nz, col, row)
+        return lambda: library.spf_coo_segments(*sides, data, pointer(work), *out), as_rows
+
+    def morton(self, entries):
+        np = self.numpy
+        modes, data = entries
+        nz = len(data)
+        work = np.zeros(2 * 20 * nz, np.uint8)
+        out = [np.zeros(nz, np.int32) for _ in modes] + [np.zeros(nz)]
+        given = [pointer(array) for array in (*modes, data)]
+        results = [pointer(array) for array in out]
+        return (
+            lambda: self.library.spf_coo_morton(nz, *given, pointer(work), *results),
+            lambda _: out,
+        )
+
+
+ENGINES = {"scipy": Scipy, "mkl": Mkl, "c": ByHand, "spf": Synthesized}
 
 
 def same(made, rows):

@@ -10,6 +10,10 @@
 //!
 //! A loop over one variable that loads and stores at it is what compilers copy blocks of
 //! memory with, and its iterations may run at once.
+//!
+//! For one thread, copies join a sweep that is such a loop itself, and counts and stores little
+//! else: while it waits for memory, it copies. Sorted coordinates of 500,000 entries to `csr`, of 32 bits:
+//! 0.39 ms so, and 0.46 with copies apart.
 
 use std::collections::BTreeMap;
 
@@ -80,6 +84,110 @@ impl Computation {
         }
         // In the text, sweeps stand one behind the other.
         self.statements.sort_by_key(sweep);
+    }
+
+    /// Moves sweeps that only copy into the ones before them, where these are loops over the same
+    /// places that number nothing: the reverse of [`separate_copies`](Self::separate_copies), for
+    /// loops of one thread.
+    pub fn join_copies(&mut self) {
+        let Some(mut times) = self
+            .statements
+            .iter()
+            .map(sweep)
+            .collect::<Option<Vec<i64>>>()
+        else {
+            return;
+        };
+        times.sort_unstable();
+        times.dedup();
+        let checked = Self {
+            declarations: self.relied_on(),
+            ..self.clone()
+        };
+        let known = checked.known();
+        for pair in times.windows(2) {
+            let ids = || self.ids().map(|id| (sweep(self.statement(id)), id));
+            let of = |time| -> Vec<StatementId> {
+                ids()
+                    .filter(|(at, _)| *at == Some(time))
+                    .map(|(_, id)| id)
+                    .collect()
+            };
+            let (hosts, copies) = (of(pair[0]), of(pair[1]));
+            if let Some(joined) = self.joined(&hosts, &copies, &known) {
+                for (id, statement) in copies.into_iter().zip(joined) {
+                    self.statements[id.index()] = statement;
+                }
+            }
+        }
+        self.statements.sort_by_key(sweep);
+    }
+
+    /// Copies as statements of a sweep, if they can join it.
+    fn joined(
+        &self,
+        hosts: &[StatementId],
+        copies: &[StatementId],
+        known: &Declarations,
+    ) -> Option<Vec<Statement>> {
+        let host = self.statement(*hosts.first()?);
+        let [Expression::Integer(_), Expression::Variable(place), ..] = host.schedule[..] else {
+            return None;
+        };
+        let (_, loops) = host.schedule.split_last()?;
+        let at = Expression::Variable(place);
+        let places = places_at(host, place, known).filter(|_| is_flat(host, place))?;
+        let is_light = |id: &StatementId| {
+            let statement = self.statement(*id);
+            statement.space == host.space
+                && statement
+                    .schedule
+                    .split_last()
+                    .is_some_and(|(_, own)| own == loops)
+                && statement.value.windows().is_empty()
+        };
+        if !hosts.iter().all(is_light) {
+            return None;
+        }
+        let written: Vec<&String> = hosts
+            .iter()
+            .map(|id| &self.statement(*id).target.space)
+            .collect();
+        let turns = hosts
+            .iter()
+            .map(|id| match self.statement(*id).schedule.last() {
+                Some(Expression::Integer(turn)) => Some(*turn),
+                _ => None,
+            });
+        let last = turns.collect::<Option<Vec<i64>>>()?.into_iter().max()?;
+        let joined = copies.iter().zip(last + 1..).map(|(id, turn)| {
+            let copy = self.statement(*id);
+            let ([Expression::Variable(own)], Value::Entry(from)) =
+                (&copy.target.indices[..], &copy.value)
+            else {
+                return None;
+            };
+            let same = self.as_copy(*id, known)?;
+            let is_free = !self
+                .index_arrays(*id)
+                .iter()
+                .any(|name| written.contains(&name));
+            let is_whole = places_at(copy, *own, known)? == places;
+            (is_free && is_whole && same.value == copy.value).then(|| Statement {
+                space: host.space.clone(),
+                schedule: [loops, &[Expression::Integer(turn)]].concat(),
+                target: Access {
+                    indices: vec![at.clone()],
+                    ..copy.target.clone()
+                },
+                value: Value::Entry(Access {
+                    indices: vec![at.clone()],
+                    ..from.clone()
+                }),
+                ..copy.clone()
+            })
+        });
+        joined.collect()
     }
 
     /// Whether nothing else writes the target, or uses it in the same sweep.
@@ -185,6 +293,31 @@ impl Rewrite for Now {
     fn variable(&self, _: Variable) -> Expression {
         Expression::Variable(Variable::from_index(0))
     }
+}
+
+/// Whether the other variables of a statement are entries at a place.
+fn is_flat(statement: &Statement, place: Variable) -> bool {
+    let [part] = statement.space.parts() else {
+        return false;
+    };
+    let at = Expression::Variable(place);
+    let is_entry =
+        |e: &Expression| matches!(e, Expression::Call(_, at_place) if *at_place == [at.clone()]);
+    let links: Vec<_> = part
+        .constraints()
+        .iter()
+        .flat_map(Constraint::links)
+        .collect();
+    let follows = |variable: Variable| {
+        let variable = Expression::Variable(variable);
+        links.iter().any(|(a, comparison, b)| {
+            *comparison == Comparison::Equal
+                && (**a == variable && is_entry(b) || **b == variable && is_entry(a))
+        })
+    };
+    statement
+        .variables()
+        .all(|variable| variable == place || follows(variable))
 }
 
 /// The number with which a statement's schedule begins.

@@ -47,8 +47,28 @@ pub(super) const LARGEST_TABLE: i64 = MOST_COUNTED + SMALL_TABLE;
 pub(super) enum Words {
     /// One for each point, in the order of the keys.
     Sorted(Buffer),
+    /// As these, each of them a trimmed Morton key.
+    OnCurve(Buffer, OnCurve),
     /// Several for each point, in the order of the points.
     OfPoints(Vec<Buffer>),
+}
+
+/// The coordinates of trimmed Morton keys, and their ends.
+#[derive(Clone)]
+pub(super) struct OnCurve {
+    pub(super) coordinates: Vec<Expression>,
+    pub(super) ends: Vec<Expression>,
+}
+
+impl OnCurve {
+    /// Of a trimmed key.
+    fn of(arguments: &[Expression]) -> Self {
+        let pairs = arguments.chunks_exact(2);
+        Self {
+            coordinates: pairs.clone().map(|pair| pair[0].clone()).collect(),
+            ends: pairs.map(|pair| pair[1].clone()).collect(),
+        }
+    }
 }
 
 impl Emitter<'_> {
@@ -134,7 +154,12 @@ impl Emitter<'_> {
             };
             this.make_curve(name, arguments);
             let keys = [std::slice::from_ref(&curve), rest].concat();
-            this.sort_all(number, &keys, (n, points), then);
+            this.sort_all(number, &keys, (n, points), &mut |this, words| match words {
+                Words::Sorted(word) if rest.is_empty() => {
+                    then(this, &Words::OnCurve(*word, OnCurve::of(arguments)));
+                }
+                words => then(this, words),
+            });
         });
         let otherwise = self.written(|this| this.sort_all(number, keys, (n, points), then));
         self.builder.push(Stmt::If {
@@ -296,7 +321,7 @@ impl Emitter<'_> {
                     Expr::load(*word, at).binary(BinaryOp::Ne, Expr::load(*word, other))
                 };
                 let differs = match words {
-                    Words::Sorted(word) => differs(word, at, before),
+                    Words::Sorted(word) | Words::OnCurve(word, _) => differs(word, at, before),
                     Words::OfPoints(words) => {
                         let other = b.let_("other", Expr::load(points, before));
                         let differ = words.iter().map(|word| differs(word, point, other));

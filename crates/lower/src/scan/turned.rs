@@ -15,6 +15,9 @@
 //!                                        pos[group + 1] max= hi        where lo < hi
 //! ```
 //!
+//! Trimmed Morton keys ([`sorted`](super::sorted)) say what coordinates are, so that these are not read
+//! in the order of the curve, each far from the last one.
+//!
 //! The order makes no difference if no statement reads entries that other points write, and each
 //! statement assigns at the place or at its rank, which no two points share, or takes a maximum, a
 //! minimum, or a sum or product of integers.
@@ -23,12 +26,14 @@ use std::collections::BTreeMap;
 
 use sparsec_base::arena::Id;
 use sparsec_computation::{Key, Statement, Update, Value, Window};
-use sparsec_loop::{BinaryOp, Expr, Stmt};
+use sparsec_loop::{BinaryOp, Buffer, Expr, Stmt, Var};
 use sparsec_relation::{Expression, Step, Variable};
 
+use super::curve::Packed;
 use super::emit::{Emitter, Point};
 use super::groups::{Each, Group};
 use super::in_runs::without;
+use super::sorted::Words;
 use super::window::{Numbering, Visiting};
 
 impl Emitter<'_> {
@@ -196,13 +201,18 @@ impl Emitter<'_> {
         let otherwise = self.written(|this| {
             let points = this.workspace("points");
             this.alloc(points, n);
-            this.sort_points(number, keys, (n, points), &mut |_, _| {});
-            this.for_each_at(Expr::int(0), n, |this, at| {
-                let place = Expr::Var(lo).add(Expr::load(points, at));
-                let place = this.builder.let_(name, place);
-                this.variables.insert(variable, Expr::Var(place));
-                this.windows.insert((number, 0), Numbering::At(at));
-                this.steps(body);
+            this.sort_points(number, keys, (n, points), &mut |this, words| {
+                let keys = this.taken_apart(number, words, body);
+                this.for_each_at(Expr::int(0), n, |this, at| {
+                    let place = Expr::Var(lo).add(Expr::load(points, at));
+                    let place = this.builder.let_(name, place);
+                    this.variables.insert(variable, Expr::Var(place));
+                    this.windows.insert((number, 0), Numbering::At(at));
+                    match &keys {
+                        Some(keys) => this.steps_of_key(keys, at, body),
+                        None => this.steps(body),
+                    }
+                });
             });
         });
         self.builder.push(Stmt::If {
@@ -210,6 +220,50 @@ impl Emitter<'_> {
             then,
             otherwise,
         });
+    }
+}
+
+/// Keys that say what loop variables are.
+struct TakenApart {
+    keys: Buffer,
+    packed: Packed,
+    /// The variable of each coordinate, where the loop has one.
+    variables: Vec<Option<Variable>>,
+}
+
+impl Emitter<'_> {
+    /// Trimmed Morton keys of a sweep's points, where two of their coordinates at least are
+    /// variables of the loop: these take more time to read, far from the last ones.
+    fn taken_apart(&mut self, number: usize, words: &Words, body: &[Step]) -> Option<TakenApart> {
+        let Words::OnCurve(keys, curve) = words else {
+            return None;
+        };
+        let variable = |e: &Expression| variable_of(number, e, body);
+        let variables: Vec<Option<Variable>> = curve.coordinates.iter().map(variable).collect();
+        let is_worth = variables.iter().flatten().count() > 1;
+        is_worth.then(|| TakenApart {
+            keys: *keys,
+            packed: self.make_packed(&curve.ends),
+            variables,
+        })
+    }
+
+    /// Steps of a loop, where a key says what variables are.
+    fn steps_of_key(&mut self, taken: &TakenApart, at: Var, body: &[Step]) {
+        let coordinates = self.unpacked(Expr::load(taken.keys, at), &taken.packed);
+        for (variable, coordinate) in std::iter::zip(&taken.variables, coordinates) {
+            if let Some(variable) = variable {
+                let name = self.loops.name(*variable);
+                let coordinate = self.builder.let_(name, coordinate);
+                self.variables.insert(*variable, Expr::Var(coordinate));
+            }
+        }
+        let is_open = |step: &&Step| match step {
+            Step::Let { variable, .. } => !taken.variables.contains(&Some(*variable)),
+            _ => true,
+        };
+        let open: Vec<Step> = body.iter().filter(is_open).cloned().collect();
+        self.steps(&open);
     }
 }
 
@@ -237,6 +291,22 @@ impl Emitter<'_> {
     }
 }
 
+/// The loop variable that a variable of the statement is, if steps of the loop give it its value.
+fn variable_of(number: usize, e: &Expression, body: &[Step]) -> Option<Variable> {
+    let tuple = body.iter().find_map(|step| match step {
+        Step::Visit { number: it, tuple } if *it == number => Some(tuple),
+        _ => None,
+    });
+    let Expression::Variable(variable) = e else {
+        return None;
+    };
+    let Expression::Variable(variable) = tuple?[variable.index()] else {
+        return None;
+    };
+    let is_let = |step: &Step| matches!(step, Step::Let { variable: it, .. } if *it == variable);
+    body.iter().any(is_let).then_some(variable)
+}
+
 /// The loop variables that are keys of the statement, with what groups say of them.
 fn found(
     number: usize,
@@ -244,23 +314,10 @@ fn found(
     [first, rest]: [&Expr; 2],
     body: &[Step],
 ) -> BTreeMap<Variable, Expr> {
-    let tuple = body.iter().find_map(|step| match step {
-        Step::Visit { number: it, tuple } if *it == number => Some(tuple),
-        _ => None,
-    });
-    let tuple = tuple.expect("the loop visits the statement");
-    let is_let = |wanted: Variable| {
-        let mut steps = body.iter();
-        steps.any(|step| matches!(step, Step::Let { variable, .. } if *variable == wanted))
-    };
     let mut found = BTreeMap::new();
     let mut note = |key: &Key, value: &Expr| {
-        if let Expression::Variable(variable) = key.value
-            && let Expression::Variable(variable) = tuple[variable.index()]
-            && is_let(variable)
-        {
-            found.insert(variable, value.clone());
-        }
+        let variable = variable_of(number, &key.value, body);
+        found.extend(variable.map(|variable| (variable, value.clone())));
     };
     note(&keys[0], first);
     if let [_, only] = keys {

@@ -114,7 +114,11 @@ impl CompiledComputation {
 
     /// The loops after all passes.
     pub fn function(&self) -> &Function {
-        let optimized = || passes::optimize(self.lowered.clone(), &mut |_, _| {});
+        let optimized = || {
+            let mut function = passes::optimize(self.lowered.clone(), &mut |_, _| {});
+            passes::strips(&mut function);
+            function
+        };
         self.function.get_or_init(optimized)
     }
 
