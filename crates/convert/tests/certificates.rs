@@ -120,6 +120,32 @@ fn conversions_of_other_orders_are_proved() {
     }
 }
 
+/// Places of values are numbers of two digits, the radix of which is an extent.
+#[test]
+fn places_of_several_digits_are_told_apart() {
+    let source: Descriptor = DIAGONALS.parse().expect("diagonals");
+    let format: Format = "csr".parse().expect("a format");
+    let wanted = Wanted {
+        places: Places::Some,
+        has_padding: true,
+        ..Wanted::of(ElementType::F64)
+    };
+    let made = convert(&source, &format.descriptors("destination")[0], &wanted);
+    let certificate = made.expect("a conversion").certificate().expect("one");
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+
+    // Rows may be longer than the places of a diagonal.
+    let overlapping = DIAGONALS.replace("[NR * d + i]}", "[NC * d + i]}");
+    let overlapping = overlapping.replace("p < ND * NR}", "p < NR + ND * NC}");
+    let source: Descriptor = overlapping.parse().expect("diagonals");
+    let made = convert(&source, &format.descriptors("destination")[0], &wanted);
+    let error = made.expect_err("places are shared");
+    assert!(
+        error.message().contains("two entries at one place"),
+        "{error}"
+    );
+}
+
 #[test]
 fn conversions_of_three_modes_are_proved() {
     let sources = [
