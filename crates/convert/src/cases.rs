@@ -42,6 +42,8 @@ pub enum CaseKind {
     Mirrored,
     /// How many elements there are.
     Count,
+    /// What the format states of its assembly.
+    Stated,
 }
 
 impl Display for CaseKind {
@@ -58,6 +60,7 @@ impl Display for CaseKind {
             Self::Stored => "stored",
             Self::Mirrored => "mirror images",
             Self::Count => "count",
+            Self::Stated => "stated by the format",
         })
     }
 }

@@ -45,6 +45,7 @@
 //! running maximum.
 
 mod arrays;
+mod assembled;
 mod blocks;
 mod cases;
 mod certify;
@@ -73,6 +74,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Cost, Value};
 use sparsec_relation::{Descriptor, Expression, Relation, remembering};
 
+pub use assembled::{Assembled, assembled};
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
 pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};

@@ -146,7 +146,11 @@ pub(crate) fn synthesized(
 
 /// Which tuples of both sides have the same coordinates: the source's map, then the
 /// inverse of the destination's. Source: Popoola et al., CGO 2023, §3.2.
-fn relation(source: &Named, destination: &Named, known: &Declarations) -> Result<Relation> {
+pub(crate) fn relation(
+    source: &Named,
+    destination: &Named,
+    known: &Declarations,
+) -> Result<Relation> {
     let [from, to] = [source, destination].map(|side| Relation::new(vec![side.map.clone()]));
     let relation = from?.then(&to?.inverse())?;
     Ok(relation.simplified_under(known))
