@@ -10,6 +10,9 @@
 //! A source says `key = MORTON(i, j)` of an entry, and loops over its places find the coordinates:
 //! `i = UNMORTON(key, 0, 2)`, `j = UNMORTON(key, 1, 2)`. The key has no other coordinates.
 //!
+//! A declared key function says how many bits its numbers have. The computation refuses a tensor with
+//! an entry that has no number.
+//!
 //! No coordinate grows without its key: a key lies below `MORTON(n, m) + 1` if its coordinates are
 //! at most `n` and `m`.
 
@@ -43,8 +46,14 @@ pub(crate) fn needs<'a>(
     })
 }
 
-/// Whether a word of a key lies below its extent at each entry.
+/// Whether a word of a key, or a number of a key function, lies below its extent at each entry.
 pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
+    if let (Expression::Call(name, _), Expression::Integer(extent)) = (&key.value, &key.extent)
+        && let Some((function, word)) = state.computation.declarations.key_of(name)
+    {
+        let end = 1i64.checked_shl(function.bits_of(word));
+        return end.is_some_and(|end| 0 < end && end <= *extent);
+    }
     let Some(word) = MortonWord::of(&key.value) else {
         return false;
     };

@@ -197,6 +197,14 @@ impl Goal {
                 }
             }
         }
+        for (numbering, number, key, group) in counted(state, &given) {
+            // Entries of other groups have the same number, so that each has its own witness.
+            let at = self.entry(state);
+            let value = state.numberings[numbering].value.rewritten(&At(at));
+            self.add(value.equals(number.clone()));
+            self.add(key.rewritten(&At(at)).equals(group));
+            self.numbers.push((numbering, number, at));
+        }
         let mut calls: Vec<(String, Expression)> = Vec::new();
         for e in given.iter().flat_map(Constraint::expressions) {
             e.visit(&mut |e| {
@@ -246,6 +254,34 @@ impl Goal {
         }
         self
     }
+}
+
+/// The elements that constraints put below the size of a group, `0 <= x < count(a)`: the numbering
+/// within groups, `x`, the key of groups, and `a`.
+fn counted(
+    state: &State<'_>,
+    given: &[Constraint],
+) -> Vec<(usize, Expression, Expression, Expression)> {
+    let links = || given.iter().flat_map(Constraint::split);
+    let zero = Expression::Integer(0);
+    let is_from_zero = |x: &Expression| {
+        links().any(|link| link.first == zero && link.rest[0] == (Comparison::LessEqual, x.clone()))
+    };
+    let found = links().filter_map(|link| {
+        let (Comparison::Less, Expression::Call(name, at)) = &link.rest[0] else {
+            return None;
+        };
+        let Some(Held::Sizes {
+            key,
+            numbering: Some(numbering),
+        }) = state.held.get(name)
+        else {
+            return None;
+        };
+        let x = link.first.clone();
+        is_from_zero(&x).then(|| (*numbering, x, key.clone(), at[0].clone()))
+    });
+    found.collect()
 }
 
 /// The elements that a constraint puts into segments: for a chain `pos(a) <= q < pos(a + 1)` the

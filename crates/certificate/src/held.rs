@@ -49,8 +49,12 @@ pub(crate) enum Held {
     Behind { index: Expression },
     /// The entry at a place is the length of its run.
     RunLengths,
-    /// The entry at an index is the number of entries with this key.
-    Sizes { key: Expression },
+    /// The entry at an index is the number of entries with this key. The numbering has each number
+    /// below the size of a group once in the group.
+    Sizes {
+        key: Expression,
+        numbering: Option<usize>,
+    },
     /// The entry at the place of an entry is its place in block `parent` of `n_stored` places.
     Block {
         parent: Expression,

@@ -66,6 +66,8 @@ lemmas! {
     Keys = "numbers leave nothing out, and entries of one number agree", Some(store::keys);
     /// `crd(x) = mark`, `crd(at) = k`.
     Marked = "marked places hold the mark", Some(store::marked);
+    /// `crd(at) = k`, and 0 elsewhere.
+    Kept = "entries that share a place agree, and other places hold 0", Some(store::kept);
     /// `stored(p) = 1`.
     Taken = "the part takes the marked entries, and leaves the others", Some(store::taken);
     /// `size(0) = n`.

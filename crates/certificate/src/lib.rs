@@ -28,9 +28,10 @@
 //! | `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`  | `RunningMaximum`     | **segments**: `pos(k) <= q < pos(k + 1)` exactly for the numbers `q` of the entries of `k` |
 //! | `crd(T(p)) = k`                                       | `Keys`               | each `crd(q)` is the `k` of an entry of number `q` |
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
+//! | `crd(at) = k`                                         | `Kept`               | each `crd(x)` is 0, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
 //! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing; segment `x` has the length of the run from `first(x)` to `behind(x)` |
-//! | `count(k) += 1`                                       | `Sizes`              | `count(k)` is the number of entries of `k` |
+//! | `count(k) += 1`                                       | `Sizes`              | `count(k)` is the number of entries of `k`, and their numbers are those below it |
 //! | `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`    | `Rooms`              | nondecreasing; segment `k` has room for the entries of `k` |
 //! | `T(p) = slot(c of n, pos(k), pos(k + 1))`             | `Slot`               | each entry has a place of its own in segment `k` |
 //! | `start(x + 1) = start(x) + count(x)`                  | `Summed`             | `start(k)` is the number of entries with a lesser key |

@@ -6,14 +6,12 @@
 //! sparsec convert --from coo --to mine.fmt --emit c
 //! ```
 //!
-//! To a relation that states its assembly, the computation is that one, from `scoo`.
+//! To a relation that states its assembly, that computation follows a derived one to a list of entries.
 
 use serde_json::{Map, json};
-use sparsec::internals::computation::Script;
-use sparsec::internals::compute::{ComputeStage, Computed};
-use sparsec::internals::conversion::{Conversion, ConversionStage, Optimisation};
+use sparsec::internals::conversion::{ConversionStage, Optimisation, Stages};
 use sparsec::internals::relational;
-use sparsec::{Diagnostic, ElementType, Format, FormatSpec, Result, Storage, code};
+use sparsec::{Diagnostic, ElementType, FormatSpec, Result, Storage, code};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
@@ -23,9 +21,6 @@ use crate::spec::format_spec;
 
 /// The order of tensors where neither format says it.
 const SHOWN_ORDER: usize = 2;
-
-/// The list of entries that assemblies begin with.
-const LIST: &str = "scoo";
 
 /// Prints the stages that were asked for.
 ///
@@ -56,53 +51,10 @@ pub(crate) fn derivation(
     let order = from.order().or(to.order()).unwrap_or(SHOWN_ORDER);
     let element = call.element(arguments.element.as_deref())?;
     let element = element.unwrap_or(ElementType::F64);
-    let relation = to.relation(order);
-    let relation = relation
-        .map_err(|error| error.or_at(call.source(), call.value_span("to", 0), "named here"))?;
-    let stated = match relation {
-        Some(format) => relational::assembly(&format, element)?,
-        None => None,
-    };
-    let stated = stated.map(|computation| Computed {
-        computation,
-        script: Script::default(),
-    });
-    if let (Some(_), false) = (&stated, is_list(&from, order)) {
-        screen.note(&format!(
-            "`{to}` says how it is assembled from `{LIST}`, a list of entries: from `{from}` comes such a list first"
-        ));
-    }
-    let mut derived = None;
+    let made = conversion(call, [&from, &to], order, element)?;
     let mut texts: Vec<(&str, String)> = Vec::new();
     for (name, stage) in arguments.emit.iter().zip(stages) {
-        let text = match (stage, &stated) {
-            (ConversionStage::Computed(ComputeStage::Computation), Some(stated)) => {
-                stated.emit(ComputeStage::Computation)?
-            }
-            (ConversionStage::Computed(stage), Some(stated)) => {
-                let mut kernel = stated.clone();
-                kernel.computation.name =
-                    relational::kernel_name(&[LIST.to_owned(), to.to_string()], order, element);
-                kernel.emit(stage)?
-            }
-            _ => {
-                if derived.is_none() {
-                    let made = conversion(call, [&from, &to], order, element);
-                    derived = Some(made.map_err(|error| {
-                        match &stated {
-                        Some(_) => error
-                            .or_at(call.source(), call.value_span("to", 0), "named here")
-                            .help(format!(
-                                "`{to}` states how it is assembled: `--emit computation` shows that"
-                            )),
-                        None => error,
-                    }
-                    })?);
-                }
-                stage.emit(derived.as_ref().expect("it was just derived"), so_far)?
-            }
-        };
-        texts.push((name, text));
+        texts.push((name, stage.emit(&*made, so_far)?));
     }
     screen.answer(
         || joined(&texts),
@@ -126,26 +78,20 @@ fn side(call: &Call, option: &str, text: Option<&str>) -> Result<FormatSpec> {
     format_spec(call, "format", text, call.value_span(option, 0))
 }
 
-/// Whether a format is the list that assemblies begin with.
-fn is_list(spec: &FormatSpec, order: usize) -> bool {
-    let format = spec.resolve(order);
-    format.is_ok_and(|format| format.stores_like(&Format::scoo(order)))
-}
-
-/// The conversion that is derived between two formats.
+/// The conversion between two formats.
 fn conversion(
     call: &Call,
     [from, to]: [&FormatSpec; 2],
     order: usize,
     element: ElementType,
-) -> Result<Conversion> {
+) -> Result<Box<dyn Stages>> {
     let storage = |option: &str, spec: &FormatSpec| {
         let storage = spec.storage(order);
         storage
             .map_err(|error| error.or_at(call.source(), call.value_span(option, 0), "named here"))
     };
     let (source, destination) = (storage("from", from)?, storage("to", to)?);
-    let made = relational::derived(&source, &destination, element);
+    let made = relational::conversion(&source, &destination, element);
     made.map_err(|error| match (source, destination) {
         (Storage::Levels(_), Storage::Levels(_)) => {
             error.or_at(call.source(), call.value_span("to", 0), "named here")

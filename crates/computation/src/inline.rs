@@ -41,6 +41,7 @@ use crate::proofs::Proofs;
 use crate::value::{Access, Update, Value};
 use names::{Bound, Inner};
 
+mod behind;
 mod names;
 
 /// A run of a computation for each point of a set.
@@ -404,7 +405,11 @@ impl Computation {
                 let mut names: Vec<String> =
                     outer.inputs().map(|v| outer.name(v).to_owned()).collect();
                 for variable in own.inputs() {
-                    let name = self.fresh(own.name(variable));
+                    let name = match n_over {
+                        // The loops of one run are beside those of the caller.
+                        0 => self.fresh_data(own.name(variable)),
+                        _ => self.fresh(own.name(variable)),
+                    };
                     names.push(fresh_name(&name, |name| names.iter().any(|it| it == name)));
                 }
                 let mut both = Conjunction::new(names, []);

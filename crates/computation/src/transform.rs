@@ -280,9 +280,7 @@ impl Computation {
 
     /// A name like this one that nothing in the computation has.
     pub(crate) fn fresh(&self, name: &str) -> String {
-        let mut taken: BTreeSet<&str> = self.parameters.iter().map(String::as_str).collect();
-        taken.extend(self.spaces.iter().map(|space| space.name.as_str()));
-        taken.extend(self.declarations.orders());
+        let mut taken = self.data_names();
         for statement in &self.statements {
             taken.insert(&statement.name);
             for part in statement.space.parts() {
@@ -290,6 +288,19 @@ impl Computation {
             }
         }
         fresh_name(name, |name| taken.contains(name))
+    }
+
+    /// A name that no data have, and no parameter.
+    pub(crate) fn fresh_data(&self, name: &str) -> String {
+        let taken = self.data_names();
+        fresh_name(name, |name| taken.contains(name))
+    }
+
+    fn data_names(&self) -> BTreeSet<&str> {
+        let mut taken: BTreeSet<&str> = self.parameters.iter().map(String::as_str).collect();
+        taken.extend(self.spaces.iter().map(|space| space.name.as_str()));
+        taken.extend(self.declarations.orders());
+        taken
     }
 
     /// The second statement in the loops around the first.

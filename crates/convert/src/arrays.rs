@@ -193,6 +193,9 @@ impl Synthesis<'_> {
             self.space.implies(&asked, known)
         };
         let mark = match () {
+            // No tuple has a place without an entry. Such places hold 0, as the array begins.
+            () if self.are_all_entries && least == Expression::Integer(0) => return Ok(()),
+            () if self.are_all_entries => least.clone(),
             () if never(Comparison::Less, &last) => last,
             () if never(Comparison::Greater, &least) => least.clone(),
             () => {

@@ -28,6 +28,8 @@ pub enum CaseKind {
     InRun,
     /// An element of neighbouring coordinates that have one value.
     InValueRun,
+    /// An element of which each parent has as many as an array says.
+    Counted,
     /// An element that only keeps entries apart.
     Free,
     /// An array that says where the elements of each parent begin.
@@ -42,6 +44,8 @@ pub enum CaseKind {
     Mirrored,
     /// How many elements there are.
     Count,
+    /// What the format states of its assembly.
+    Stated,
 }
 
 impl Display for CaseKind {
@@ -51,6 +55,7 @@ impl Display for CaseKind {
             Self::Listed => "listed",
             Self::InRun => "in a run",
             Self::InValueRun => "in a run of one value",
+            Self::Counted => "counted",
             Self::Free => "keeps entries apart",
             Self::Segments => "segments",
             Self::Keys => "keys of a list",
@@ -58,6 +63,7 @@ impl Display for CaseKind {
             Self::Stored => "stored",
             Self::Mirrored => "mirror images",
             Self::Count => "count",
+            Self::Stated => "stated by the format",
         })
     }
 }

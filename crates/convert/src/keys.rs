@@ -66,14 +66,18 @@ impl Synthesis<'_> {
         })
     }
 
-    /// The order by several numbers, each a key of the list or a word of a key function; `None` if
-    /// one of them is neither.
+    /// The order by several numbers, each a key of the list, a sum of such, or a word of a key
+    /// function; `None` if one of them is none of these.
     fn by_all(&self, keys: &[ListKey], all: &[Expression]) -> Result<Option<Order>> {
         let mut sorted = Vec::new();
         let mut named = BTreeSet::new();
         for e in all {
             let Expression::Call(name, arguments) = e else {
-                return Ok(None);
+                match self.sum_of_keys(keys, e) {
+                    Some(key) => sorted.push(key),
+                    None => return Ok(None),
+                }
+                continue;
             };
             if let Some(key) = keys.iter().find(|key| key.function == *name) {
                 sorted.push(self.key(key)?);
@@ -100,6 +104,35 @@ impl Synthesis<'_> {
         // Nothing says that a key function tells coordinates apart.
         let is_whole = named.len() == keys.len();
         Ok((!sorted.is_empty()).then_some(Order { sorted, is_whole }))
+    }
+
+    /// A sum of keys of a list and numbers as a key; `None` for another expression.
+    fn sum_of_keys(&self, keys: &[ListKey], e: &Expression) -> Option<Key> {
+        let (mut value, mut least, mut most) = (number(0), number(0), number(0));
+        for (is_negative, term) in e.terms() {
+            let (of_entry, from, last) = match term {
+                Expression::Integer(_) => (term.clone(), term.clone(), term.clone()),
+                Expression::Call(name, _) => {
+                    let key = keys.iter().find(|key| key.function == *name)?;
+                    let (from, above) = self.range(name)?;
+                    (key.value.clone(), from, minus(above, number(1)))
+                }
+                _ => return None,
+            };
+            (value, least, most) = match is_negative {
+                false => (plus(value, of_entry), plus(least, from), plus(most, last)),
+                true => (
+                    minus(value, of_entry),
+                    minus(least, last),
+                    minus(most, from),
+                ),
+            };
+        }
+        let above = plus(most, number(1));
+        Some(Key {
+            value: minus(value, least.clone()).collected(),
+            extent: minus(above, least).collected(),
+        })
     }
 
     /// The order along a curve through values of keys; `None` if a name is none of a curve
@@ -304,6 +337,18 @@ impl Synthesis<'_> {
                 || is_never(Comparison::Less) && is_never(Comparison::Greater)
         }))
     }
+}
+
+fn number(n: i64) -> Expression {
+    Expression::Integer(n)
+}
+
+fn plus(a: Expression, b: Expression) -> Expression {
+    Expression::Add(Box::new(a), Box::new(b))
+}
+
+fn minus(a: Expression, b: Expression) -> Expression {
+    Expression::Subtract(Box::new(a), Box::new(b))
 }
 
 /// The keys of a list in its order.

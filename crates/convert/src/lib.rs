@@ -25,6 +25,7 @@
 //! | **listed**      | `f(a) <= x < f(a + 1)` or `0 <= x < n`, and keys `g(x) = e` | the rank of the keys: dense where entries share them |
 //! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
 //! | **in a run of one value** | `f(a) <= x < f(a + 1)`, and `g(x + a) <= e < g(x + a + 1)`   | the number of changes of the value before it |
+//! | **counted**     | `0 <= x < f(a)`                                           | the ordinal among entries that have the same `a` |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
 //!
 //! A source may have places that hold no entry: empty slots, and padding, of which a given
@@ -45,9 +46,11 @@
 //! running maximum.
 
 mod arrays;
+mod assembled;
 mod blocks;
 mod cases;
 mod certify;
+mod counted;
 mod declare;
 mod demands;
 mod entries;
@@ -73,6 +76,7 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Cost, Value};
 use sparsec_relation::{Descriptor, Expression, Relation, remembering};
 
+pub use assembled::{Assembled, assembled};
 pub use cases::{Case, CaseKind};
 pub use optimise::Optimisation;
 pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof, Question};

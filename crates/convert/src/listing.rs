@@ -108,15 +108,19 @@ pub(crate) fn ascending(
     orders.into_iter().find(rises)
 }
 
-/// A list of entries for one side of a conversion. Entries are sorted by the modes `sorted`, if
-/// these are given, and meet the constraints `more`.
+/// A list of entries for one side of a conversion, as [`list_of`].
 pub(crate) fn list(
     side: &str,
     extents: &[String],
     sorted: Option<&[usize]>,
     more: &str,
 ) -> Result<Named> {
-    let order = extents.len();
+    Named::new(&list_of(extents.len(), sorted, more)?, side, extents)
+}
+
+/// A list of entries. They are sorted by the modes `sorted`, if these are given, and meet the
+/// constraints `more`.
+pub(crate) fn list_of(order: usize, sorted: Option<&[usize]>, more: &str) -> Result<Descriptor> {
     let each = |text: &dyn Fn(usize) -> String| -> Vec<String> { (0..order).map(text).collect() };
     let modes = each(&|mode| format!("i{mode}"));
     let bounds = each(&|mode| format!("N{mode}")).join(", ");
@@ -146,8 +150,7 @@ pub(crate) fn list(
         functions.concat(),
         ordered.unwrap_or_default(),
     );
-    let list: Descriptor = text.parse()?;
-    Named::new(&list, side, extents)
+    text.parse()
 }
 
 impl Synthesis<'_> {

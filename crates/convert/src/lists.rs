@@ -391,6 +391,13 @@ impl Synthesis<'_> {
                 && let [(Comparison::Less, end)] = &link.rest[..]
             {
                 note(end);
+                // An array says how many there are of each parent, and a constant how many at most.
+                if let Expression::Call(counts, _) = end
+                    && let Some((_, above)) = self.range(counts)
+                {
+                    let one = Box::new(Expression::Integer(1));
+                    note(&Expression::Subtract(Box::new(above), one).collected());
+                }
             }
         }
         ends

@@ -90,6 +90,7 @@ pub(crate) fn synthesized(
         tables: wanted.tables.clone(),
         blocks: wanted.blocks.clone(),
         has_counted: false,
+        are_all_entries: false,
         has_fill: wanted.has_fill,
         value: source.value,
         computation: Computation {
@@ -116,6 +117,7 @@ pub(crate) fn synthesized(
         synthesis.found.clear();
         synthesis.met.clear();
         synthesis.has_counted = false;
+        synthesis.are_all_entries = false;
         let before = synthesis.space.clone();
         synthesis.fill(&known, (number, &mut cases))?;
         if !synthesis.is_last {
@@ -146,7 +148,11 @@ pub(crate) fn synthesized(
 
 /// Which tuples of both sides have the same coordinates: the source's map, then the
 /// inverse of the destination's. Source: Popoola et al., CGO 2023, §3.2.
-fn relation(source: &Named, destination: &Named, known: &Declarations) -> Result<Relation> {
+pub(crate) fn relation(
+    source: &Named,
+    destination: &Named,
+    known: &Declarations,
+) -> Result<Relation> {
     let [from, to] = [source, destination].map(|side| Relation::new(vec![side.map.clone()]));
     let relation = from?.then(&to?.inverse())?;
     Ok(relation.simplified_under(known))
@@ -188,6 +194,8 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) blocks: BTreeSet<String>,
     /// Whether entries of the part at hand were counted.
     pub(crate) has_counted: bool,
+    /// Whether each tuple of the part at hand is that of an entry.
+    pub(crate) are_all_entries: bool,
     /// Whether places without an entry hold the given fill.
     pub(crate) has_fill: bool,
     /// What becomes of the source's values.
@@ -348,12 +356,17 @@ impl Synthesis<'_> {
             let value = self.in_value_run(element, &run, unknowns)?;
             return Ok((CaseKind::InValueRun, value));
         }
-        if self.adds && unknowns.place(element).is_some() {
+        let counted = unknowns.counted(element);
+        if self.adds && (counted.is_some() || unknowns.place(element).is_some()) {
             let name = self.destination.map.name(element);
             return Err(
                 refused(format!("`{name}` counts entries, which may be repeated"))
                     .help("convert to a list of entries first, in which none is repeated: `scoo`"),
             );
+        }
+        if let Some(counted) = counted {
+            let value = self.in_parent(element, &counted, unknowns)?;
+            return Ok((CaseKind::Counted, value));
         }
         let others = unknowns.others(element);
         match unknowns.place(element) {

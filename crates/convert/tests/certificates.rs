@@ -120,6 +120,110 @@ fn conversions_of_other_orders_are_proved() {
     }
 }
 
+/// Places of values are numbers of two digits, the radix of which is an extent.
+#[test]
+fn places_of_several_digits_are_told_apart() {
+    let source: Descriptor = DIAGONALS.parse().expect("diagonals");
+    let format: Format = "csr".parse().expect("a format");
+    let wanted = Wanted {
+        places: Places::Some,
+        has_padding: true,
+        ..Wanted::of(ElementType::F64)
+    };
+    let made = convert(&source, &format.descriptors("destination")[0], &wanted);
+    let certificate = made.expect("a conversion").certificate().expect("one");
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+
+    // Rows may be longer than the places of a diagonal.
+    let overlapping = DIAGONALS.replace("[NR * d + i]}", "[NC * d + i]}");
+    let overlapping = overlapping.replace("p < ND * NR}", "p < NR + ND * NC}");
+    let source: Descriptor = overlapping.parse().expect("diagonals");
+    let made = convert(&source, &format.descriptors("destination")[0], &wanted);
+    let error = made.expect_err("places are shared");
+    assert!(
+        error.message().contains("two entries at one place"),
+        "{error}"
+    );
+}
+
+/// A conversion from rows to a descriptor, with its certificate.
+fn from_rows(destination: &str) -> (Conversion, Certificate) {
+    let source: Format = "csr".parse().expect("a format");
+    let source = source.descriptors("source").remove(0);
+    let destination: Descriptor = destination.parse().expect("a descriptor");
+    let wanted = Wanted {
+        is_unique: true,
+        places: Places::Full,
+        ..Wanted::of(ElementType::F64)
+    };
+    let made = convert(&source, &destination, &wanted).expect("a conversion");
+    let certificate = made.certificate().expect("it is a conversion");
+    (made, certificate)
+}
+
+#[test]
+fn lists_are_sorted_by_sums_and_by_declared_keys() {
+    let list = |order: &str| {
+        LIST.replace(
+            "forall n, m : 0 <= n < m < NZ => LEX(row(n), col(n)) != LEX(row(m), col(m))",
+            order,
+        )
+    };
+    let (made, certificate) = from_rows(&list(
+        "forall n, m : 0 <= n < m < NZ => LEX(row(n) - col(n), row(n)) < LEX(row(m) - col(m), row(m))",
+    ));
+    let text = made.computation.to_string();
+    assert!(
+        text.contains("rank(i + N1 - j - 1 of N0 + N1 - 1)"),
+        "{text}"
+    );
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+    // Nothing says that no two entries have one key.
+    let (_, certificate) = from_rows(&list(
+        "key HALF(i : 31, j : 31) : 31 {
+          return i >> 1
+        }
+        forall n, m : 0 <= n < m < NZ => HALF(row(n), col(n)) <= HALF(row(m), col(m))",
+    ));
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+    let (_, certificate) = from_rows(&list(
+        "key HALF(i : 31, j : 31) : 31 {
+          return i >> 1
+        }
+        forall n, m : 0 <= n < m < NZ => HALF(row(n), col(n)) < HALF(row(m), col(m))",
+    ));
+    let unproved: Vec<&Obligation> = certificate.unproved().collect();
+    assert!(
+        matches!(unproved[..], [Obligation::Declared(_)]),
+        "{certificate}"
+    );
+}
+
+#[test]
+fn elements_of_counted_rows_are_ordinals() {
+    let (made, certificate) = from_rows(
+        "format padded
+        extents NR, NC
+        map {[s, r] -> [i, j] : 0 <= r < NR && 0 <= s < len(r) && i = r && j = col(NR * s + r) && 0 <= j < NC}
+        data {[s, r] -> [NR * s + r]}
+        values {[p] : 0 <= p < W * NR}
+        unique
+        function len : {[r] : 0 <= r < NR} -> {[n] : 0 <= n <= W}
+        function col : {[p] : 0 <= p < W * NR} -> {[j] : 0 <= j < NC}",
+    );
+    let text = made.computation.to_string();
+    for statement in [
+        "B_s(q1) = ordinal(i of N0)",
+        "B_W max= B_s(q1) + 1",
+        "B_len(i) += 1",
+        "B_col(N0 * B_s(q1) + i) = j",
+    ] {
+        assert!(text.contains(statement), "{text}");
+    }
+    let open: Vec<String> = certificate.unproved().map(ToString::to_string).collect();
+    assert_eq!(open, [""; 0], "{certificate}");
+}
+
 #[test]
 fn conversions_of_three_modes_are_proved() {
     let sources = [

@@ -12,6 +12,7 @@
 //! | a clause of declarations  | its last literal, once all others are refuted        |
 //! | `a floordiv b`, `a mod b` | `a = b * q + r`, `0 <= r < b` where `0 < b`          |
 //! | `a <= x`, `0 <= N`, a product of `N` and a term of `a` or `x` | `N * a <= N * x` |
+//! | `N * p + q = 0`, `-N < q < N` | `p = 0`: numbers with equal places have equal digits |
 //! | `p != 0`, `p >= 0`        | `p > 0`                                              |
 //!
 //! Only the module `linear` refutes rows, and only refuted opposites are concluded. So a conclusion
@@ -260,6 +261,7 @@ impl Facts {
             }
             let mut new = self.hold_values();
             new |= self.hold_products();
+            new |= self.hold_digits();
             if self.system.contradiction().is_some() {
                 return;
             }

@@ -21,6 +21,7 @@ use rustc_hash::FxBuildHasher;
 use crate::budget::Budget;
 use crate::polynomial::{Atom, Polynomial, Product, Row, Sign};
 use simplex::{Simplex, Verdict};
+pub(crate) use table_row::gcd;
 
 mod bound;
 mod simplex;

@@ -23,6 +23,7 @@ mod product;
 mod quotient;
 
 pub(crate) use product::Product;
+pub(crate) use quotient::Division;
 
 /// An expression without further arithmetic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -357,3 +357,46 @@ fn new_calls_prove_no_premise() {
     let simple = relation.simplified_under(&known).to_string();
     assert!(simple.contains("i < 1"), "{simple}");
 }
+
+/// Numbers of several digits, whose radices are symbolic constants, have each digit once.
+#[test]
+fn digits_of_symbolic_radices_are_told_apart() {
+    let known = Declarations::new();
+    let is_once = |digits: &str, number: &str, bounds: &str| {
+        let second = |text: &str| {
+            let names = digits.split(", ");
+            names.fold(text.to_owned(), |text, name| {
+                text.replace(name, &format!("{name}{name}"))
+            })
+        };
+        let (numbers, others) = (second(number), second(bounds));
+        let differ = |digit: &str| {
+            let text = format!(
+                "{{[{digits}] -> [{}] : {bounds} && {others} && {number} = {numbers} && {digit} != {}}}",
+                second(digits),
+                second(digit)
+            );
+            let relation: Relation = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+            relation.is_refuted(&known)
+        };
+        digits.split(", ").all(differ)
+    };
+    for (digits, number, bounds) in [
+        ("d, r", "N * d + r", "0 <= r < N"),
+        ("d, r", "N * d - r", "0 <= r < N"),
+        ("d, r", "4 * N * d + r", "0 <= r < 4 * N"),
+        ("d, r", "N * M * d + r", "0 <= r < N * M"),
+        ("d, e, r", "M * (N * d + e) + r", "0 <= e < N && 0 <= r < M"),
+    ] {
+        assert!(is_once(digits, number, bounds), "{number} where {bounds}");
+    }
+    for (digits, number, bounds) in [
+        ("d, r", "N * d + r", "0 <= r <= N"),
+        ("d, r", "N * d + r", "-1 <= r < N"),
+        ("d, r", "N * d + r", "0 <= r < M"),
+        ("d, r", "4 * N * d + r", "0 <= r < 5 * N"),
+        ("d, e, r", "M * (N * d + e) + r", "0 <= e < M && 0 <= r < N"),
+    ] {
+        assert!(!is_once(digits, number, bounds), "{number} where {bounds}");
+    }
+}

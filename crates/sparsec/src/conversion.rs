@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
 pub use sparsec_convert::{
-    Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation, Optimisation, Part,
-    Piece, Places, Proof, Question, Triangle, Types, Wanted, convert, convert_pieces,
+    Assembled, Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation,
+    Optimisation, Part, Piece, Places, Proof, Question, Triangle, Types, Wanted, assembled,
+    convert, convert_pieces,
 };
 use sparsec_format::{Level, LevelKind, Mirrored, Side};
 use sparsec_relation::Descriptor;
@@ -24,12 +25,14 @@ mod lent;
 mod refusals;
 mod sessions;
 mod sizes;
+mod stages;
 
 pub use converter::{Converter, Padding, PreparedConversion};
 pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
 pub use lent::Lent;
 pub(crate) use refusals::keeps_fill;
+pub use stages::Stages;
 
 /// The conversion of tensors of `element`s between formats of levels.
 ///
@@ -263,7 +266,7 @@ pub fn pieces<'a>(
 }
 
 /// Whether computations add up values of a type as packing does.
-fn is_added_up(element: ElementType) -> bool {
+pub(crate) fn is_added_up(element: ElementType) -> bool {
     use ElementType::{F32, F64, I64};
     [F32, F64, I64].contains(&element)
 }
@@ -422,17 +425,15 @@ impl ConversionStage {
     /// assert!(cases.contains("B_crd1       keys of a list             B_crd1(B_q1(q1)) = i\n"), "{cases}");
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
-    pub fn emit(self, conversion: &Conversion, so_far: Option<Optimisation>) -> Result<String> {
+    pub fn emit(self, made: &dyn Stages, so_far: Option<Optimisation>) -> Result<String> {
         match self {
             Self::Relation => {
-                let relations = conversion.relations.iter();
+                let relations = made.relations().iter();
                 Ok(relations.map(|relation| format!("{relation}\n")).collect())
             }
-            Self::Cases => Ok(conversion.table()),
-            Self::Certificate => Ok(conversion.certificate()?.to_string()),
-            Self::Cost => Ok(conversion
-                .cost(so_far.unwrap_or(Optimisation::All), &|_| true)?
-                .to_string()),
+            Self::Cases => Ok(made.cases()),
+            Self::Certificate => made.certificate(),
+            Self::Cost => made.cost(so_far.unwrap_or(Optimisation::All)),
             Self::Computed(stage) => {
                 let loops = [
                     ComputeStage::Loop,
@@ -441,12 +442,9 @@ impl ConversionStage {
                     ComputeStage::Mlir,
                 ];
                 let is_of_loops = loops.contains(&stage);
-                let computation = match so_far.or(is_of_loops.then_some(Optimisation::All)) {
-                    Some(so_far) => conversion.optimised(so_far, &|_| true)?,
-                    None => conversion.computation.clone(),
-                };
                 let computed = Computed {
-                    computation,
+                    computation: made
+                        .computation(so_far.or(is_of_loops.then_some(Optimisation::All)))?,
                     script: Default::default(),
                 };
                 computed.emit(stage)

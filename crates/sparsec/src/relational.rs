@@ -37,7 +37,7 @@ mod walk;
 
 pub use walk::{StoredOutcome, ways};
 
-pub use derived::{derived, kernel_name, wanted_of};
+pub use derived::{conversion, derived, kernel_name, wanted_of};
 use side::{Side, name};
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one

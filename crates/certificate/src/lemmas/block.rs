@@ -47,7 +47,7 @@ pub(crate) fn summed(state: &mut State<'_>, name: &str, statements: &[&Statement
         }
         _ => None,
     };
-    let Some(Held::Sizes { key }) = sizes.cloned() else {
+    let Some(Held::Sizes { key, .. }) = sizes.cloned() else {
         return Err(Refusal::at(scan, "it does not add up the sizes of groups"));
     };
     if *index(scan)? != after(&x) || !reads_itself(scan) {
@@ -98,7 +98,7 @@ pub(crate) fn in_blocks(state: &mut State<'_>, name: &str, statements: &[&Statem
     let Some(terms) = terms(&statement.value) else {
         return wrong("its value is no place in a block");
     };
-    let (Some(Held::Sizes { key }), [parent]) = (
+    let (Some(Held::Sizes { key, .. }), [parent]) = (
         state.held.get(&terms.count.space).cloned(),
         &terms.count.indices[..],
     ) else {

@@ -1,12 +1,12 @@
 //! Arrays that hold a value for each entry, at the entry's number or at another index.
 
 use sparsec_computation::{Statement, Update, Value};
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::At;
+use crate::entries::{At, variable};
 use crate::goal::Goal;
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::order::reads_itself;
@@ -64,6 +64,61 @@ pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement
     };
     state.note(name, range, None, held)?;
     holds(state, store, value)
+}
+
+/// `crd(at) = k` at each entry, and nothing elsewhere: other places hold 0. Entries with the same `at`
+/// have the same `k`.
+pub(crate) fn kept(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    let store = only_by(statements, Update::Assign)?;
+    state.visits(store)?;
+    let value = stored(store)?;
+    if reads_itself(store) {
+        return Err(Refusal::at(store, "it reads the array that it writes"));
+    }
+    agrees(state, store, &value, None)?;
+    let range = match holds_zero(state, name) {
+        true => ranged(state, name, &[&value]),
+        false => (Expression::Integer(i64::MIN), None),
+    };
+    state.note(name, range, None, Held::Declared)?;
+    holds(state, store, value)
+}
+
+/// Whether 0 is in the declared range of an array, if the array has a place: always, or at each
+/// entry, where an array with a place means that there is an entry.
+fn holds_zero(state: &State<'_>, name: &str) -> bool {
+    let (Some((least, end)), Ok(extent)) = (state.range(name), state.extent(name)) else {
+        return false;
+    };
+    let zero = Expression::Integer(0);
+    let bounds = [
+        Constraint::new(least, Comparison::LessEqual, zero.clone()),
+        Constraint::new(zero.clone(), Comparison::Less, end),
+    ];
+    let mut is_constant = true;
+    for e in bounds.iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+    }
+    if bounds.iter().all(|bound| state.always(bound)) {
+        return true;
+    }
+    let mut place = Conjunction::new(["p"], []);
+    place.add(Constraint {
+        first: zero.clone(),
+        rest: vec![
+            (Comparison::LessEqual, variable(0)),
+            (Comparison::Less, extent),
+        ],
+    });
+    // A count of numbers that is not 0 is that of an entry.
+    let mut ends = state.numberings.iter().filter_map(|it| it.end.clone());
+    let has_entry = Set::new(vec![place]).is_ok_and(|place| {
+        ends.any(|end| {
+            let some = Constraint::new(zero.clone(), Comparison::Less, end);
+            place.implies(&some, &state.known)
+        })
+    });
+    is_constant && has_entry && bounds.iter().all(|bound| state.at_entries(bound))
 }
 
 /// `stored(p) = 1` at each entry that a part takes. The entries are those from here on. Later parts

@@ -18,7 +18,7 @@ use super::{index, only_by};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::variable;
-use crate::held::{Held, NumberingKind, after};
+use crate::held::{Held, Numbering, NumberingKind, after};
 use crate::order::reads_itself;
 use crate::state::State;
 
@@ -41,8 +41,34 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
             "it does not count the entries of groups",
         ));
     }
-    let range = (Expression::Integer(0), None);
-    state.note(name, range, None, Held::Sizes { key })
+    let numbering = numbering_of_groups(state, &key);
+    let most = numbering.and_then(|it| state.numberings[it].end.clone());
+    let most = most.filter(|end| {
+        let zero = Expression::Integer(0);
+        state.always(&Constraint::new(zero, Comparison::LessEqual, end.clone()))
+    });
+    let range = (Expression::Integer(0), most.map(|end| after(&end)));
+    let held = Held::Sizes {
+        key: key.clone(),
+        numbering,
+    };
+    state.note(name, range, None, held)?;
+    let Some(numbering) = numbering else {
+        return Ok(());
+    };
+    let number = state.numberings[numbering].value.clone();
+    let size = Expression::Call(name.to_owned(), vec![key]);
+    state.note_fact(Constraint::new(number, Comparison::Less, size))
+}
+
+/// The numbering of the entries within the groups of a key: it counts all entries of a group from 0
+/// on. Numbers of the entries of all parts are none of one part's.
+fn numbering_of_groups(state: &State<'_>, key: &Expression) -> Option<usize> {
+    let is_alone = state.parts.len() == 1 && !state.has_taken;
+    let is_of_groups =
+        |it: &Numbering| it.kind == NumberingKind::InGroups && it.keys == std::slice::from_ref(key);
+    let found = state.numberings.iter().position(is_of_groups);
+    found.filter(|_| is_alone)
 }
 
 /// `pos(x + 1) = pos(x) + power_of_two(c * count(x))` over all parents, where `c` is at least 2.
@@ -68,7 +94,7 @@ pub(crate) fn rooms(state: &mut State<'_>, name: &str, statements: &[&Statement]
         (is_enough && read(before)? == name).then_some(read(count)?)
     };
     let key = counted().and_then(|count| match state.held.get(&count) {
-        Some(Held::Sizes { key }) if count != name => Some(key.clone()),
+        Some(Held::Sizes { key, .. }) if count != name => Some(key.clone()),
         _ => None,
     });
     let key = key.ok_or_else(|| Refusal::at(scan, "it does not make room for counted entries"))?;

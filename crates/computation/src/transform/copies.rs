@@ -24,6 +24,8 @@ use sparsec_relation::{
 
 use crate::computation::{Computation, Role, Statement, StatementId};
 use crate::segments::places_at;
+use sparsec_base::Result;
+
 use crate::value::{Access, Update, Value};
 
 impl Computation {
@@ -188,6 +190,72 @@ impl Computation {
             })
         });
         joined.collect()
+    }
+
+    /// Takes out temporary arrays that are copies of given ones, which take their place.
+    ///
+    /// # Errors
+    /// As [`checked`](Self::checked).
+    ///
+    /// ```
+    /// use sparsec_computation::Computation;
+    /// let list: Computation = "computation list {
+    ///   parameters NZ
+    ///   given x : f64[NZ]
+    ///   temporary y : f64[NZ]
+    ///   out s : f64
+    ///   s0: y(p) = x(p) over {[p] : 0 <= p < NZ} at [0, p]
+    ///   s1: s += y(p) over {[p] : 0 <= p < NZ} at [1, p]
+    /// }".parse()?;
+    /// assert!(list.with_given_copies()?.to_string().contains("s1: s += x(p)"));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn with_given_copies(&self) -> Result<Self> {
+        let checked = Self {
+            declarations: self.relied_on(),
+            ..self.clone()
+        };
+        let known = checked.known();
+        let mut given: BTreeMap<String, String> = BTreeMap::new();
+        let mut new = self.clone();
+        for id in self.ids() {
+            let target = &self.statement(id).target.space;
+            if let Some(source) = self.whole_copy(id, &known) {
+                new.statements.retain(|it| it.target.space != *target);
+                new.spaces.retain(|space| space.name != *target);
+                new.declarations.retain_functions(|it| it.name != *target);
+                given.insert(target.clone(), source);
+            }
+        }
+        new.in_place_of(&given)
+    }
+
+    /// The given array that a statement copies as a whole to a temporary one of its type, which
+    /// declares no order that the given one does not.
+    fn whole_copy(&self, id: StatementId, known: &Declarations) -> Option<String> {
+        let copy = self.as_copy(id, known).filter(|_| self.is_apart(id))?;
+        let Value::Entry(from) = &copy.value else {
+            return None;
+        };
+        let (made, given) = (self.space(&copy.target.space)?, self.space(&from.space)?);
+        let order = |name: &str| self.declarations.function(name).map(|it| it.monotone);
+        let is_ordered = order(&made.name).flatten().is_some();
+        let is_like = made.element == given.element
+            && made.role == Role::Temporary
+            && (!is_ordered || order(&made.name) == order(&given.name));
+        let sides = copy.space.as_box()?;
+        let nowhere = Set::new(vec![Conjunction::new([""; 0], [])]).ok()?;
+        let are_equal =
+            |a: &Expression, b: &Expression| nowhere.implies(&a.clone().equals(b.clone()), known);
+        let ([(begin, end)], [length], [of_given]) =
+            (&sides[..], &made.extents[..], &given.extents[..])
+        else {
+            return None;
+        };
+        let is_whole = are_equal(begin, &Expression::Integer(0))
+            && are_equal(end, length)
+            && are_equal(end, of_given);
+        (is_like && is_whole).then(|| given.name.clone())
     }
 
     /// Whether nothing else writes the target, or uses it in the same sweep.

@@ -132,6 +132,7 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
             value if reads(value, &first.target.space) => Lemma::Lengths,
             _ if first.variables().len() == 0 => Lemma::Copied,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
+            _ if is_sum_of_numbers(&first.target.indices) => Lemma::Kept,
             _ => Lemma::Keys,
         }),
         [Maximum] => Some(Lemma::Behind),
@@ -150,4 +151,14 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
 
 fn reads(value: &Value, name: &str) -> bool {
     value.entries().iter().any(|read| read.space == name)
+}
+
+/// Whether an index is a sum with a number that an array holds.
+fn is_sum_of_numbers(indices: &[Expression]) -> bool {
+    let [index @ Expression::Add(..)] = indices else {
+        return false;
+    };
+    let mut has_number = false;
+    index.visit(&mut |e| has_number |= matches!(e, Expression::Call(..)));
+    has_number
 }

@@ -3,14 +3,18 @@
 //! ```text
 //! 0 < B,   i floordiv B       i = B * (i floordiv B) + i mod B    0 <= i mod B < B
 //! 0 <= N,  a <= x,  N * x     N * a <= N * x
+//! 0 < N,   N * a + b >= 0     a >= 0 where b < N,  a > 0 where b < 0
 //! ```
+//!
+//! The last rule finds the digits of numbers whose radix is a symbolic constant, or a product of
+//! some: where `N * d + r = N * e + s`, and `r` and `s` are in `0..N`, it gives `d = e`.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::Facts;
 use crate::linear::Sources;
-use crate::polynomial::{Atom, Polynomial, Row, Sign};
+use crate::polynomial::{Atom, Division, Polynomial, Row, Sign};
 
 impl Facts {
     /// Adds the division rule for a quotient; `None` unless the divisor is known to be positive.
@@ -89,5 +93,53 @@ impl Facts {
         }
         self.scaled.push(first..self.rows.len());
         new
+    }
+
+    /// Divides comparisons by a product of symbolic constants that is positive. No row that resulted
+    /// from a multiplication is divided.
+    pub(super) fn hold_digits(&mut self) -> bool {
+        let is_scaled = |at: usize| self.scaled.iter().any(|rows| rows.contains(&at));
+        let rows = self.rows.iter().zip(&self.linear).enumerate();
+        let rows = rows.filter(|(at, (row, _))| !is_scaled(*at) && row.sign != Sign::NonZero);
+        let divisions = rows.flat_map(|(_, (row, linear))| {
+            let of = self.known.get(linear).copied();
+            let divisions = of.map(|of| row.sum.divisions().into_iter().map(move |it| (it, of)));
+            divisions.into_iter().flatten().map(|it| (row.sign, it))
+        });
+        let divisions: Vec<(Sign, (Division, Sources))> = divisions.collect();
+        let mut new = false;
+        for (sign, (division, of)) in divisions {
+            if let Some((rows, from)) = self.quotient(division, sign) {
+                for row in rows {
+                    new |= self.hold(Some(row), of.and(from));
+                }
+            }
+        }
+        new
+    }
+
+    /// What follows of a quotient, and of the rest, and from which other rows.
+    fn quotient(&mut self, division: Division, sign: Sign) -> Option<(Vec<Row>, Sources)> {
+        let Division { by, quotient, rest } = division;
+        let (zero, one) = (Polynomial::default(), Polynomial::integer(1));
+        let before = |a: &Polynomial, b: &Polynomial| {
+            let sum = b.plus(-1, a)?.plus(-1, &one)?;
+            let sign = Sign::NonNegative;
+            Some(Row { sum, sign })
+        };
+        let positive = self.try_row(&before(&zero, &by)?)?;
+        let below = |facts: &mut Self, end: &Polynomial| facts.try_row(&before(&rest, end)?);
+        if sign == Sign::NonNegative {
+            if let Some(from) = below(self, &zero) {
+                return Some((vec![before(&zero, &quotient)?], positive.and(from)));
+            }
+            let from = below(self, &by)?;
+            let sum = quotient;
+            return Some((vec![Row { sum, sign }], positive.and(from)));
+        }
+        let from = below(self, &by)?;
+        let above = self.try_row(&before(&zero.plus(-1, &by)?, &rest)?)?;
+        let rows = [quotient, rest].map(|sum| Row { sum, sign });
+        Some((rows.into(), positive.and(from).and(above)))
     }
 }

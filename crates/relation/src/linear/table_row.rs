@@ -106,6 +106,6 @@ impl TableRow {
 }
 
 /// The greatest common divisor; of 0 and `b` it is `b`.
-pub(super) fn gcd(a: u64, b: u64) -> u64 {
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }

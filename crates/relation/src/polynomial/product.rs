@@ -37,6 +37,20 @@ impl Product {
 }
 
 impl Product {
+    /// The product of the other atoms, if all of some are in it; those are in their order.
+    pub(super) fn without(&self, by: &[Atom]) -> Option<Self> {
+        let mut rest = self.atoms().to_vec();
+        for atom in by {
+            let at = rest.iter().position(|it| it == atom)?;
+            rest.remove(at);
+        }
+        Some(match rest.len() {
+            0 => Self::One,
+            1 => Self::Alone(rest.remove(0)),
+            _ => Self::Several(rest.into()),
+        })
+    }
+
     /// Calls `visit` with every atom, arguments of calls included.
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Atom)) {
         for atom in self.atoms() {

@@ -2,10 +2,15 @@
 
 use sparsec_base::{ElementType, Result};
 use sparsec_convert::{Conversion, Image, Piece, Places, Wanted, convert_pieces};
-use sparsec_format::{RelationFormat, Storage};
-use sparsec_relation::{Comparison, Conjunction, Constraint, Declarations, Expression, Set};
+use sparsec_format::{Format, RelationFormat, Storage};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Set,
+};
 
-use crate::conversion::{described, into, pieces, synthesized, wanted};
+use super::assembly;
+use crate::conversion::{
+    Stages, assembled, described, into, is_added_up, pieces, synthesized, wanted,
+};
 
 /// The conversion of tensors of `element`s between formats of either kind, as their descriptions say:
 /// a computation that a relation states of its [assembly](super::assembly) is not asked.
@@ -31,6 +36,44 @@ pub fn derived(from: &Storage, to: &Storage, element: ElementType) -> Result<Con
     };
     let pair = [from, to].map(Storage::short_name);
     Ok(made?.named(&kernel_name(&pair, from.order(), element)))
+}
+
+/// The conversion of tensors of `element`s between formats of either kind: to a relation that states
+/// its [assembly](super::assembly), by way of a list of entries which is temporary.
+///
+/// # Errors
+/// `E0830` if none is derived, to the format or to the list; those of the stated computation.
+///
+/// ```
+/// use sparsec::internals::relational;
+/// use sparsec::{ElementType, FormatSpec};
+/// let [rows, jagged] = ["csr", "jds"].map(|name| name.parse::<FormatSpec>());
+/// let made = relational::conversion(&rows?.storage(2)?, &jagged?.storage(2)?, ElementType::F64)?;
+/// let text = made.computation(None)?.to_string();
+/// assert!(text.contains("S_crd0(q1) = i") && text.contains("B_perm(place(i)) = i"), "{text}");
+/// # Ok::<(), sparsec::Diagnostic>(())
+/// ```
+pub fn conversion(from: &Storage, to: &Storage, element: ElementType) -> Result<Box<dyn Stages>> {
+    let stated = match to {
+        Storage::Relation(format) => assembly(format, element)?.map(|stated| (format, stated)),
+        Storage::Levels(_) => None,
+    };
+    let Some((format, assembly)) = stated else {
+        return Ok(Box::new(derived(from, to, element)?));
+    };
+    let is_list = match from {
+        Storage::Levels(format) => format.stores_like(&Format::scoo(from.order())),
+        Storage::Relation(_) => false,
+    };
+    let made = of_source(from, element, |source, wanted| {
+        assembled(source, format.descriptor(), wanted, (&assembly, is_list))
+    })?;
+    let pair = [from, to].map(Storage::short_name);
+    Ok(Box::new(made.named(&kernel_name(
+        &pair,
+        from.order(),
+        element,
+    ))))
 }
 
 /// The name of a conversion between two formats, under which C programs call its kernel: the order follows
@@ -62,27 +105,45 @@ pub fn kernel_name([from, to]: &[String; 2], order: usize, element: ElementType)
 
 /// A conversion of which one side or both are relations.
 fn of_descriptors(from: &Storage, to: &Storage, element: ElementType) -> Result<Conversion> {
-    let parts = match from {
-        Storage::Levels(format) => described(format, false)?,
-        Storage::Relation(format) => vec![format.descriptor().clone()],
-    };
-    let (source, wanted) = match from {
-        Storage::Levels(format) => (pieces(format, &parts, element)?, wanted(format, element)),
+    of_source(from, element, |source, wanted| match to {
+        Storage::Levels(format) => {
+            let wanted = into(format, wanted.clone())?;
+            convert_pieces(source, &described(format, true)?, &wanted)
+        }
         Storage::Relation(format) => {
-            let piece = Piece {
-                descriptor: &parts[0],
+            convert_pieces(source, std::slice::from_ref(format.descriptor()), wanted)
+        }
+    })
+}
+
+/// What is made of the pieces of a source. If a relation may hold several entries of one coordinate,
+/// they are added up.
+fn of_source<T>(
+    from: &Storage,
+    element: ElementType,
+    make: impl Fn(&[Piece<'_>], &Wanted) -> Result<T>,
+) -> Result<T> {
+    match from {
+        Storage::Levels(format) => {
+            let parts = described(format, false)?;
+            make(&pieces(format, &parts, element)?, &wanted(format, element))
+        }
+        Storage::Relation(format) => {
+            let piece = [Piece {
+                descriptor: format.descriptor(),
                 image: None,
                 value: Image::Same,
+            }];
+            let wanted = wanted_of(format, element);
+            let made = make(&piece, &wanted);
+            if made.is_ok() || wanted.is_unique || !is_added_up(element) {
+                return made;
+            }
+            let adds = Wanted {
+                adds: true,
+                ..wanted
             };
-            (vec![piece], wanted_of(format, element))
-        }
-    };
-    match to {
-        Storage::Levels(format) => {
-            convert_pieces(&source, &described(format, true)?, &into(format, wanted)?)
-        }
-        Storage::Relation(format) => {
-            convert_pieces(&source, std::slice::from_ref(format.descriptor()), &wanted)
+            make(&piece, &adds).or(made)
         }
     }
 }
@@ -108,13 +169,28 @@ pub fn wanted_of(format: &RelationFormat, element: ElementType) -> Wanted {
     };
     Wanted {
         is_unique: descriptor.is_unique(),
-        places: match has_padding || is_open() {
+        places: match has_padding || is_open() || !has_places(descriptor.data()) {
             true => Places::Some,
             false => Places::Checked,
         },
         has_padding,
         ..Wanted::of(element)
     }
+}
+
+/// Whether the place of each tuple's value is an element of the tuple. Places that are computed, as
+/// in rows of one length, may have no tuple.
+fn has_places(data: &Relation) -> bool {
+    data.parts().iter().all(|part| {
+        let place = part.outputs().next().map(Expression::Variable);
+        let mut links = part.constraints().iter().flat_map(Constraint::links);
+        links.any(|(a, comparison, b)| {
+            let is_element = |e: &Expression| matches!(e, Expression::Variable(_));
+            let is_place = |e: &Expression| Some(e) == place.as_ref();
+            comparison == Comparison::Equal
+                && (is_place(a) && is_element(b) || is_place(b) && is_element(a))
+        })
+    })
 }
 
 /// Whether index arrays hold coordinates alone, and nothing that stands for a missing one: by their

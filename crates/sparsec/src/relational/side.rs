@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::Computation;
 use sparsec_convert::{Places, Types, Wanted};
 use sparsec_relation::Descriptor;
@@ -25,6 +25,8 @@ pub(super) struct Side<'a> {
     pub(super) checked: Checked,
     /// The arrays by their names in a conversion.
     arrays: Vec<(String, TensorRef<'a>)>,
+    /// Which places hold another value than 0, if others may be padding.
+    mask: Option<Tensor>,
     parameters: Vec<(String, i64)>,
 }
 
@@ -61,18 +63,14 @@ impl<'a> Side<'a> {
             wanted,
             checked: Checked::AsTensors,
             arrays: arrays.collect::<Result<_>>()?,
+            mask: None,
             parameters: parameters.collect(),
         })
     }
 
     /// # Errors
-    /// `E0830` for tensors that may have padding.
+    /// Those of [`TensorRef::new`].
     pub(super) fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
-        if !tensor.format().lists_entries() {
-            let message = format!("`{}` may have padding", tensor.format().name());
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert from a format that lists each entry, as `scoo`"));
-        }
         let mut arrays = Vec::new();
         for (name, array) in tensor.arrays() {
             let array = borrowed(array, tensor.array_extents(name))?;
@@ -86,6 +84,10 @@ impl<'a> Side<'a> {
             wanted: wanted_of(tensor.format(), tensor.element()),
             // Lengths that are entries of arrays have names of their own, which were not checked.
             checked: Checked::Here,
+            mask: match tensor.format().lists_entries() {
+                true => None,
+                false => Some(nonzero(values)?),
+            },
             arrays,
             parameters: constants
                 .map(|(name, value)| (format!("A_{name}"), *value))
@@ -122,6 +124,9 @@ impl Session {
         };
         for (name, array) in side.arrays.iter().filter(|(name, _)| is_given(name)) {
             given = given.data(name, array);
+        }
+        if let Some(mask) = side.mask.as_ref().filter(|_| is_given(MASK)) {
+            given = given.data(MASK, mask);
         }
         let of_modes = extents.iter().enumerate();
         let of_modes = of_modes.map(|(mode, extent)| (format!("N{mode}"), *extent as i64));
@@ -164,6 +169,20 @@ fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnosti
     texts.fold(Diagnostic::new(error.code(), message), Diagnostic::note).help(
         "store it as `coo` or `csf`, which store entries alone, or allow more with `Options::memory`",
     )
+}
+
+/// The given array of a conversion that says which places hold an entry.
+const MASK: &str = "A_stored";
+
+/// A vector with a 1 for each value that is not 0, and a 0 for each that is.
+fn nonzero(values: &Array) -> Result<Tensor> {
+    let (zero, n) = (values.element().zero(), values.len());
+    let length = vec![n as u64];
+    let mask = (0..n).map(|place| u8::from(values.get(place) != zero));
+    let mask: Vec<u8> = mask.collect();
+    let none = ElementType::U8.zero();
+    let arrays = vec![Array::from_vec(mask)];
+    Tensor::new(Format::dense(1), length, ElementType::U8, none, arrays)
 }
 
 /// An array as a dense tensor, used where it lies.

@@ -345,14 +345,20 @@ fn ways_by_a_list_are_noted() {
         .convert_stored(&jds.tensor, &storage(DIA, 2))
         .unwrap();
     assert_eq!(dia.notes, [""; 0]);
-    // Nothing says that its entries have coordinates of their own.
     let ellr = session.convert_stored(&a, &storage(ELLR, 2)).unwrap();
     let dia = session
         .convert_stored(&ellr.tensor, &storage(DIA, 2))
         .unwrap();
+    assert_eq!(dia.notes, [""; 0]);
+    // Places hold runs of entries.
+    let runs = "(i, j) -> (i : dense, j : run_length)".parse().unwrap();
+    let runs = session.convert_stored(&a, &Storage::Levels(runs)).unwrap();
+    let dia = session
+        .convert_stored(&runs.tensor, &storage(DIA, 2))
+        .unwrap();
     assert_eq!(dia.notes.len(), 1, "{:?}", dia.notes);
     assert!(
-        dia.notes[0].starts_with("from `ellr` to `dia` by way of `scoo`"),
+        dia.notes[0].contains(" to `dia` by way of `scoo`"),
         "{:?}",
         dia.notes
     );

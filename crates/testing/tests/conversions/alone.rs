@@ -5,11 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use sparsec::internals::computation::Script;
-use sparsec::internals::compute::{ComputeStage, Computed};
+use sparsec::internals::compute::ComputeStage;
 use sparsec::internals::conversion::ConversionStage;
 use sparsec::internals::relational;
-use sparsec::{Diagnostic, ElementType, FormatSpec, Storage, code};
+use sparsec::{Diagnostic, ElementType, FormatSpec, code};
 
 /// Every kind of format of matrices, and of the presets some with other numbers.
 pub(super) const FORMATS: [&str; 33] = [
@@ -52,20 +51,8 @@ pub(super) const FORMATS: [&str; 33] = [
 fn emitted(from: &str, to: &str) -> Result<String, Diagnostic> {
     let storage = |text: &str| text.parse::<FormatSpec>()?.storage(2);
     let (source, destination) = (storage(from)?, storage(to)?);
-    if let Storage::Relation(format) = &destination
-        && let Some(mut computation) = relational::assembly(format, ElementType::F64)?
-    {
-        computation.name =
-            relational::kernel_name(&["scoo".to_owned(), to.to_owned()], 2, ElementType::F64);
-        let script = Script::default();
-        let stated = Computed {
-            computation,
-            script,
-        };
-        return stated.emit(ComputeStage::C);
-    }
-    let made = relational::derived(&source, &destination, ElementType::F64)?;
-    ConversionStage::Computed(ComputeStage::C).emit(&made, None)
+    let made = relational::conversion(&source, &destination, ElementType::F64)?;
+    ConversionStage::Computed(ComputeStage::C).emit(&*made, None)
 }
 
 fn gcc(folder: &Path, arguments: &[&str]) -> String {
@@ -104,10 +91,7 @@ fn emitted_conversions_compile_alone_and_link() {
         };
         let (_, name) = text.rsplit_once("\nint32_t ").expect("a kernel");
         let name = name.split('(').next().expect("a name").to_owned();
-        if !names.insert(name.clone()) {
-            // Relations are assembled from one list, whatever the source is.
-            continue;
-        }
+        assert!(names.insert(name.clone()), "two kernels `{name}`");
         let [file, object] = ["c", "o"].map(|ending| format!("{name}.{ending}"));
         fs::write(folder.path().join(&file), text).expect("a file");
         let flags = [
