@@ -287,7 +287,7 @@ mod tests {
         ] {
             check(numbers(n));
             check(numbers(n).map(|r| r % 5));
-            check(numbers(n).map(|r| r & 1 << 61 | r % 3));
+            check(numbers(n).map(|r| (r & (1 << 61)) | (r % 3)));
             check(numbers(n).map(|r| (r % 300) << 40 | 1 << 20));
             check(numbers(n).map(|r| r & 0x7000_0000_00ff));
             check((0..n as i64).rev());
