@@ -245,8 +245,19 @@ fn of_option(
         return line;
     }
     let first = takers.first()?;
-    if command.get_name() == "convert" && matches!(option, "-f" | "--format") {
-        return Some("`--to FORMAT` says how the new file stores the tensor".to_owned());
+    if command.get_name() == "convert" {
+        match option {
+            "-f" | "--format" => {
+                return Some("`--to FORMAT` says how the new file stores the tensor".to_owned());
+            }
+            "-o" | "--output" => {
+                return Some(
+                    "the second file is the one that is written: `sparsec convert IN OUT`"
+                        .to_owned(),
+                );
+            }
+            _ => {}
+        }
     }
     Some(format!(
         "an option of `{}`, which `sparsec help {first}` describes",

@@ -59,6 +59,12 @@ pub(super) const WORDS: &[Mistake] = &[
         follows: "compile 's = 1 + 2' --emit c",
     },
     Mistake {
+        call: "convert a.mtx b.npz -o c.npz",
+        code: 2,
+        texts: &["the second file is the one that is written: `sparsec convert IN OUT`"],
+        follows: "help convert",
+    },
+    Mistake {
         call: "run 's = 1 + 2' --plot a.svg",
         code: 2,
         texts: &["an option of `info`, which `sparsec help info` describes"],
