@@ -50,7 +50,7 @@ impl Format {
 
     fn descriptor(&self, name: String) -> Descriptor {
         let (map, places, n_values) = self.composed();
-        let map = self.with_runs(&map, &places);
+        let map = self.with_numbers(&map, &places);
         let extents: Vec<String> = (0..self.order()).map(|mode| format!("N{mode}")).collect();
         let [part] = map.parts() else {
             panic!("the relation of one part is one conjunction");
@@ -81,9 +81,9 @@ impl Format {
         Descriptor::composed(name, extents, map, data, values, self.declarations(&places))
     }
 
-    /// The map with a further element of the tuple for each level of which a position
-    /// stands for several coordinates: which of them is meant.
-    fn with_runs(&self, map: &Relation, places: &[Place]) -> Relation {
+    /// The map with further elements of the tuple: for each level of which a position
+    /// stands for several coordinates, which of them is meant; for each level of ranks, the rank.
+    fn with_numbers(&self, map: &Relation, places: &[Place]) -> Relation {
         let [part] = map.parts() else {
             panic!("the relation of one part is one conjunction");
         };
@@ -97,10 +97,11 @@ impl Format {
         };
         let within = runs.iter().map(|place| format!("r{}", place.level));
         let inputs = names(&mut part.inputs()).into_iter().chain(within);
+        let inputs = inputs.chain(names(&mut part.exists()));
         let mut whole = Conjunction::new(inputs, names(&mut part.outputs()));
         let moved: Vec<Expression> = (whole.inputs().take(places.len()))
             .chain(whole.outputs())
-            .chain(part.exists().map(|v| whole.add_exists(part.name(v))))
+            .chain(whole.inputs().skip(places.len() + runs.len()))
             .map(Expression::Variable)
             .collect();
         let moved = Values(&moved);

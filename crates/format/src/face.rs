@@ -183,6 +183,16 @@ pub(crate) struct Place {
 }
 
 impl Rewrite for Place {
+    /// `p * N` with 0 for `p`: an extent has a value, be it that of an array.
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let Expression::Multiply(a, b) = e else {
+            return None;
+        };
+        let zero = Expression::Integer(0);
+        let is_zero = [a, b].iter().any(|e| e.rewritten(self) == zero);
+        is_zero.then_some(zero)
+    }
+
     fn variable(&self, variable: Variable) -> Expression {
         self.tuple[variable.index()].clone()
     }
