@@ -15,6 +15,7 @@
 mod place;
 mod settle;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -165,7 +166,8 @@ impl<'a> Run<'a> {
             return Ok(tensor);
         };
         let started = Instant::now();
-        let tensor = self.session.repacked(&tensor, format).map_err(|error| {
+        let tensor = self.session.repacked(Cow::Owned(tensor), format);
+        let tensor = tensor.map_err(|error| {
             let name = self.name_of(number);
             error.note(format!("`{name}` is computed, and then stored as {format}"))
         })?;
@@ -404,7 +406,8 @@ impl<'a> Run<'a> {
                 false => &self.of_results,
             };
             let tensor = kept.find(&of, &conversion.format, || {
-                self.session.repacked(from, &conversion.format)
+                self.session
+                    .repacked(Cow::Borrowed(from), &conversion.format)
             });
             let tensor = tensor.map_err(|error| {
                 let format = &conversion.format;
@@ -466,8 +469,8 @@ impl Session {
     ///
     /// # Errors
     /// As [`convert`](Self::convert).
-    pub(crate) fn repacked(&self, from: &Tensor, format: &Format) -> Result<Tensor> {
-        self.convert_by(from, format, Padding::Kept, || {
+    pub(crate) fn repacked(&self, from: Cow<'_, Tensor>, format: &Format) -> Result<Tensor> {
+        self.convert_by(from, format, Padding::Kept, |from| {
             let options = PackOptions {
                 fill: Some(from.fill()),
                 memory: self.memory(),

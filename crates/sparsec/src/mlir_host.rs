@@ -1,5 +1,6 @@
 //! The host of programs of MLIR: kernels in a session, files, and printing.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
 use std::rc::Rc;
@@ -348,7 +349,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn convert(&mut self, tensor: &Tensor, format: &Format) -> Result<Tensor> {
-        self.session.repacked(tensor, format)
+        self.session.repacked(Cow::Borrowed(tensor), format)
     }
 
     fn seconds(&mut self) -> f64 {

@@ -1,10 +1,11 @@
 //! Conversions that a session runs: by kernels that it keeps, or by packing.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sparsec_base::Result;
 use sparsec_base::code::{self, Code};
+use sparsec_base::{Diagnostic, Result};
 use sparsec_tensor::{Format, Tensor};
 
 use super::converter::{Converter, Ownership, Padding};
@@ -30,10 +31,7 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert(&self, tensor: &Tensor, destination: &Format) -> Result<Tensor> {
-        keeps_fill(destination, tensor.fill())?;
-        self.convert_by(tensor, destination, Padding::LeftBehind, || {
-            tensor.convert_within(destination, self.memory())
-        })
+        self.converted(Cow::Borrowed(tensor), destination)
     }
 
     /// As [`convert`](Self::convert), of a tensor that the caller gives away: arrays that both
@@ -50,44 +48,38 @@ impl Session {
     /// # Ok::<(), sparsec::Diagnostic>(())
     /// ```
     pub fn convert_owned(&self, tensor: Tensor, destination: &Format) -> Result<Tensor> {
-        keeps_fill(destination, tensor.fill())?;
-        let how = (Padding::LeftBehind, Ownership::Given);
-        let (tensor, error) = match self.converter(&tensor, destination, how) {
-            None => (tensor, None),
-            Some(converter) => match converter.run_owned(self, tensor) {
-                Ok(converted) => return Ok(converted),
-                Err(refused) => {
-                    let (error, tensor) = *refused;
-                    (tensor, Some(error))
-                }
-            },
-        };
-        match error {
-            // Packing says which entry the destination cannot hold, and which array is too large.
-            Some(error) if !PACKED_INSTEAD.contains(&error.code()) => Err(error),
-            _ => tensor.convert_within(destination, self.memory()),
-        }
+        self.converted(Cow::Owned(tensor), destination)
     }
 
-    /// A tensor in another format: by a [derived](Self::derived) kernel, else by `pack`.
+    fn converted(&self, tensor: Cow<'_, Tensor>, destination: &Format) -> Result<Tensor> {
+        keeps_fill(destination, tensor.fill())?;
+        self.convert_by(tensor, destination, Padding::LeftBehind, |tensor| {
+            tensor.convert_within(destination, self.memory())
+        })
+    }
+
+    /// A tensor in another format: by a derived kernel, else by `pack`. Arrays of an owned tensor move.
     pub(crate) fn convert_by(
         &self,
-        tensor: &Tensor,
+        tensor: Cow<'_, Tensor>,
         destination: &Format,
         padding: Padding,
-        pack: impl FnOnce() -> Result<Tensor>,
+        pack: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<Tensor> {
         if self.cancel().is_set() {
             return Err(sparsec_runtime::cancelled());
         }
         let started = Instant::now();
-        let derived = self.derived(tensor, destination, padding);
-        let by_kernel = derived.is_some();
-        let converted = derived.unwrap_or_else(pack)?;
+        let (from, entries) = (tensor.format().clone(), tensor.n_stored());
+        let (converted, by_kernel) = match self.by_kernel(tensor, destination, padding) {
+            Outcome::Converted(converted) => (converted, true),
+            Outcome::Left(tensor) => (pack(&tensor)?, false),
+            Outcome::Failed(error) => return Err(error),
+        };
         tracing::debug!(
-            from = %tensor.format(),
+            %from,
             to = %destination,
-            entries = tensor.n_stored(),
+            entries,
             by_kernel,
             time = ?started.elapsed(),
             "converted"
@@ -97,22 +89,39 @@ impl Session {
 
     /// A tensor in another format by a conversion that is derived, if there is one, and if its
     /// kernel takes less time than packing, and making it less than packing has so far.
-    pub(crate) fn derived(
+    fn by_kernel<'t>(
         &self,
-        tensor: &Tensor,
+        tensor: Cow<'t, Tensor>,
         destination: &Format,
         padding: Padding,
-    ) -> Option<Result<Tensor>> {
-        let converter = self.converter(tensor, destination, (padding, Ownership::Lent))?;
-        match converter.run(self, tensor) {
-            // Packing says which entry the destination cannot hold, and which array is too large.
-            Err(error) if PACKED_INSTEAD.contains(&error.code()) => None,
-            converted => Some(converted),
+    ) -> Outcome<'t> {
+        let ownership = match tensor {
+            Cow::Borrowed(_) => Ownership::Lent,
+            Cow::Owned(_) => Ownership::Given,
+        };
+        let Some(converter) = self.converter(&tensor, destination, (padding, ownership)) else {
+            return Outcome::Left(tensor);
+        };
+        let (error, tensor) = match tensor {
+            Cow::Borrowed(tensor) => match converter.run(self, tensor) {
+                Ok(converted) => return Outcome::Converted(converted),
+                Err(error) => (error, Cow::Borrowed(tensor)),
+            },
+            Cow::Owned(tensor) => match converter.run_owned(self, tensor) {
+                Ok(converted) => return Outcome::Converted(converted),
+                Err(refused) => {
+                    let (error, tensor) = *refused;
+                    (error, Cow::Owned(tensor))
+                }
+            },
+        };
+        // Packing says which entry the destination cannot hold, and which array is too large.
+        match PACKED_INSTEAD.contains(&error.code()) {
+            true => Outcome::Left(tensor),
+            false => Outcome::Failed(error),
         }
     }
-}
 
-impl Session {
     /// The converter for a tensor, if its kernel takes less time than packing.
     fn converter(
         &self,
@@ -128,6 +137,14 @@ impl Session {
         }
         self.converters().find(tensor, destination, how)
     }
+}
+
+/// How a conversion by a kernel ended.
+enum Outcome<'t> {
+    Converted(Tensor),
+    /// The tensor is to be packed.
+    Left(Cow<'t, Tensor>),
+    Failed(Diagnostic),
 }
 
 /// Failures of a kernel that packing says more about.
