@@ -44,8 +44,8 @@ impl Polynomial {
         let integer = i64::try_from(factors.fold(0, gcd)).ok()?;
         let quotient = multiples.into_iter();
         let quotient = quotient.map(|(product, factor)| (product, factor / integer));
-        let product = by.iter().cloned().map(Self::atom);
-        let by = product.fold(Some(Self::integer(integer)), |by, atom| by?.times(&atom))?;
+        let mut product = by.iter().cloned().map(Self::atom);
+        let by = product.try_fold(Self::integer(integer), |by, atom| by.times(&atom))?;
         Some(Division {
             by,
             quotient: Self::sum(quotient.collect())?,
