@@ -30,6 +30,8 @@ pub(crate) enum NumberingKind {
 pub(crate) enum Held {
     /// The declaration covers all known facts.
     Declared,
+    /// The array has each index once: it is a bijection of its indices.
+    Permutation,
     /// Entry `p` is the number of entries whose key is less than `p`.
     Counts { key: Expression },
     /// The entry at a number is the value of each entry with that number.

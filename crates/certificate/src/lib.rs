@@ -20,6 +20,7 @@
 //! |-------------------------------------------------------|----------------------|-------------------------------------------|
 //! | `n += 1`                                              | `Counted`            | `n` is the number of entries              |
 //! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
+//! | `T(x) = rank(k of n)` at each index `x`; `F(T(x)) = x` | `Rank`; `Keys`       | a permutation of the indices; its inverse |
 //! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | a numbering by `k`, in segments of `pos`  |
 //! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the distinct keys          |
 //! | `T(p) = ordinal(k of n)`                              | `InGroup`            | no two entries have equal number and key  |

@@ -413,4 +413,11 @@ impl<'a> State<'a> {
         self.held.insert(name.to_owned(), held);
         Ok(())
     }
+
+    /// Records that an array takes no value twice.
+    pub(crate) fn note_injective(&mut self, name: &str) {
+        let functions = self.known.functions_mut().iter_mut();
+        let own = functions.filter(|function| function.name == name);
+        own.for_each(|function| function.injective = true);
+    }
 }

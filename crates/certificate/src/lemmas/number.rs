@@ -9,14 +9,53 @@ use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::curve;
+use crate::entries::variable;
 use crate::held::{Held, Numbering, NumberingKind, Segments, after};
+use crate::order::reads_itself;
 use crate::state::State;
 
 /// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
 pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+    if let [statement] = statements
+        && is_of_indices(state, name, statement)
+    {
+        return permuted(state, name, statement);
+    }
     let statement = numbers(state, name, statements)?;
     let keys = windowed(state, statement, Window::Rank)?;
     numbered(state, name, statement, (keys, NumberingKind::Entries))
+}
+
+/// Whether a statement writes all entries of its array, each at its index.
+pub(super) fn is_of_indices(state: &State<'_>, name: &str, statement: &Statement) -> bool {
+    let is_each = |extent: Expression| state.sweeps(statement, &extent).is_ok();
+    state.extent(name).is_ok_and(is_each) && statement.target.indices[..] == [variable(0)]
+}
+
+/// The ranks of the indices of an array are these indices in another order.
+fn permuted(state: &mut State<'_>, name: &str, statement: &Statement) -> Outcome {
+    let Value::Window(Window::Rank, keys) = &statement.value else {
+        return Err(Refusal::at(statement, "its value is no `rank`"));
+    };
+    for key in keys {
+        let within = Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, key.value.clone()),
+                (Comparison::Less, key.extent.clone()),
+            ],
+        };
+        if !statement.space.implies(&within, &state.known) {
+            return Err(Refusal::at(statement, "a key may be beyond its extent"));
+        }
+    }
+    if statement.update != Update::Assign || reads_itself(statement) {
+        return Err(Refusal::at(statement, "it does not assign ranks"));
+    }
+    let range = (Expression::Integer(0), Some(state.extent(name)?));
+    state.note(name, range, None, Held::Permutation)?;
+    state.note_injective(name);
+    Ok(())
 }
 
 /// The ordinals of all entries are their ranks by no key.

@@ -7,9 +7,9 @@ use sparsec_relation::{Comparison, Constraint, Expression};
 use super::{only, only_by, updates};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::At;
+use crate::entries::{At, variable};
 use crate::goal::{Goal, at_values, shifted};
-use crate::held::{Held, NumberingKind};
+use crate::held::{Held, NumberingKind, after};
 use crate::order::{reads_itself, time};
 use crate::state::State;
 
@@ -31,8 +31,14 @@ pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Stateme
 /// numbers within groups are less than this count.
 pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Maximum)?;
-    state.visits(statement)?;
-    let numbering = numbering_before(state, statement)?;
+    let sizes = sizes_of_groups(state, statement);
+    let numbering = match &sizes {
+        Some((_, numbering)) => *numbering,
+        None => {
+            state.visits(statement)?;
+            numbering_before(state, statement)?
+        }
+    };
     let number = Expression::Constant(name.to_owned());
     let zero = Expression::Integer(0);
     state.assume(Constraint::new(
@@ -41,11 +47,35 @@ pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Stateme
         number.clone(),
     ))?;
     match state.numberings[numbering].end.clone() {
-        Some(end) => state.assume(number.equals(end))?,
-        None => bounded(state, numbering, number)?,
+        Some(end) => state.assume(number.clone().equals(end))?,
+        None => bounded(state, numbering, number.clone())?,
+    }
+    if let Some((sizes, _)) = sizes
+        && let Some(held) = state.held.get(&sizes).cloned()
+    {
+        let range = (Expression::Integer(0), Some(after(&number)));
+        state.note(&sizes, range, None, held)?;
     }
     state.held.insert(name.to_owned(), Held::Declared);
     Ok(())
+}
+
+/// The sizes of groups that a statement goes over, and the numbering within groups: the size of a group
+/// is one more than the greatest number in it.
+fn sizes_of_groups(state: &State<'_>, statement: &Statement) -> Option<(String, usize)> {
+    let Value::Entry(size) = &statement.value else {
+        return None;
+    };
+    let Some(Held::Sizes { numbering, .. }) = state.held.get(&size.space) else {
+        return None;
+    };
+    let is_each = size.indices[..] == [variable(0)]
+        && state
+            .sweeps(statement, &state.extent(&size.space).ok()?)
+            .is_ok();
+    let is_number = statement.target.indices.is_empty() && !reads_itself(statement);
+    let numbering = numbering.filter(|_| is_each && is_number)?;
+    Some((size.space.clone(), numbering))
 }
 
 /// A number that is counted up once at each entry is the number of entries.

@@ -16,6 +16,9 @@ use crate::state::State;
 /// cover the array.
 pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Assign)?;
+    if let Some(permutation) = inverted(state, name, statement) {
+        return inverse(state, name, &permutation);
+    }
     state.visits(statement)?;
     let value = stored(statement)?;
     let numbering = state.numbering(index(statement)?);
@@ -45,6 +48,35 @@ pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement])
         },
     )?;
     holds(state, statement, value)
+}
+
+/// The permutation whose inverse a statement stores: `perm(place(x)) = x` for each index `x`.
+fn inverted(state: &State<'_>, name: &str, statement: &Statement) -> Option<String> {
+    let [Expression::Call(place, at)] = &statement.target.indices[..] else {
+        return None;
+    };
+    let (own, extent) = (state.extent(name).ok()?, state.extent(place).ok()?);
+    let is_inverse = matches!(state.held.get(place), Some(Held::Permutation))
+        && at[..] == [variable(0)]
+        && statement.value.to_expression() == Some(variable(0))
+        && state.sweeps(statement, &extent).is_ok()
+        && state.are_equal(&own, &extent);
+    is_inverse.then(|| place.clone())
+}
+
+/// The inverse of a permutation is one. At each coordinate that is an index of it, the inverse gives
+/// the coordinate back.
+fn inverse(state: &mut State<'_>, name: &str, permutation: &str) -> Outcome {
+    let range = (Expression::Integer(0), Some(state.extent(name)?));
+    state.note(name, range, None, Held::Permutation)?;
+    state.note_injective(name);
+    for coordinate in state.entries.coordinates.clone() {
+        let place = Expression::Call(permutation.to_owned(), vec![coordinate.clone()]);
+        let back = Expression::Call(name.to_owned(), vec![place]);
+        // A coordinate may lie outside of the array.
+        let _ = state.note_fact(back.equals(coordinate));
+    }
+    Ok(())
 }
 
 /// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry. Entries with the same `at` have

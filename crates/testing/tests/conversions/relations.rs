@@ -1,6 +1,11 @@
 //! Presets that are relations, as sources and destinations of conversions of each order.
 
-use sparsec::{Backend, FormatSpec, Options, Session, Storage, Stored};
+use sparsec::internals::conversion::{ConversionStage, Optimisation};
+use sparsec::internals::relational;
+use sparsec::{
+    Backend, ElementType, Format, FormatSpec, Options, Scalar, Session, Storage, Stored,
+};
+use sparsec_computation::Given;
 
 use super::{entries, sorted, tensor};
 
@@ -68,6 +73,72 @@ fn relations_of_each_order_keep_the_entries() {
                 let next = relations[(number + 1) % relations.len()];
                 has_entries(&to(&related, next), &format!("{relation} {next}"));
             }
+        }
+    }
+}
+
+/// The chain of a derived list and a stated assembly computes the arrays that the library stores, as
+/// far as it is optimised; and every stage of it prints.
+#[test]
+fn chains_compute_what_is_stored() {
+    let session = Session::new(Options::from_env().backend(Backend::Interpreter).threads(1));
+    let extents = [5, 7];
+    let integers = |values: &[Scalar]| -> Vec<String> {
+        values
+            .iter()
+            .map(|value| match value.to_integer() {
+                Some(integer) => integer.to_string(),
+                None => value.to_string(),
+            })
+            .collect()
+    };
+    for (source, relation) in [
+        (Format::csr(), "jds"),
+        (Format::csc(), "jds"),
+        (Format::csr(), "sell(2, 4)"),
+        (Format::csc(), "fcoo(0)"),
+        (Format::csr(), "fcoo(1)"),
+        (Format::csr(), "bcsf(2)"),
+    ] {
+        let to = storage(relation, 2);
+        let a = tensor(&source, &extents, 3, 20);
+        let n = a.arrays()[a.arrays().len() - 1].len() as i64;
+        let mut given = Given::default();
+        for (name, array) in ["A_pos1", "A_crd1", "A"].into_iter().zip(a.arrays()) {
+            let element = if name == "A" {
+                ElementType::F64
+            } else {
+                ElementType::I64
+            };
+            let all = (0..array.len()).map(|at| array.get(at).cast(element).expect("it fits"));
+            given.data.insert(name.to_owned(), all.collect());
+        }
+        for (name, value) in [("N0", 5), ("N1", 7), ("A_pos1_end", n)] {
+            given.parameters.insert(name.to_owned(), value);
+        }
+        let stored = session.convert_stored(&Stored::Levels(a), &to);
+        let Stored::Relation(stored) = stored.expect("a conversion").tensor else {
+            panic!("a relation");
+        };
+        let from = Storage::Levels(source);
+        let made = relational::conversion(&from, &to, ElementType::F64).expect("a conversion");
+        for so_far in [None, Some(Optimisation::None), Some(Optimisation::All)] {
+            let chain = made.computation(so_far).expect("a computation");
+            let results = chain.evaluate(&given, -1..64).expect("it runs");
+            for (name, array) in stored.arrays() {
+                let all: Vec<Scalar> = (0..array.len()).map(|at| array.get(at)).collect();
+                let found = &results[&format!("B_{name}")];
+                assert_eq!(integers(found), integers(&all), "{relation}: {name}");
+            }
+            let values: Vec<Scalar> = (0..stored.values().len())
+                .map(|at| stored.values().get(at))
+                .collect();
+            assert_eq!(integers(&results["B"]), integers(&values), "{relation}");
+        }
+        for (stage, name, _) in ConversionStage::ALL {
+            let text = stage.emit(&*made, None);
+            let text = text.unwrap_or_else(|error| panic!("{relation}, {name}: {error}"));
+            assert!(!text.is_empty());
         }
     }
 }

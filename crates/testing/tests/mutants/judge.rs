@@ -49,7 +49,7 @@ type Listed = (Vec<u64>, Vec<u64>, Vec<f64>);
 /// Places without an entry hold the fill.
 pub(crate) fn samples(
     made: &Conversion,
-    [source, destination]: [&Format; 2],
+    ([source, destination], whole): ([&Format; 2], &[Descriptor]),
     fill: Option<f64>,
 ) -> Vec<Sample> {
     let mut all = Vec::new();
@@ -73,7 +73,8 @@ pub(crate) fn samples(
         if let Some(mirror) = mirrors {
             let (coordinates, values) = mirrored(&coordinates, mirror.of == Mirrored::Skew);
             let listed = (square.clone(), coordinates, values);
-            all.push(sample(made, [source, destination], (&listed, fill), true));
+            let formats = ([source, destination], whole);
+            all.push(sample(made, formats, (&listed, fill), true));
         }
         if !is_mirrored[0] {
             // Values are distinct, so only entries on the diagonal are mirror images.
@@ -86,12 +87,8 @@ pub(crate) fn samples(
                 extents.to_vec()
             };
             let listed = (extents, coordinates, values);
-            all.push(sample(
-                made,
-                [source, destination],
-                (&listed, fill),
-                is_held,
-            ));
+            let formats = ([source, destination], whole);
+            all.push(sample(made, formats, (&listed, fill), is_held));
         }
     }
     all
@@ -100,7 +97,7 @@ pub(crate) fn samples(
 /// A tensor, and the results of the right computation if the destination can hold it.
 fn sample(
     made: &Conversion,
-    [source, destination]: [&Format; 2],
+    ([source, destination], whole): ([&Format; 2], &[Descriptor]),
     ((extents, coordinates, values), fill): (&Listed, Option<f64>),
     is_held: bool,
 ) -> Sample {
@@ -155,9 +152,8 @@ fn sample(
         fill: value(fill.unwrap_or(0.0)),
         right: right.ok(),
     };
-    let whole = destination.descriptors("format");
     if let Some(right) = &sample.right {
-        assert!(sample.holds(right, &whole), "{source} to {destination}");
+        assert!(sample.holds(right, whole), "{source} to {destination}");
     }
     sample
 }
@@ -421,6 +417,17 @@ impl Sample {
             };
             environment = environment.constant(name.clone(), *value);
             data.constant(name, *value);
+        }
+        for (name, values) in results {
+            // Numbers that the computation finds, such as how many places a row has.
+            let own = name.strip_prefix(&format!("{side}_"));
+            let is_array = |own: &str| part.declarations().function(own).is_some();
+            if let (Some(own), [value]) = (own.filter(|own| !is_array(own)), &values[..])
+                && let Some(value) = value.to_integer().and_then(|it| i64::try_from(it).ok())
+            {
+                environment = environment.constant(own.to_owned(), value);
+                data.constant(own.to_owned(), value);
+            }
         }
         for function in part.declarations().functions() {
             let values = integers(results.get(&format!("{side}_{}", function.name))?);

@@ -18,6 +18,7 @@ use sparsec::internals::conversion::{
     Conversion, Wanted, convert_pieces, described, into, pieces, wanted,
 };
 use sparsec::{ElementType, Format, FormatSpec};
+use sparsec_relation::Descriptor;
 
 const COORDINATES: &str =
     "(i, j) -> (i : compressed(nonunique, nonordered), j : singleton(nonordered))";
@@ -77,11 +78,28 @@ fn judge([from, to]: [&str; 2], (fill, every): (Option<f64>, usize), counts: &mu
     };
     let (source, destination) = (format(from), format(to));
     let made = conversion(&source, &destination, fill.is_some());
+    let whole = destination.descriptors("format");
+    judge_all(
+        &made,
+        ([&source, &destination], &whole),
+        (fill, every),
+        counts,
+    );
+}
+
+/// Judges mutants of a conversion to a format that `whole` describes, and that holds the tensors which
+/// the second of two formats of levels does.
+fn judge_all(
+    made: &Conversion,
+    (formats, whole): ([&Format; 2], &[Descriptor]),
+    (fill, every): (Option<f64>, usize),
+    counts: &mut Counts,
+) {
+    let (from, to) = (formats[0], whole[0].name());
     let certificate = made.proposal().expect("it has a certificate");
     let checked = made.question().check(&certificate);
     checked.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
-    let whole = destination.descriptors("format");
-    let samples = judge::samples(&made, [&source, &destination], fill);
+    let samples = judge::samples(made, (formats, whole), fill);
     let n = made.computation.statements.len();
     let mutants = mutate::mutants(&made.computation, n.max(3));
     for mutant in mutants
@@ -99,7 +117,7 @@ fn judge([from, to]: [&str; 2], (fill, every): (Option<f64>, usize), counts: &mu
         let proposed = changed.proposal();
         let is_accepted = proposed.is_ok_and(|it| changed.question().check(&it).is_ok());
         let mut samples = samples.iter();
-        let is_right = samples.all(|sample| sample.is_right(&changed.computation, &whole));
+        let is_right = samples.all(|sample| sample.is_right(&changed.computation, whole));
         match (is_right, is_accepted) {
             (true, true) => counts.harmless_accepted += 1,
             (true, false) => counts.harmless_refused += 1,
@@ -126,9 +144,14 @@ fn check(sources: &[&str], destinations: &[&str], how: (Option<f64>, usize)) {
             judge([from, to], (fill, every), &mut counts);
         }
     }
+    settle(sources.len() * destinations.len(), &counts);
+}
+
+/// That no wrong mutant was accepted.
+fn settle(n_conversions: usize, counts: &Counts) {
     println!(
         "{} conversions; mutants: wrong and refused {}, harmless and accepted {}, harmless and refused {}, no computation {}",
-        sources.len() * destinations.len(),
+        n_conversions,
         counts.wrong_refused,
         counts.harmless_accepted,
         counts.harmless_refused,
@@ -137,6 +160,49 @@ fn check(sources: &[&str], destinations: &[&str], how: (Option<f64>, usize)) {
     let (n, faults) = (counts.faults.len(), counts.faults.join("\n"));
     assert!(n == 0, "{n} wrong mutants are accepted:\n{faults}");
     assert!(counts.wrong_refused > 0 && counts.harmless_accepted > 0);
+}
+
+/// Rows padded to the longest, which an array counts.
+const COUNTED: &str = "
+    format counted
+    extents N0, N1
+    map {[s, r] -> [i, j] : 0 <= r < N0 && 0 <= s < len(r) && i = r && j = col(N0 * s + r) && 0 <= j < N1}
+    data {[s, r] -> [N0 * s + r]}
+    values {[p] : 0 <= p < W * N0}
+    unique
+    function len : {[r] : 0 <= r < N0} -> {[n] : 0 <= n <= W}
+    function col : {[p] : 0 <= p < W * N0} -> {[j] : 0 <= j < N1}
+";
+
+/// Entries along the diagonals that go up.
+const DIAGONALLY: &str = "
+    format diagonally
+    extents N0, N1
+    map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n) && 0 <= i < N0 && 0 <= j < N1}
+    data {[n] -> [n]}
+    values {[n] : 0 <= n < NZ}
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N0}
+    function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < N1}
+    forall n, m : 0 <= n < m < NZ => LEX(row(n) + col(n), row(n)) < LEX(row(m) + col(m), row(m))
+";
+
+#[test]
+fn wrong_mutants_of_conversions_to_relations_are_refused() {
+    let mut counts = Counts::default();
+    let like = Format::csr();
+    for from in [COORDINATES, "csr", "csc", "dense"] {
+        let source: FormatSpec = from.parse().expect("a format");
+        let source = source.resolve(2).expect("of order 2");
+        for to in [COUNTED, DIAGONALLY] {
+            let whole: [Descriptor; 1] = [to.parse().expect("a descriptor")];
+            let parts = described(&source, false).expect("a source");
+            let pieces = pieces(&source, &parts, ElementType::F64).expect("a source");
+            let wanted = wanted(&source, ElementType::F64);
+            let made = convert_pieces(&pieces, &whole, &wanted).expect("a conversion");
+            judge_all(&made, ([&source, &like], &whole), (None, 1), &mut counts);
+        }
+    }
+    settle(8, &counts);
 }
 
 #[test]
