@@ -201,22 +201,17 @@ impl Emitter<'_> {
         let otherwise = self.written(|this| {
             let points = this.workspace("points");
             this.alloc(points, n);
+            let point = (number, variable, lo);
+            // Loops differ by how points are sorted only where keys say what coordinates are.
+            let is_on_curve = this.is_on_curve(number, keys);
             this.sort_points(number, keys, (n, points), &mut |this, words| {
-                let keys = this.taken_apart(number, words, body);
-                this.for_each_at(Expr::int(0), n, |this, at| {
-                    let place = Expr::Var(lo).add(Expr::load(points, at));
-                    let place = this.builder.let_(name, place);
-                    this.variables.insert(variable, Expr::Var(place));
-                    this.windows.insert((number, 0), Numbering::At(at));
-                    match &keys {
-                        Some(keys) => {
-                            this.fetch_ahead((lo, n), (points, at), &keys.read);
-                            this.steps_of_key(keys, at, body);
-                        }
-                        None => this.steps(body),
-                    }
-                });
+                if is_on_curve {
+                    this.in_turn(point, (n, points), Some(words), body);
+                }
             });
+            if !is_on_curve {
+                this.in_turn(point, (n, points), None, body);
+            }
         });
         self.builder.push(Stmt::If {
             condition,
@@ -289,6 +284,31 @@ impl Emitter<'_> {
             let range = place.clone()..place.clone().add(1);
             self.builder.prefetch(*buffer, range);
         }
+    }
+
+    /// The loop in the order of a list of points, sorted by these words.
+    fn in_turn(
+        &mut self,
+        (number, variable, lo): (usize, Variable, Var),
+        (n, points): (Var, Buffer),
+        words: Option<&Words>,
+        body: &[Step],
+    ) {
+        let name = self.loops.name(variable);
+        let keys = words.and_then(|words| self.taken_apart(number, words, body));
+        self.for_each_at(Expr::int(0), n, |this, at| {
+            let place = Expr::Var(lo).add(Expr::load(points, at));
+            let place = this.builder.let_(name, place);
+            this.variables.insert(variable, Expr::Var(place));
+            this.windows.insert((number, 0), Numbering::At(at));
+            match &keys {
+                Some(keys) => {
+                    this.fetch_ahead((lo, n), (points, at), &keys.read);
+                    this.steps_of_key(keys, at, body);
+                }
+                None => this.steps(body),
+            }
+        });
     }
 
     /// Steps of a loop, where a key says what variables are.
