@@ -1,5 +1,5 @@
 /* Conversions by the method of Popoola et al., "Code Synthesis for Sparse Tensor Format
- * Conversion and Optimization", sections 3.2 and 3.3, one thread, in C of our own.
+ * Conversion and Optimization", CGO 2023, sections 3.2 and 3.3, one thread, in C of our own.
  *
  *   P        a permutation: an ordered list of the entries, sorted with a comparator
  *   col2     entries of the list in its order

@@ -219,6 +219,31 @@ fn plans_are_kept() {
     );
 }
 
+/// Where Python has SciPy, the method of the paper converts the pairs of its evaluation, and gives the same.
+#[test]
+fn conversions_are_measured_beside_synthesized_inspectors() {
+    let pairs = [
+        "scoo:csr",
+        "coo:csr",
+        "scoo:csc",
+        "csr:csc",
+        "scoo:dia",
+        "scoo:mcoo",
+    ];
+    let mut options = options(false);
+    options.only = pairs.iter().map(|pair| format!("convert/{pair}")).collect();
+    let mut out = Vec::new();
+    let report = measure(&options, &tiny(), &mut out).unwrap_or_else(|e| panic!("{e}"));
+    let text = String::from_utf8(out).expect("what is printed is text");
+    let is_alone = text.contains("nothing to compare with") || text.contains("no spf:");
+    for pair in pairs {
+        let named = |row: &&conversions::ConversionRow| row.name.starts_with(pair);
+        let mut rows = report.conversions.iter().filter(named);
+        let beside = rows.any(|row| row.of_synthesized().is_some());
+        assert!(beside || is_alone, "{pair}: {text}");
+    }
+}
+
 /// Where MLIR is installed, each of its programs computes the same.
 #[test]
 fn programs_of_mlir_agree() {

@@ -169,6 +169,11 @@ impl Emitter<'_> {
         });
     }
 
+    /// Whether points may be sorted by trimmed Morton keys.
+    pub(super) fn is_on_curve(&self, number: usize, keys: &[Key]) -> bool {
+        self.trimmed(number, keys).is_some()
+    }
+
     /// The key that compares as the words of a Morton key do, with which `keys` begin; the ends of its
     /// coordinates; and the keys behind these words.
     fn trimmed<'k>(
