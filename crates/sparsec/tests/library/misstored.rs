@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sparsec::{Array, RelationTensor, Storage, Stored, Tensor, code};
 
-use super::stored::{ELLR, OWN, relation, storage, tensor};
+use super::stored::{OWN, relation, storage, tensor};
 use super::{interpreter, refuse};
 
 fn ints(entries: &[i32]) -> Array {
@@ -196,7 +196,8 @@ fn a_wrong_assembly_is_refused() {
 #[test]
 fn a_format_without_a_way_to_it_says_how_to_state_one() {
     let session = interpreter();
-    let text = &ELLR[..ELLR.find("; The arrays").unwrap()];
+    // The description does not say in which order rows of one length are.
+    let text = include_str!("../../../../samples/jds.fmt");
     let a = Stored::Levels(tensor(&[4, 4], 6, 1));
     let error = session.convert_stored(&a, &storage(text, 2)).unwrap_err();
     assert_eq!(error.code(), code::NO_CONVERSION);
