@@ -11,7 +11,7 @@
 use serde_json::{Map, json};
 use sparsec::internals::conversion::{ConversionStage, Optimisation, Stages};
 use sparsec::internals::relational;
-use sparsec::{Diagnostic, ElementType, FormatSpec, Result, code};
+use sparsec::{Diagnostic, ElementType, FormatSpec, Result, Storage, code};
 
 use crate::arguments::ConvertArguments;
 use crate::call::Call;
@@ -92,6 +92,11 @@ fn conversion(
     };
     let (source, destination) = (storage("from", from)?, storage("to", to)?);
     let made = relational::conversion(&source, &destination, element);
-    // Where the text of a relation is at fault, the error has its place already.
-    made.map_err(|error| error.or_at(call.source(), call.value_span("to", 0), "named here"))
+    made.map_err(|error| match (source, destination) {
+        (Storage::Levels(_), Storage::Levels(_)) => {
+            error.or_at(call.source(), call.value_span("to", 0), "named here")
+        }
+        // The text of a relation may be at fault, and not the command line.
+        _ => error,
+    })
 }
