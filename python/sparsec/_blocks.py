@@ -288,7 +288,7 @@ class Plan:
         Raises
         ------
         InputError
-            For a line that is no command (``E1102``).
+            For what is no text, and for a line that is no command (``E1102``).
 
         Examples
         --------
@@ -296,6 +296,9 @@ class Plan:
         >>> _blocks.Plan.parse("shard(i, 0, 3, 9)  # by rows")
         Plan(cuts=(('i', (0, 3, 9)),), notes=())
         """
+        if not isinstance(text, str):
+            message = f"a plan of shards is text, and {type(text).__name__} is none"
+            raise failure("E1102", message, "give what `explain` printed")
         cuts: list[Cut] = []
         for number, line in enumerate(text.splitlines(), 1):
             line = line.partition("#")[0].strip()

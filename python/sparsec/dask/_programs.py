@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from uuid import uuid4
 from typing import Any, Callable, Mapping, Sequence
 
@@ -17,21 +19,23 @@ from .. import _blocks, _planner, _shards, _sparsec
 from .._compute import _call
 from .._compute import _plan as _plan_of_call
 from .._errors import OutOfMemoryError, failure
-from .._tensor import Tensor
+from .._tensor import Tensor, numpy_type
 from ._arrays import SHARD, meta_of
 from ._cluster import (
     client_of,
     computed,
     meant_for,
     n_workers_of,
+    on_workers,
     persisted,
     places_of,
     sent_by_workers,
+    sent_since,
     started,
     threads_of,
-    where,
 )
 from ._operands import Chunked, fitted
+from ._tasks import task, where
 
 
 @dataclass(frozen=True)
@@ -47,19 +51,7 @@ class Measure:
     result: int
 
 
-def _checked(version: str) -> None:
-    """Refuses to compute for a client of another version."""
-    own = _sparsec.version()
-    if own != version:
-        raise failure(
-            "E1106",
-            f"the client has sparsec {version}, and {where()} has sparsec {own}",
-            "install one version on the client and on all workers",
-        )
-
-
-def _shard_task(
-    version: str,
+def _shard(
     sharding: _blocks.Sharding,
     formats: Sequence[tuple[str, str]],
     extents: Sequence[tuple[str, int]],
@@ -69,7 +61,6 @@ def _shard_task(
     *parts: Any,
 ) -> Tensor:
     """The result of a shard, on a worker. The session keeps the kernel for the next one."""
-    _checked(version)
     start = time.perf_counter()
     given = []
     for operand, meta, part in zip(sharding.operands, metas, parts):
@@ -87,24 +78,32 @@ def _shard_task(
         is_cut = [any(at is not None for at in it.cut) for it in sharding.operands]
         slices = sum(size for size, cut in zip(sizes, is_cut) if cut or not sharding.cuts)
         measure = Measure(seconds, sum(sizes), slices + made.nbytes, made.nbytes)
-        _MEASURES.setdefault(run, []).append(measure)
+        _keep(run, measure)
     return made
 
 
-#: Measures of shards in this process, by the run that asked for them.
-_MEASURES: dict[str, list[Measure]] = {}
+#: Measures of shards in this process, by the run that asked for them: those of the last few runs,
+#: since a client that goes away never asks for its own.
+_MEASURES: OrderedDict[str, list[Measure]] = OrderedDict()
+_MOST_RUNS = 8
+_LOCK = Lock()
+
+
+def _keep(run: str, measure: Measure) -> None:
+    with _LOCK:
+        _MEASURES.setdefault(run, []).append(measure)
+        while len(_MEASURES) > _MOST_RUNS:
+            _MEASURES.popitem(last=False)
 
 
 def _measures(run: str) -> list[Measure]:
-    return _MEASURES.pop(run, [])
+    with _LOCK:
+        return _MEASURES.pop(run, [])
 
 
 def measures(run: str, client: Any) -> list[Measure]:
     """The measures of a run's shards, wherever they were computed."""
-    client = client_of(client)
-    if client is None:
-        return _measures(run)
-    return [it for found in client.run(_measures, run).values() for it in found]
+    return [it for found in on_workers(_measures, client, run) for it in found]
 
 
 def _held(part: Tensor) -> Tensor:
@@ -143,8 +142,8 @@ class Tasks:
         self._parts: dict[Any, Any] = {}
         metas = [elsewhere[it.of].meta if it.of in elsewhere else None for it in self.sharding.operands]
         # What all tasks share is small.
-        shared = (_sparsec.version(), self.sharding, formats, tuple(program.extents), metas, run)
-        compute = dask.delayed(_shard_task, pure=True)
+        shared = (self.sharding, formats, tuple(program.extents), metas, run)
+        compute = task(_shard)
         # Shards are computed where the chunks of the largest array are. Without one, neighbours
         # are computed together, so that most results are combined where they are.
         chunked = [it for it in self.sharding.operands if it.of in elsewhere]
@@ -152,10 +151,12 @@ class Tasks:
         places = {} if leader is None else places_of(elsewhere[leader.of].array, client)
         threads = threads_of(client) if leader is None else []
         n_shards = len(self.sharding.shards())
-        combine = dask.delayed(_shards.combined, pure=True)
+        combine = task(_shards.combined)
         text = self.sharding.combination
         #: The name of the array of the pieces; these have the keys of its chunks.
         self.name = f"sparsec-result-{self._token}"
+        #: What keys stand for: shards, and other tasks.
+        self._shards: dict[Any, str] = {}
         self._labels: dict[Any, str] = {}
         self.pieces, self.starts, n = [], [], 0
         for shards in self.sharding.pieces():
@@ -167,7 +168,9 @@ class Tasks:
                 nonlocal n_left
                 n_left -= 1
                 named = {} if n_left else {"dask_key_name": key}
-                return combine(text, left, right, **named)
+                made = combine(text, left, right, **named)
+                self._labels[made.key] = "results that are combined"
+                return made
 
             for shard in shards:
                 given = [self._part(operand, shard) for operand in self.sharding.operands]
@@ -176,7 +179,7 @@ class Tasks:
                 workers = places.get(chunk, []) or threads[n * len(threads) // n_shards :][:1]
                 n += 1
                 label = self._label(shard)
-                self._labels[name] = label
+                self._shards[name] = label
                 with meant_for(workers):
                     # Not a list of operands: Dask would forget the futures in it.
                     results.append(compute(*shared, label, *given, dask_key_name=name))
@@ -206,7 +209,8 @@ class Tasks:
                 # One shard reads it: it is a part of that task, and goes where the task goes.
                 return part
             name = f"sparsec-part-{self._token}-{len(self._parts)}"
-            self._parts[key] = dask.delayed(_held, pure=True)(part, dask_key_name=name)
+            self._parts[key] = task(_held)(part, dask_key_name=name)
+            self._labels[name] = f"a part of `{operand.of}`"
         return self._parts[key]
 
     def _label(self, shard: Sequence[tuple[int, int]]) -> str:
@@ -216,12 +220,28 @@ class Tasks:
         ranges = zip(self.sharding.cuts, shard)
         return f"the shard {', '.join(f'{name} = {a}:{b}' for (name, _), (a, b) in ranges)}"
 
-    def named(self, volumes: Any) -> Callable[[Any], str]:
-        """A function that names the shard of a key, with its estimated size."""
+    def named(self, volumes: Any) -> Callable[[Any], str | None]:
+        """A function that says what a key stands for: of a shard with its estimated size, and None
+        for a key of somebody else."""
         size = ""
         if volumes is not None:
             size = f" (estimated {_blocks.text_of_bytes(volumes.shard + volumes.whole)})"
-        return lambda key: self._labels.get(key, "results that are combined") + size
+
+        def label(key: Any) -> str | None:
+            if key in self._shards:
+                return self._shards[key] + size
+            return self._labels.get(key) or self._label_of_operand(key)
+
+        return label
+
+    def _label_of_operand(self, key: Any) -> str | None:
+        """The array of an operand whose chunk, or whose task, this is."""
+        for name, it in self.program.elsewhere.items():
+            if isinstance(key, tuple) and key[0] == it.array.name:
+                return f"a chunk of `{name}`"
+            if key in it.array.__dask_graph__():
+                return f"a task {key!r} of the array `{name}`"
+        return None
 
     def joined(self, pieces: Sequence[Tensor]) -> Tensor:
         """The result of the pieces."""
@@ -249,7 +269,7 @@ class Tasks:
         _, shape, _, fill = program.estimated
         element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
         format = program.part_format
-        meta = meta_of(len(shape), np.dtype(element), format, None if format == "dense" else fill)
+        meta = meta_of(len(shape), numpy_type(element), format, None if format == "dense" else fill)
         chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in self._bounds)
         if client is None:
             layer: Any = HighLevelGraph.merge(*(it.dask for it in self.pieces)).to_dict()
@@ -352,6 +372,7 @@ def evaluate(
     >>> x.chunks, x.sum().compute().item()
     (((2, 2, 2), (6,)), 48.0)
     """
+    client = client_of(client)
     program = _program(expression, operands, out_format, extents, named)
     plan = _plan(program, memory, shards, client)
     tasks = Tasks(program, plan, client)
@@ -403,6 +424,7 @@ def explain(
     # actual: in this process; the largest shard 4.81 kB of 4.8 kB, the result 4.81 kB of 4.8 kB
     shard(i, 0, 150, 300)
     """
+    client = client_of(client)
     program = _program(expression, operands, out_format, extents, named)
     plan = _plan(program, memory, shards, client)
     if shards is not None:
@@ -417,16 +439,26 @@ def explain(
     name = uuid4().hex
     tasks = Tasks(program, plan, client, name)
     pieces = computed(tasks.pieces, client, tasks.named(plan.volumes))
-    sent = tasks.sent + sent_by_workers(client) - before
+    by_workers, is_known = sent_since(before, client)
+    sent = _Sent(tasks.sent + by_workers, is_known)
     note = _actual(plan, pieces, measures(name, client), sent, client)
     return str(_blocks.Plan(plan.cuts, (*plan.notes, note)))
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """The bytes that a run sent."""
+
+    nbytes: int
+    #: Whether no worker ended, and took its count along.
+    is_known: bool
 
 
 def _actual(
     plan: _blocks.Plan,
     pieces: Sequence[Tensor],
     taken: Sequence[Measure],
-    sent: int,
+    sent: _Sent,
     client: Any,
 ) -> str:
     """The measures of a run, beside those of the plan."""
@@ -436,7 +468,8 @@ def _actual(
     first = "in this process"
     if n_workers is not None:
         planned = show(volumes.sent(n_workers))
-        first = f"{n_workers} workers, {show(sent)} sent of {planned} planned"
+        least = "" if sent.is_known else "at least "
+        first = f"{n_workers} workers, {least}{show(sent.nbytes)} sent of {planned} planned"
     return (
         f"actual: {first}; the largest shard {show(shard)} of {show(volumes.shard)}, "
         f"the result {show(result)} of {show(volumes.result)}"
