@@ -22,7 +22,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 import sparsec.dask  # noqa: E402
-from sparsec.dask import _cluster, _programs, _tasks  # noqa: E402
+from sparsec.dask import _cluster, _graphs, _programs, _tasks  # noqa: E402
 
 
 def test_a_worker_that_ends(client):
@@ -203,7 +203,7 @@ def test_keys_of_tasks_that_ended(client):
     far = sparsec.dask.shard(A, by="j", n=2)
     program = _programs._program("C(i,k) = A(i,j) * B(j,k)", {"A": far, "B": B}, None, None, {})
     plan = sparsec._blocks.Plan.parse("shard(i, 0, 20, 40)\nshard(j, 0, 10, 30)")
-    tasks = _programs.Tasks(program, plan, client)
+    tasks = _graphs.Tasks(program, plan, client)
     told = tasks.named(None)
     graph = {key for piece in tasks.pieces for key in piece.__dask_graph__()}
     words = {str(key): told(key) for key in graph}
@@ -231,18 +231,18 @@ def test_measures_are_asked_of_a_cluster_that_is_there():
     with processes(1) as other:
         pass
     with pytest.raises(sparsec.ClusterError) as error:
-        _programs.measures("run", other)
+        _graphs.measures("run", other)
     assert error.value.code == "E1108"
 
 
 def test_measures_of_runs_that_nobody_asks_for_end():
-    _programs._MEASURES.clear()
-    measure = _programs.Measure(0.0, 1, 2, 3)
+    _graphs._MEASURES.clear()
+    measure = _graphs.Measure(0.0, 1, 2, 3)
     for number in range(100):
-        _programs._keep(f"run-{number}", measure)
-    assert len(_programs._MEASURES) <= 8
-    assert _programs._measures("run-99") == [measure]
-    assert _programs._measures("run-99") == []
+        _graphs._keep(f"run-{number}", measure)
+    assert len(_graphs._MEASURES) <= 8
+    assert _graphs._measures("run-99") == [measure]
+    assert _graphs._measures("run-99") == []
 
 
 def test_workers_that_begin_anew_count_from_zero(monkeypatch):

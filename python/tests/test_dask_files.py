@@ -287,6 +287,35 @@ def test_mismatched_files_are_named(tmp_path):
         sparsec.dask.read(tmp_path / "0.npz", by="k")
 
 
+def test_operands_that_are_read_and_results_that_are_written(tmp_path):
+    """Neither is in memory as a whole: no more than a few parts are alive at a time."""
+    n = 12
+    for number in range(n):
+        sparsec.write(tmp_path / f"A-{number}.npz", part(10, number))
+    alive, most = set(), []
+    real = _files._loaded, sparsec._folders.write_part
+
+    def loaded(path, *rest):
+        alive.add(path)
+        most.append(len(alive))
+        return real[0](path, *rest)
+
+    def written(folder, number, *rest):
+        alive.discard(str(tmp_path / f"A-{number}.npz"))
+        return real[1](folder, number, *rest)
+
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(num_workers=1):
+        patch.setattr(_files, "_loaded", loaded)
+        patch.setattr(sparsec._folders, "write_part", written)
+        far = sparsec.dask.read(tmp_path / "A-*.npz")
+        bounds = ", ".join(map(str, range(0, 10 * n + 1, 10)))
+        made = sparsec.dask.evaluate_to(
+            tmp_path / "C", "C(i,k) = A(i,j) * B(k,j)", A=far, B=part(20, 99), shards=f"shard(i, {bounds})"
+        )
+    assert made.shape == (120, 20) and made.numblocks == (n, 1)
+    assert len(most) == n and max(most) <= 3
+
+
 def test_a_header_that_lies(tmp_path):
     path = tmp_path / "a.npz"
     sparsec.write(path, part(4, 1))
