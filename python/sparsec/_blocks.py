@@ -371,9 +371,10 @@ def pieces(
     """The parts of the result, one after the other, each with the place where it begins."""
     formats = formats_of(program) if sharding.cuts else list(program.formats)
     tensors = program.sliceable if sharding.cuts else program.tensors
+    cutters = {name: _shards.Cutter(it) for name, it in tensors.items()}
 
     def one(shard: tuple[tuple[int, int], ...]) -> Tensor:
-        made = computed(sharding, program, formats, tensors, shard)
+        made = computed(sharding, program, formats, cutters, shard)
         if bar is not None:
             bar.done(shard)
         return made
@@ -396,14 +397,13 @@ def computed(
     sharding: Sharding,
     program: Program,
     formats: Sequence[tuple[str, str]],
-    tensors: Mapping[str, Tensor],
+    cutters: Mapping[str, _shards.Cutter],
     shard: Sequence[tuple[int, int]],
 ) -> Tensor:
     """The result of one shard."""
-    given = []
+    given, shapes = [], program.shapes
     for operand in sharding.operands:
-        whole = tensors[operand.of]
-        part = _shards.take(whole, operand.ranges(shard, whole.shape))
+        part = cutters[operand.of].take(operand.ranges(shard, shapes[operand.of]))
         given.append((operand.name, part._stored))
     return run(sharding, given, formats, program.extents)
 

@@ -281,8 +281,8 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
         bounds[mode] = _shards.bounds(made, one, count)
     chunks = tuple(tuple(int(size) for size in np.diff(at)) for at in bounds)
     name = f"sparsec-shard-{dask.base.tokenize(made, bounds)}"
-    graph = {}
+    graph, cutter = {}, _shards.Cutter(made)
     for place in np.ndindex(*(len(sizes) for sizes in chunks)):
         ranges = [(at[number], at[number + 1]) for at, number in zip(bounds, place)]
-        graph[(name, *place)] = _shards.take(made, ranges)
+        graph[(name, *place)] = cutter.take(ranges)
     return da.Array(graph, name, chunks, meta=meta_of(made.ndim, made.dtype, made.format, made.fill_value))

@@ -125,6 +125,7 @@ class Tasks:
         formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
         self.program, self.is_cut = program, bool(plan.cuts)
         self._tensors = program.sliceable if plan.cuts else program.tensors
+        self._cutters = {name: _shards.Cutter(it) for name, it in self._tensors.items()}
         elsewhere = program.elsewhere
         self._token = dask.base.tokenize(
             _sparsec.version(),
@@ -202,7 +203,7 @@ class Tasks:
         ranges = tuple(operand.ranges(shard, shape))
         key = operand.of, ranges
         if key not in self._parts:
-            part = _shards.take(self._tensors[operand.of], ranges)
+            part = self._cutters[operand.of].take(ranges)
             self.sent += part.nbytes
             if len({*operand.cut} - {None}) == len(self.sharding.cuts):
                 # One shard reads it: it is a part of that task, and goes where the task goes.
