@@ -1,15 +1,17 @@
-"""A cluster of Dask: ranks of pages, a decomposition, and triangles, on two local processes.
+"""A cluster of Dask: ranks of pages, a decomposition, triangles, and pairs of pages that might be
+linked, on two local processes.
 
     python examples/python/cluster.py [graph.mtx] [entries.tns]
 
 Tensors are sent once, as shards that stay where they are. Between iterations, vectors and small
-matrices travel.
+matrices travel. The pairs need not fit into one process: shards go to files as they are made.
 """
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from dask.distributed import Client, LocalCluster
 import sparsec
 import sparsec.dask
 
+#: What each worker may take.
+LIMIT = "350MB"
 SAMPLES = Path(__file__).parents[2] / "samples"
 
 
@@ -81,6 +85,23 @@ def triangles_of_edges(L: sparsec.Tensor, memory: str) -> Any:
     )
 
 
+def suggested(A: sparsec.Tensor, folder: str, memory: str) -> Any:
+    """Of each pair of pages that are two links apart, how many pages lie between, and zero for pages
+    that are linked already: a product with a mask of what is not wanted.
+
+    Workers write shards of so many bytes into a folder as they are made.
+    """
+    return sparsec.dask.evaluate_to(
+        folder, "C(i,k) = A(i,j) * A(j,k) * (1 - M(i,k))", A=A, M=A, memory=memory, out_format="csr"
+    )
+
+
+def by_chunks(array: Any) -> str:
+    """The plan that computes each chunk of rows where it is."""
+    bounds = np.cumsum([0, *array.chunks[0]])
+    return f"shard(i, {', '.join(map(str, bounds))})"
+
+
 def main(graph: str | None = None, entries: str | None = None) -> None:
     """Runs three programs on a graph and a tensor, computed by two processes."""
     A = sparsec.read(graph or SAMPLES / "poisson2d.mtx", format="csr")
@@ -90,8 +111,11 @@ def main(graph: str | None = None, entries: str | None = None) -> None:
     T = sparsec.read(entries or SAMPLES / "products.tns", format="csf", dtype="float64")
     lower = sparsec.tril((A + A.T) != 0, k=-1).astype(np.int64)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, memory_limit=LIMIT, dashboard_address=None
+        ) as cluster,
         Client(cluster),
+        TemporaryDirectory() as folder,
     ):
         ranks = page_rank(lower + lower.T)
         best = np.argsort(-ranks, kind="stable")[:3]
@@ -101,6 +125,13 @@ def main(graph: str | None = None, entries: str | None = None) -> None:
         counts = triangles_of_edges(lower, "50kB")
         total = sparsec.dask.evaluate("n = C(i,k)", C=counts).item()
         print(f"{total} triangles, of edges in {len(counts.chunks[0])} shards")
+        pairs = suggested(lower + lower.T, str(Path(folder) / "pairs"), "2MB")
+        written = sum(it.stat().st_size for it in (Path(folder) / "pairs").iterdir())
+        most = sparsec.dask.evaluate("n = max{i,k}(C(i,k))", C=pairs, shards=by_chunks(pairs)).item()
+        print(
+            f"{written / 1e6:.1f} MB of pairs in {pairs.npartitions} files, by workers of "
+            f"{LIMIT} each; at most {most} pages between"
+        )
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ from ._array_api.reductions import *
 from ._array_api.searching import *
 from ._array_api.taking import *
 from ._asarray import asarray, from_buffers, from_coo
-from ._compute import einsum, evaluate, evaluate_all, explain, gradient
+from ._compute import einsum, evaluate, evaluate_all, evaluate_to, explain, gradient
 from ._config import configuration, configure
 from ._decompose import cp_als, tucker_hooi
 from ._errors import ClusterError, DtypeError, Error, FileError, InputError, OutOfMemoryError
@@ -58,6 +58,6 @@ __all__ = [
     *["ClusterError", "DtypeError", "Error", "FileError", "InputError", "Lazy"],
     *["OutOfMemoryError", "Tensor"],
     *["asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate"],
-    *["evaluate_all", "explain", "from_buffers", "from_coo", "function", "gradient", "jit"],
-    *["lazy", "read", "tucker_hooi", "write"],
+    *["evaluate_all", "evaluate_to", "explain", "from_buffers", "from_coo", "function"],
+    *["gradient", "jit", "lazy", "read", "tucker_hooi", "write"],
 ]

@@ -27,6 +27,7 @@ part (``shard.rs``), which also writes the program of a shard.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -35,9 +36,10 @@ from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from . import _shards, _sparsec
+from . import _folders, _shards, _sparsec
 from ._asarray import _default
 from ._errors import failure
+from ._progress import Bar
 from ._tensor import Tensor
 
 #: Bytes by the names of units.
@@ -245,6 +247,10 @@ class Sharding:
                 found[mode] = start
         return found
 
+    def offsets(self, order: int) -> list[list[int]]:
+        """Where the parts of the result begin."""
+        return [self.offset(shards[0], order) for shards in self.pieces()]
+
     def shape(self, part: Sequence[int]) -> list[int]:
         """The shape of the result, given that of a part."""
         found = list(part)
@@ -288,7 +294,7 @@ class Plan:
         Raises
         ------
         InputError
-            For a line that is no command (``E1102``).
+            For what is no text, and for a line that is no command (``E1102``).
 
         Examples
         --------
@@ -296,6 +302,9 @@ class Plan:
         >>> _blocks.Plan.parse("shard(i, 0, 3, 9)  # by rows")
         Plan(cuts=(('i', (0, 3, 9)),), notes=())
         """
+        if not isinstance(text, str):
+            message = f"a plan of shards is text, and {type(text).__name__} is none"
+            raise failure("E1102", message, "give what `explain` printed")
         cuts: list[Cut] = []
         for number, line in enumerate(text.splitlines(), 1):
             line = line.partition("#")[0].strip()
@@ -326,15 +335,56 @@ def evaluate(program: Program, plan: Plan) -> Tensor:
     if not plan.cuts:
         return Tensor._of(_sparsec.evaluate(*program.call))
     sharding = Sharding.of(program, plan.cuts)
-    formats = formats_of(program)
-    tensors = program.sliceable
-    pieces, offsets = [], []
+    made = list(pieces(program, sharding))
+    offsets, parts = [offset for offset, _ in made], [part for _, part in made]
+    return program.settled(_shards.join(parts, offsets, sharding.shape(parts[0].shape)))
+
+
+def evaluate_to(folder: Any, program: Program, plan: Plan, is_shown: bool) -> list[str]:
+    """Computes a program shard by shard, in this process, and writes each part as it is made.
+
+    Raises
+    ------
+    InputError
+        As `Sharding.of`.
+    FileError
+        As `_folders.appearing`.
+    """
+    sharding = Sharding.of(program, plan.cuts)
+    shape = program.estimated[1]
+    layout = _folders.Layout.of(sharding.offsets(len(shape)), shape)
+    bar = Bar(len(sharding.shards())) if is_shown else None
+    names = []
+    with _folders.appearing(folder) as made:
+        for number, (offset, part) in enumerate(pieces(program, sharding, bar)):
+            names.append(_folders.write_part(made, number, layout, offset, part))
+            # The next part is made without this one.
+            del part
+    if bar is not None:
+        bar.end()
+    return [os.path.join(os.path.abspath(os.fspath(folder)), name) for name in names]
+
+
+def pieces(
+    program: Program, sharding: Sharding, bar: Bar | None = None
+) -> Iterator[tuple[list[int], Tensor]]:
+    """The parts of the result, one after the other, each with the place where it begins."""
+    formats = formats_of(program) if sharding.cuts else list(program.formats)
+    tensors = program.sliceable if sharding.cuts else program.tensors
+    cutters = {name: _shards.Cutter(it) for name, it in tensors.items()}
+
+    def one(shard: tuple[tuple[int, int], ...]) -> Tensor:
+        made = computed(sharding, program, formats, cutters, shard)
+        if bar is not None:
+            bar.done(shard)
+        return made
+
+    def both(left: Tensor, right: Tensor) -> Tensor:
+        return _shards.combined(str(sharding.combination), left, right)
+
     for shards in sharding.pieces():
-        results = (computed(sharding, program, formats, tensors, shard) for shard in shards)
-        piece = _shards.tree(results, lambda a, b: _shards.combined(str(sharding.combination), a, b))
-        pieces.append(piece)
-        offsets.append(sharding.offset(shards[0], piece.ndim))
-    return program.settled(_shards.join(pieces, offsets, sharding.shape(pieces[0].shape)))
+        piece = _shards.tree(map(one, shards), both)
+        yield sharding.offset(shards[0], piece.ndim), piece
 
 
 def formats_of(program: Program) -> list[tuple[str, str]]:
@@ -347,14 +397,13 @@ def computed(
     sharding: Sharding,
     program: Program,
     formats: Sequence[tuple[str, str]],
-    tensors: Mapping[str, Tensor],
+    cutters: Mapping[str, _shards.Cutter],
     shard: Sequence[tuple[int, int]],
 ) -> Tensor:
     """The result of one shard."""
-    given = []
+    given, shapes = [], program.shapes
     for operand in sharding.operands:
-        whole = tensors[operand.of]
-        part = _shards.take(whole, operand.ranges(shard, whole.shape))
+        part = cutters[operand.of].take(operand.ranges(shard, shapes[operand.of]))
         given.append((operand.name, part._stored))
     return run(sharding, given, formats, program.extents)
 

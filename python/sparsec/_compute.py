@@ -103,6 +103,64 @@ def evaluate(
     return Tensor._of(_sparsec.evaluate(expression, *call))
 
 
+def evaluate_to(
+    folder: Any,
+    expression: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    *,
+    memory: int | str | None = None,
+    shards: str | None = None,
+    progress: bool = False,
+    out_format: str | Mapping[str, str] | None = None,
+    extents: Mapping[str, int] | None = None,
+    **named: Any,
+) -> list[str]:
+    """Computes the last statement of a program shard by shard, and writes each part as it is made.
+
+    The result is never in memory as a whole. Parts are files ``part-00000.npz``, …, side by side
+    along the mode that shards cut; `sparsec.dask.read` makes one array of them. Parts that are cut
+    along two modes have the coordinates of the whole.
+
+    Parameters
+    ----------
+    folder : path-like
+        A folder that is made, and appears whole or not at all.
+    memory : int or str, optional
+        The bytes of a shard, as for `evaluate`. Either this or `shards` is needed.
+    progress : bool
+        Whether a line on standard error tells how many shards are done.
+
+    The other parameters are those of `evaluate`. A format that stores a triangle or a mirrored half
+    does not hold for parts.
+
+    Returns
+    -------
+    list of str
+        The files.
+
+    Raises
+    ------
+    FileError
+        If the folder is there already, or cannot be written (``E0427``).
+
+    The other errors are those of `evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, os, sparsec, tempfile
+    >>> A = sparsec.asarray(np.eye(6), format="csr")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = os.path.join(folder, "C")
+    ...     files = sparsec.evaluate_to(
+    ...         target, "C(i,k) = A(i,j) * A(j,k)", A=A, shards="shard(i, 0, 2, 6)")
+    ...     [(os.path.basename(it), sparsec.read(it).shape) for it in files]
+    [('part-00000.npz', (2, 6)), ('part-00001.npz', (4, 6))]
+    """
+    program = _blocks.Program(expression, *_call(operands, out_format, extents, named))
+    return _blocks.evaluate_to(folder, program, _plan(program, memory, shards), progress)
+
+
 def evaluate_all(
     expression: str,
     operands: Mapping[str, Any] | None = None,

@@ -84,7 +84,7 @@ class _Estimate:
         self.program = program
         entries, shape, format, _ = program.estimated
         dtype = _sparsec.typed(program.text, list(program.operands), list(program.extents))
-        # NumPy does not know this one.
+        # NumPy has no such type.
         itemsize = 2 if dtype == "bfloat16" else np.dtype(dtype).itemsize
         #: The bytes of the whole result.
         self.result = _bytes_of_result(entries, shape, format, itemsize)
@@ -291,7 +291,14 @@ def planned(program: Program, memory: int, sent: bool = False) -> Plan:
 
 
 def described(program: Program, plan: Plan) -> Plan:
-    """A plan that was stated, with its estimated volumes on a cluster."""
+    """A plan that was stated, with its estimated volumes on a cluster.
+
+    Raises
+    ------
+    InputError
+        As `Sharding.of`.
+    """
+    Sharding.of(program, plan.cuts)
     estimate = _Estimate(program)
     if not plan.cuts:
         return Plan((), (), estimate.volumes(())[0])

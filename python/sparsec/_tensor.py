@@ -18,6 +18,20 @@ _MOST_ENTRIES = 10
 _EDGE_ENTRIES = 3
 
 
+def numpy_type(name: str) -> np.dtype:
+    """The type of NumPy with this name.
+
+    Raises
+    ------
+    DtypeError
+        For ``bfloat16``, which NumPy does not have (``E0451``).
+    """
+    if name == "bfloat16":
+        help = "compute a copy of another type: `B(i,j) = f32(A(i,j))`"
+        raise failure("E0451", "NumPy has no dtype `bfloat16`", help)
+    return np.dtype(name)
+
+
 class Tensor(Operators):
     """A stored tensor: a format, a shape, and the arrays that the format declares.
 
@@ -59,8 +73,14 @@ class Tensor(Operators):
 
     @property
     def dtype(self) -> np.dtype:
-        """The type of the values."""
-        return np.dtype(self._stored.dtype)
+        """The type of the values.
+
+        Raises
+        ------
+        DtypeError
+            For a type that NumPy does not have (``E0451``).
+        """
+        return numpy_type(self._stored.dtype)
 
     @property
     def format(self) -> str:

@@ -1,4 +1,5 @@
-"""Times of sparsec beside SciPy, in one run: ``python -m sparsec.bench``.
+"""Times of sparsec beside SciPy, in one run: ``python -m sparsec.bench``; on clusters of Dask:
+``python -m sparsec.bench dask``.
 
 Each result is compared with SciPy's before it is timed. Times are the least of several runs, taken
 in turn, so that both meet the same machine. Ratios are SciPy's time by ours: above 1, sparsec is
@@ -25,11 +26,18 @@ _WIDTH = 32
 def main(arguments: list[str] | None = None) -> None:
     """Prints the table, or JSON."""
     parser = argparse.ArgumentParser(prog="python -m sparsec.bench", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=("kernels", "dask"), default="kernels")
     parser.add_argument("--threads", type=int, default=1, help="threads of kernels (default: 1)")
     parser.add_argument("--backend", default="cranelift", help="cranelift, auto or c")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each figure")
+    parser.add_argument(
+        "--entries", type=float, default=5e7, help="entries of products on clusters (default: 5e7)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
+    if options.what == "dask":
+        _on_clusters(int(options.entries), options.json)
+        return
     sparsec.configure(threads=options.threads, backend=options.backend)
     rows = [row for size in _SIZES for row in kernels(*size, options.seconds)]
     figures = latencies(options.seconds)
@@ -43,6 +51,14 @@ def main(arguments: list[str] | None = None) -> None:
     print()
     for name, seconds in figures.items():
         print(f"{name:<40}{1e6 * seconds:>10.1f} us")
+
+
+def _on_clusters(entries: int, is_json: bool) -> None:
+    """Prints the figures of clusters of local processes."""
+    from .dask import _bench
+
+    found = _bench.figures(entries)
+    print(json.dumps(found) if is_json else _bench.text_of(found))
 
 
 def kernels(n: int, entries: int, seconds: float) -> list[dict[str, Any]]:

@@ -381,3 +381,30 @@ def test_functions_in_a_type():
     ):
         assert made.dtype == expected.dtype
         np.testing.assert_array_equal(made.to_numpy(), expected)
+
+
+def test_estimates_run_beside_other_threads():
+    """The interpreter's lock is free while entries are counted."""
+    n = 2_000_000
+    A = sparsec.from_coo([np.arange(n), np.arange(n)[::-1]], np.ones(n), (n, n))
+    # A thread that waits for the lock would get it by itself after this time.
+    before = sys.getswitchinterval()
+    ticks, is_over = [], threading.Event()
+
+    def count():
+        while not is_over.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    try:
+        sys.setswitchinterval(60)
+        thread.start()
+        start = time.perf_counter()
+        sparsec._sparsec.estimated("C(i,k) = A(i,j) * A(j,k)", [("A", A._stored)], [], [], {})
+        end = time.perf_counter()
+    finally:
+        is_over.set()
+        sys.setswitchinterval(before)
+        thread.join()
+    assert sum(start < it < end for it in ticks) > 100

@@ -17,7 +17,7 @@ dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 import sparsec.dask  # noqa: E402
-from sparsec.dask import _files, _headers  # noqa: E402
+from sparsec.dask import _files, _headers, _states  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -209,6 +209,42 @@ def test_a_file_that_changes(tmp_path):
         again.compute()
 
 
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_a_file_of_one_size_and_time_that_changes(tmp_path, monkeypatch, is_elsewhere):
+    """Samples of bytes tell small files apart anywhere, and the inode tells large ones here."""
+    small, large = tmp_path / "small.npy", tmp_path / "large.npy"
+    values = np.zeros(100_000)
+    np.save(small, values[:9])
+    np.save(large, values)
+    x, y = sparsec.dask.read(small), sparsec.dask.read(large)
+    if is_elsewhere:
+        monkeypatch.setattr(_states.socket, "gethostname", lambda: "another")
+    assert x.compute().to_numpy().sum() == y.compute().to_numpy().sum() == 0
+    for path, size in ((small, 9), (large, 100_000)):
+        before = os.stat(path)
+        other = np.zeros(size)
+        # Between two samples of the large file.
+        other[5 if size == 9 else 1000] = 7
+        np.save(path, other)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert os.stat(path).st_size == before.st_size
+    with pytest.raises(sparsec.InputError, match="small.npy. changed .* it has other bytes") as error:
+        x.compute()
+    assert error.value.code == "E1105"
+    if is_elsewhere:
+        assert y.compute().to_numpy().sum() == 7
+    else:
+        with pytest.raises(sparsec.InputError, match="large.npy. changed .* its time set back"):
+            y.compute()
+
+
+def test_what_is_no_path(tmp_path):
+    for source, words in (([], "an empty list"), (5, "5 is neither a path"), ([None], "None is")):
+        with pytest.raises(sparsec.FileError, match=words) as error:
+            sparsec.dask.read(source)
+        assert error.value.code == "E0420" and "help" in str(error.value)
+
+
 def test_a_file_that_changes_while_it_is_read(tmp_path, monkeypatch):
     path = tmp_path / "a.mtx"
     sparsec.write(path, part(4, 1))
@@ -251,11 +287,40 @@ def test_mismatched_files_are_named(tmp_path):
         sparsec.dask.read(tmp_path / "0.npz", by="k")
 
 
+def test_operands_that_are_read_and_results_that_are_written(tmp_path):
+    """Neither is in memory as a whole: no more than a few parts are alive at a time."""
+    n = 12
+    for number in range(n):
+        sparsec.write(tmp_path / f"A-{number}.npz", part(10, number))
+    alive, most = set(), []
+    real = _files._loaded, sparsec._folders.write_part
+
+    def loaded(path, *rest):
+        alive.add(path)
+        most.append(len(alive))
+        return real[0](path, *rest)
+
+    def written(folder, number, *rest):
+        alive.discard(str(tmp_path / f"A-{number}.npz"))
+        return real[1](folder, number, *rest)
+
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(num_workers=1):
+        patch.setattr(_files, "_loaded", loaded)
+        patch.setattr(sparsec._folders, "write_part", written)
+        far = sparsec.dask.read(tmp_path / "A-*.npz")
+        bounds = ", ".join(map(str, range(0, 10 * n + 1, 10)))
+        made = sparsec.dask.evaluate_to(
+            tmp_path / "C", "C(i,k) = A(i,j) * B(k,j)", A=far, B=part(20, 99), shards=f"shard(i, {bounds})"
+        )
+    assert made.shape == (120, 20) and made.numblocks == (n, 1)
+    assert len(most) == n and max(most) <= 3
+
+
 def test_a_header_that_lies(tmp_path):
     path = tmp_path / "a.npz"
     sparsec.write(path, part(4, 1))
     header = _headers.header_of(str(path))
-    state = _files._state(str(path))
+    state = _states.state_of(str(path))
     with pytest.raises(sparsec.InputError, match="its header promised float64 of shape") as error:
         _files._loaded(str(path), state, (5, 7), header.format, None, header.dtype, None)
     assert error.value.code == "E1104"

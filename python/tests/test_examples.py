@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import runpy
 from pathlib import Path
 
@@ -44,7 +46,7 @@ def test_figures_of_graphs(rng):
     assert script["distances"](A, 0)[np.flatnonzero(dense[0])].tolist() == [1] * dense[0].sum()
 
 
-def test_figures_of_clusters(rng):
+def test_figures_of_clusters(rng, tmp_path):
     """By threads of this process: `test_examples` computes on two others."""
     pytest.importorskip("dask.distributed")
     pytest.importorskip("dask.array")
@@ -60,6 +62,9 @@ def test_figures_of_clusters(rng):
     assert counts.npartitions > 1
     lower = np.tril(dense, -1)
     np.testing.assert_array_equal(counts.compute().to_numpy(), (lower @ lower) * lower)
+    pairs = script["suggested"](A, tmp_path / "pairs", "1kB")
+    assert pairs.npartitions > 1
+    np.testing.assert_array_equal(pairs.compute().to_numpy(), (dense @ dense) * (1 - dense))
     a, b, c = rng.random((9, 2)), rng.random((8, 2)), rng.random((7, 2))
     T = sparsec.asarray(np.einsum("ir,jr,kr->ijk", a, b, c), format="csf")
     factors, fit = script["cp_als"](T, 2, sweeps=12)
@@ -67,6 +72,22 @@ def test_figures_of_clusters(rng):
     model = np.einsum("ir,jr,kr->ijk", *factors)
     difference = np.linalg.norm(model - T.to_numpy()) / np.linalg.norm(T.to_numpy())
     assert fit == pytest.approx(1 - difference, abs=1e-6)
+
+
+def test_clusters_on_real_data(capsys):
+    """The pairs of a graph of e-mails are larger than what a worker may take."""
+    data = os.environ.get("SPARSEC_DATA")
+    if not data:
+        pytest.skip("SPARSEC_DATA names no folder of real data")
+    pytest.importorskip("dask.distributed")
+    pytest.importorskip("dask.array")
+    script = runpy.run_path(str(EXAMPLES / "cluster.py"))
+    script["main"](f"{data}/email-Enron.mtx.gz", f"{data}/kg-umls.tns.gz")
+    told = capsys.readouterr().out
+    # Triangles of this graph are published with it.
+    assert "727044 triangles" in told
+    (written,) = re.findall(r"([\d.]+) MB of pairs", told)
+    assert float(written) > float(script["LIMIT"].removesuffix("MB"))
 
 
 def test_all_examples_are_tested():

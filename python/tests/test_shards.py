@@ -300,8 +300,9 @@ def test_estimates_bound_what_shards_take(rng):
     plan = _planner.planned(program, 100_000)
     sharding = _blocks.Sharding.of(program, plan.cuts)
     formats = _blocks.formats_of(program)
+    cutters = {name: _shards.Cutter(it) for name, it in program.tensors.items()}
     for shard in sharding.shards():
-        part = _blocks.computed(sharding, program, formats, program.tensors, shard)
+        part = _blocks.computed(sharding, program, formats, cutters, shard)
         slices = sum(
             _shards.take(whole, operand.ranges(shard, whole.shape)).nbytes
             for operand in sharding.operands

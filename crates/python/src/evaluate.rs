@@ -230,7 +230,8 @@ pub(crate) fn estimated<'py>(
         formats,
         extents,
     };
-    let kernel = call.kernel(&State::get()).or_raise(py)?;
+    let state = State::get();
+    let kernel = call.kernel(&state).or_raise(py)?;
     let known = call.operands.iter().map(|(name, stored)| {
         Ok(match described.get(name) {
             Some((extents, n_stored)) => (name.as_str(), Described::counts(extents, *n_stored)),
@@ -238,7 +239,7 @@ pub(crate) fn estimated<'py>(
         })
     });
     let known: Vec<_> = known.collect::<PyResult<_>>()?;
-    let result = kernel.estimated(&known).or_raise(py)?;
+    let result = state.run(py, || kernel.estimated(&known))?;
     let fill = element::to_python(py, result.fill)?;
     let format = result.format.to_string();
     Ok((result.entries, result.extents, format, fill))

@@ -6,6 +6,7 @@ Needs ``dask`` and ``distributed``: ``pip install "dask[array]" distributed``.
 function                     does
 ===========================  ========================================================
 `evaluate`                   computes a program shard by shard on a cluster
+`evaluate_to`                the same, and writes each part as it is made
 `explain`                    shows the plan of shards, and what its run took
 `shard`                      a Dask array of a tensor, in shards balanced by entries
 `read`                       a Dask array of the files of a folder
@@ -45,6 +46,6 @@ except ImportError as error:
 
 from ._arrays import from_dask, from_delayed, shard
 from ._files import read
-from ._programs import evaluate, explain
+from ._programs import evaluate, evaluate_to, explain
 
-__all__ = ["evaluate", "explain", "from_dask", "from_delayed", "read", "shard"]
+__all__ = ["evaluate", "evaluate_to", "explain", "from_dask", "from_delayed", "read", "shard"]

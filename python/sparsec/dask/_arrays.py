@@ -9,16 +9,18 @@ import dask.array as da
 import numpy as np
 from dask.array import dispatch
 from dask.base import normalize_token
+from dask.delayed import Delayed
 from dask.sizeof import sizeof
 
 from .. import _shards
 from .._array_api.entries import is_dense
 from .._array_api.linear import tensordot
 from .._array_api.manipulation import concat
-from .._asarray import asarray, from_coo
+from .._asarray import asarray, checked_shape, from_coo
 from .._compute import einsum
 from .._errors import failure
 from .._tensor import Tensor
+from ._tasks import task
 
 #: Bytes of a shard by default, as of Dask's chunks.
 SHARD = 128 * 2**20
@@ -52,7 +54,21 @@ def _concatenate(arrays: Sequence[Any], axis: int = 0) -> Tensor:
     shape[mode] = end
     if all(map(is_dense, tensors)):
         return concat(tensors, axis=mode)
+    if len({x.fill_value.tobytes() for x in tensors if not is_dense(x)}) > 1:
+        return _densely(tensors, mode, shape)
     return _shards.join(tensors, offsets, shape, formats[0] if formats else None)
+
+
+def _densely(tensors: Sequence[Tensor], mode: int, shape: Sequence[int]) -> Tensor:
+    """Chunks of several fills as one, which stores all entries: partial sums of unequal chunks have
+    such fills, and few entries."""
+    size = tensors[0].dtype.itemsize * int(np.prod(shape, dtype=object))
+    if size > SHARD:
+        fills = " and ".join(dict.fromkeys(str(x.fill_value) for x in tensors))
+        message = f"chunks whose entries that are not stored are {fills}"
+        help = "give chunks of one fill: as one tensor they would store all entries"
+        raise failure("E1104", message, help)
+    return asarray(np.concatenate([x.to_numpy() for x in tensors], axis=mode))
 
 
 def _is_empty(x: Tensor) -> bool:
@@ -121,6 +137,20 @@ def chunk_of(x: Any, format: str | None, dtype: Any) -> Tensor:
     return asarray(x, format, dtype=dtype)
 
 
+def type_of(dtype: Any) -> np.dtype[Any]:
+    """A type of NumPy.
+
+    Raises
+    ------
+    DtypeError
+        For what names none (``E0451``).
+    """
+    try:
+        return np.dtype(dtype)
+    except TypeError as error:
+        raise failure("E0451", f"there is no type {dtype!r}", 'give one such as "float64"') from error
+
+
 def meta_of(order: int, dtype: Any, format: str | None, fill: Any = None) -> Tensor:
     """A tensor of no entries, which tells Dask the type and format of chunks."""
     if format in (None, "dense") and fill is None:
@@ -150,13 +180,29 @@ def from_dask(array: Any, format: str | None = None) -> Any:
     >>> (x @ x).compute().format
     'csr'
     """
-    if format is None and not isinstance(array._meta, np.ndarray):
-        format = asarray(array._meta).format
-    meta = meta_of(array.ndim, array.dtype, format)
+    if not isinstance(array, da.Array):
+        message = f"{type(array).__name__} is no array of Dask"
+        raise failure("E0451", message, "call `sparsec.dask.shard`, or `dask.array.from_array`")
+    known, fill = _checked_meta(array), None
+    if known is not None:
+        format = format or known.format
+        fill = None if is_dense(known) else known.fill_value
+    meta = meta_of(array.ndim, array.dtype, format, fill)
     return array.map_blocks(chunk_of, format, array.dtype, dtype=array.dtype, meta=meta)
 
 
-def from_delayed(value: Any, shape: Sequence[int], dtype: Any, format: str | None = None) -> Any:
+def _checked_meta(array: Any) -> Tensor | None:
+    """The tensor of no entries that chunks are stored like; None for chunks of NumPy."""
+    return None if isinstance(array._meta, np.ndarray) else asarray(array._meta)
+
+
+def from_delayed(
+    value: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    format: str | None = None,
+    fill_value: Any = None,
+) -> Any:
     """A Dask array of one chunk, a tensor that a delayed value gives.
 
     Parameters
@@ -167,6 +213,8 @@ def from_delayed(value: Any, shape: Sequence[int], dtype: Any, format: str | Non
     dtype : dtype
     format : str, optional
         How the chunk is stored; dense if not given.
+    fill_value : scalar, optional
+        The value of entries that the chunk does not store; zero if not given.
 
     Returns
     -------
@@ -179,9 +227,14 @@ def from_delayed(value: Any, shape: Sequence[int], dtype: Any, format: str | Non
     >>> x.compute().nnz
     3
     """
-    dtype = np.dtype(dtype)
-    chunk = dask.delayed(chunk_of)(value, format, dtype)
-    return da.from_delayed(chunk, tuple(shape), meta=meta_of(len(shape), dtype, format))
+    # Futures are taken, too.
+    if not isinstance(value, Delayed) and not hasattr(value, "key"):
+        message = f"{type(value).__name__} is no delayed value"
+        raise failure("E0451", message, "call `dask.delayed`, or `sparsec.dask.shard` of a tensor")
+    dtype, shape = type_of(dtype), tuple(checked_shape(shape))
+    meta = meta_of(len(shape), dtype, format, fill_value)
+    chunk = task(chunk_of)(value, format, dtype)
+    return da.from_delayed(chunk, shape, meta=meta)
 
 
 def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
@@ -207,6 +260,9 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
     >>> sparsec.dask.shard(A, by="i", n=2).chunks
     ((1, 99), (3,))
     """
+    if isinstance(tensor, da.Array):
+        message = "an array of Dask is in chunks already"
+        raise failure("E0451", message, "call `sparsec.dask.from_dask`, or its `rechunk`")
     made = _shards.without_rule(asarray(tensor))
     modes = list(by) if isinstance(by, (tuple, list)) else [by]
     if n is None:
@@ -214,13 +270,19 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
     counts = list(n) if isinstance(n, (tuple, list)) else [n] * len(modes)
     if len(counts) != len(modes):
         raise failure("E0402", f"{len(counts)} numbers for {len(modes)} modes", "give one for each")
+    for count in counts:
+        if not isinstance(count, (int, np.integer)) or isinstance(count, bool):
+            raise failure("E0402", f"{count!r} is no number of shards", "give 1 or more")
     bounds = [(0, extent) for extent in made.shape]
     for one, count in zip(modes, counts):
-        bounds[_shards.mode_of(made, one)] = _shards.bounds(made, one, count)
+        mode = _shards.mode_of(made, one)
+        if bounds[mode] != (0, made.shape[mode]):
+            raise failure("E0413", f"mode {mode} is cut twice", "name each mode once")
+        bounds[mode] = _shards.bounds(made, one, count)
     chunks = tuple(tuple(int(size) for size in np.diff(at)) for at in bounds)
     name = f"sparsec-shard-{dask.base.tokenize(made, bounds)}"
-    graph = {}
+    graph, cutter = {}, _shards.Cutter(made)
     for place in np.ndindex(*(len(sizes) for sizes in chunks)):
         ranges = [(at[number], at[number + 1]) for at, number in zip(bounds, place)]
-        graph[(name, *place)] = _shards.take(made, ranges)
+        graph[(name, *place)] = cutter.take(ranges)
     return da.Array(graph, name, chunks, meta=meta_of(made.ndim, made.dtype, made.format, made.fill_value))

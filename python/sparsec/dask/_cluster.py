@@ -5,16 +5,27 @@ from __future__ import annotations
 import sys
 import warnings
 from contextlib import contextmanager, nullcontext
-from typing import Any, Callable, Iterator, Sequence
+from contextvars import ContextVar
+from typing import Any, Callable, Iterator, Mapping, Sequence
 
 import dask
 
 from .._errors import Error, failure
+from ._tasks import checked_workers
 
 
 def client_of(client: Any) -> Any:
-    """A client, or the current one; None if there is none."""
+    """A client, or the current one; None if there is none.
+
+    Raises
+    ------
+    InputError
+        For what is no client (``E0004``).
+    """
     if client is not None:
+        if not hasattr(client, "scheduler_info"):
+            message = f"`client` does not take {client!r}"
+            raise failure("E0004", message, 'give `distributed.Client("tcp://scheduler:8786")`')
         return client
     distributed = sys.modules.get("distributed")
     try:
@@ -23,28 +34,38 @@ def client_of(client: Any) -> Any:
         return None
 
 
-def where() -> str:
-    """The process that runs a task, for messages."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
-        return "this process"
-    try:
-        return f"worker {distributed.get_worker().address}"
-    except ValueError:
-        return "this process"
+class _LargeGraphs:
+    """Matches the warning of a large graph in contexts of `_quiet`.
+
+    Filters of warnings are the process's: `warnings.catch_warnings` in one thread would undo what
+    another one sets. This filter stays, and each context decides for itself.
+    """
+
+    is_quiet: ContextVar[bool] = ContextVar("sparsec_is_quiet", default=False)
+
+    def match(self, text: str) -> bool:
+        return self.is_quiet.get() and text.startswith("Sending large graph")
+
+
+_FILTER = ("ignore", _LargeGraphs(), UserWarning, None, 0)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Slices are part of the graph on purpose: a worker that ends takes no operand with it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        warnings.filterwarnings("ignore", message="Large object of size")
+    if _FILTER not in warnings.filters:
+        # In front of all others, as `warnings.simplefilter` puts a filter.
+        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined, arg-type, unused-ignore]
+        warnings._filters_mutated()  # type: ignore[attr-defined, unused-ignore]
+    token = _LargeGraphs.is_quiet.set(True)
+    try:
         yield
+    finally:
+        _LargeGraphs.is_quiet.reset(token)
 
 
-#: Says which part of a computation a key stands for.
-_Named = Callable[[Any], str]
+#: Says which part of a computation a key stands for; None for a key of somebody else.
+_Named = Callable[[Any], "str | None"]
 
 
 def computed(values: Sequence[Any], client: Any, named: _Named | None = None) -> list[Any]:
@@ -66,8 +87,21 @@ def computed(values: Sequence[Any], client: Any, named: _Named | None = None) ->
 
 def started(values: Sequence[Any], client: Any) -> list[Any]:
     """Futures of delayed objects."""
+    check_versions(client)
     with _quiet(), _faults(client, None):
         return list(client.compute(list(values)))
+
+
+def check_versions(client: Any) -> None:
+    """Refuses a cluster with workers of another version.
+
+    Raises
+    ------
+    InputError
+        With both versions (``E1106``).
+    """
+    with _faults(client, None):
+        checked_workers(client, list(_workers(client)))
 
 
 @contextmanager
@@ -78,7 +112,7 @@ def _faults(client: Any, named: _Named | None) -> Iterator[None]:
     try:
         yield
     except distributed.KilledWorker as error:
-        what = named(error.task) if named else f"task {error.task!r}"
+        what = (named and named(error.task)) or f"task {error.task!r}"
         n = error.allowed_failures + 1
         message = (
             f"{what}: {n} {'worker' if n == 1 else 'workers'} ended that had to compute it, the "
@@ -86,7 +120,7 @@ def _faults(client: Any, named: _Named | None) -> Iterator[None]:
         )
         help = "mostly it takes more memory than there is: give a smaller `memory`, or larger workers"
         raise failure("E1107", message, help) from error
-    except (OSError, TimeoutError, distributed.CancelledError) as error:
+    except (OSError, RuntimeError, distributed.CancelledError) as error:
         # Tasks raise such errors, too; then the scheduler is there to tell.
         if isinstance(error, Error) or _is_there(client):
             raise
@@ -117,6 +151,7 @@ def _workers(client: Any) -> dict[str, Any]:
 
 def _is_there(client: Any) -> bool:
     """Whether the scheduler answers."""
+    # A client that was closed runs nothing.
     if client.status != "running":
         return False
     try:
@@ -132,6 +167,7 @@ def persisted(array: Any, client: Any) -> Any:
     with _quiet():
         if client is None:
             return array.persist(scheduler="threads")
+        check_versions(client)
         with _faults(client, None):
             return client.persist(array)
 
@@ -146,13 +182,39 @@ def _outgoing(dask_worker: Any) -> int:
     return int(dask_worker.transfer_outgoing_bytes_total)
 
 
-def sent_by_workers(client: Any) -> int:
+#: The bytes that each worker has sent since it began, by address.
+Sent = Mapping[str, int]
+
+
+def sent_by_workers(client: Any) -> Sent:
     """The bytes that workers have sent to each other and to clients since they began."""
     client = client_of(client)
     if client is None:
-        return 0
+        return {}
     with _faults(client, None):
-        return sum(client.run(_outgoing).values())
+        found: Sent = client.run(_outgoing)
+    return found
+
+
+def sent_since(before: Sent, client: Any) -> tuple[int, bool]:
+    """The bytes that workers have sent since then, and whether all are known: a worker that ended
+    took its count along, and one that began anew counts from zero."""
+    after = sent_by_workers(client)
+    n = 0
+    for address, count in after.items():
+        then = before.get(address, 0)
+        n += count - then if count >= then else count
+    are_there = all(it in after and after[it] >= count for it, count in before.items())
+    return n, are_there
+
+
+def on_workers(function: Callable[..., Any], client: Any, *arguments: Any) -> list[Any]:
+    """What a function gives on each worker, or in this process if there is no cluster."""
+    client = client_of(client)
+    if client is None:
+        return [function(*arguments)]
+    with _faults(client, None):
+        return list(client.run(function, *arguments).values())
 
 
 def places_of(array: Any, client: Any) -> dict[Any, list[str]]:

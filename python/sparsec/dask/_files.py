@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from glob import glob
 from typing import Any, Sequence
@@ -26,17 +27,15 @@ from .. import _files, _shards
 from .._asarray import checked_shape, from_coo
 from .._errors import failure
 from .._tensor import Tensor
-from ._arrays import meta_of
+from ._arrays import meta_of, type_of
 from ._headers import Header, header_of, is_parquet, read_parquet
+from ._states import State, check_unchanged, state_of
+from ._tasks import task
 
 #: The ends of files that a folder's parts may have.
 _ENDINGS = re.compile(
     r"(\.mtx|\.tns|\.rb|\.npy|\.npz|\.h5|\.hdf5|\.parquet|\.pq)(\.gz|\.zst)?$", re.IGNORECASE
 )
-
-#: The size of a file in bytes, and when it was written, in nanoseconds.
-_State = tuple[int, int]
-
 
 def read(
     source: Any,
@@ -88,8 +87,9 @@ def read(
         If there is no file, or one cannot be opened (``E0420``).
     InputError
         For files of different types, and for parts whose orders, types, formats or other extents
-        differ, by name (``E1104``). When it is computed, for a file of another size or time of
-        writing than at this call (``E1105``), and for what is wrong in it.
+        differ, by name (``E1104``). When it is computed, for a file that changed since this call
+        (``E1105``): it has another size, time of writing or sample of its bytes, or on the machine
+        of this process another inode or time of change. And for what is wrong in it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def read(
     (22, 2) (11, 1) [ 0. 33.]
     """
     paths = _paths(source)
-    states = [_state(path) for path in paths]
+    states = [state_of(path) for path in paths]
     whole = None if shape is None else tuple(checked_shape(shape))
     order = None if whole is None else len(whole)
     with ThreadPoolExecutor(8) as threads:
@@ -111,12 +111,12 @@ def read(
     if whole is not None:
         headers = [_of_whole(path, it, whole) for path, it in zip(paths, headers)]
     first = _checked(paths, headers, whole is not None, by, format, dtype)
-    chosen, element = format or first.format, np.dtype(first.dtype if dtype is None else dtype)
+    chosen, element = format or first.format, type_of(first.dtype if dtype is None else dtype)
     assert first.shape is not None
-    meta = meta_of(len(first.shape), element, chosen)
+    meta = meta_of(len(first.shape), element, chosen, first.fill)
     mode = _shards.mode_of(meta, by)
     name = f"sparsec-read-{dask.base.tokenize(paths, states, whole, mode, chosen, element, columns)}"
-    load = dask.delayed(_loaded, pure=True)
+    load = task(_loaded)
     parts = [
         load(
             path,
@@ -136,7 +136,7 @@ def read(
             da.from_delayed(part, it.shape, meta=meta) for part, it in zip(parts, headers)
         ]
         made = da.concatenate(arrays, axis=mode)
-        return made if chunks is None else made.rechunk(chunks)
+        return made if chunks is None else made.rechunk(chunked(chunks, made.shape, meta))
     return _gathered(name, parts, headers, whole, mode, chunks, meta)
 
 
@@ -157,11 +157,11 @@ def _gathered(
         chunks = list(shape)
         chunks[mode] = tuple(int(size) for size in np.diff(bounds))
     given = tuple(chunks) if isinstance(chunks, list) else chunks
-    sizes = da.core.normalize_chunks(given, shape, dtype=meta.dtype)
+    sizes = chunked(given, shape, meta)
     # Arrays of one folder in other chunks are made of other tasks.
     name = f"{name}-{dask.base.tokenize(sizes)}"
     starts = [np.concatenate([[0], np.cumsum(it)]).astype(np.int64).tolist() for it in sizes]
-    cut, add = dask.delayed(_cut, pure=True), dask.delayed(_added, pure=True)
+    cut, add = task(_cut), task(_added)
     blocks: Any = np.empty([len(it) for it in sizes], dtype=object)
     for place in np.ndindex(*blocks.shape):
         ranges = [(int(at[n]), int(at[n + 1])) for at, n in zip(starts, place)]
@@ -177,6 +177,21 @@ def _gathered(
     return da.block(blocks.tolist())
 
 
+def chunked(chunks: Any, shape: Sequence[int], meta: Tensor) -> Any:
+    """The extents of chunks, as Dask takes them.
+
+    Raises
+    ------
+    InputError
+        For what says no chunks of this shape (``E0004``).
+    """
+    try:
+        return da.core.normalize_chunks(chunks, tuple(shape), dtype=meta.dtype)
+    except (ValueError, TypeError) as error:
+        message = f"`chunks` does not take {chunks!r} for the shape {tuple(shape)}: {error}"
+        raise failure("E0004", message, "give an extent for each mode: `chunks=(1000, 50)`") from error
+
+
 def _may_meet(header: Header, ranges: Sequence[tuple[int, int]]) -> bool:
     """Whether a part may have entries there, by the ranges that its file states."""
     return all(
@@ -188,7 +203,12 @@ def _may_meet(header: Header, ranges: Sequence[tuple[int, int]]) -> bool:
 def _paths(source: Any) -> list[str]:
     """The files that are meant, in natural order."""
     if isinstance(source, (list, tuple)):
+        if not source:
+            raise failure("E0420", "an empty list of files", "give a file at least")
         return [path for it in source for path in _paths(it)]
+    if not isinstance(source, (str, os.PathLike)):
+        message = f"{source!r} is neither a path nor a list of paths"
+        raise failure("E0420", message, 'give a folder, or a pattern such as "parts/*.mtx"')
     given = os.path.abspath(os.fspath(source))
     if os.path.isdir(given):
         inside = (os.path.join(given, it) for it in os.listdir(given) if it[0] not in "._")
@@ -213,27 +233,6 @@ def _natural(path: str) -> list[Any]:
     return [(int(it), it) if it.isdigit() else it for it in words]
 
 
-def _state(path: str) -> _State:
-    try:
-        found = os.stat(path)
-    except OSError as error:
-        message = f"cannot read `{path}`: {error.strerror}"
-        raise failure("E0420", message, "check the path, and that workers have it too") from error
-    return found.st_size, found.st_mtime_ns
-
-
-def _unchanged(path: str, state: _State) -> None:
-    found = _state(path)
-    if found != state:
-        what = (
-            f"it has {found[0]} bytes, and had {state[0]}"
-            if found[0] != state[0]
-            else "it was written again"
-        )
-        message = f"`{path}` changed since the array was made: {what}"
-        raise failure("E1105", message, "call `sparsec.dask.read` again when files are complete")
-
-
 def _of_whole(path: str, header: Header, shape: tuple[int, ...]) -> Header:
     """The header of a part that holds entries of a tensor of this shape."""
     own = header.shape
@@ -250,7 +249,8 @@ def _of_whole(path: str, header: Header, shape: tuple[int, ...]) -> Header:
                 f"whose extent is {extent}"
             )
             raise failure("E0401", message, "give the shape that all files fit into")
-    return Header(shape if is_parquet(path) else own, header.dtype, header.format, ranges)
+    shape = shape if is_parquet(path) else own or shape
+    return replace(header, shape=shape, ranges=ranges)
 
 
 def _checked(
@@ -285,6 +285,9 @@ def _checked(
         elif dtype is None and it.dtype != first.dtype:
             what = f"stores {it.dtype}, and `{paths[0]}` stores {first.dtype}"
             help = f'read all as one type: `dtype="{np.result_type(it.dtype, first.dtype)}"`'
+        elif _fill_of(it) != _fill_of(first):
+            what = f"has the fill {_fill_of(it)}, and `{paths[0]}` the fill {_fill_of(first)}"
+            help = "give parts of one fill"
         elif format is None and it.format != first.format:
             what = f"is stored as {it.format}, and `{paths[0]}` as {first.format}"
             help = f'read all in one format: `format="{_default_of(first)}"`'
@@ -293,13 +296,19 @@ def _checked(
     return first
 
 
+def _fill_of(header: Header) -> str:
+    """The fill as text: NaN is no number that equals itself."""
+    given = complex(0 if header.fill is None else header.fill)
+    return str(given if given.imag else given.real)
+
+
 def _default_of(header: Header) -> str:
     return "csr" if len(header.shape or ()) == 2 else "csf"
 
 
 def _loaded(
     path: str,
-    state: _State,
+    state: State,
     shape: Sequence[int],
     format: str,
     asked: Any,
@@ -307,12 +316,12 @@ def _loaded(
     columns: Sequence[str] | None,
 ) -> Tensor:
     """The tensor of a file that is as it was, and as its header promised."""
-    _unchanged(path, state)
+    check_unchanged(path, state)
     if is_parquet(path):
         made = read_parquet(path, shape, columns, format, asked)
     else:
         made = _files.read(path, format, asked)
-    _unchanged(path, state)
+    check_unchanged(path, state)
     if made.shape != tuple(shape) or made.dtype != dtype:
         message = (
             f"`{path}` holds {made.dtype} of shape {made.shape}, and its header promised "

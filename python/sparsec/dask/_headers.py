@@ -20,16 +20,17 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, Any, Callable, Sequence
 
 import numpy as np
 
-from .._asarray import _default
+from .._asarray import _default, checked_shape
 from .._errors import failure
 from .._exchange import _ALIASES, _ARRAYS
 from .._files import read
 from .._tensor import Tensor
+from ._arrays import meta_of
 
 #: The types of values by the fields of Matrix Market.
 _FIELDS = {
@@ -61,6 +62,8 @@ class Header:
     format: str
     #: For each mode the least and the greatest coordinate, where the file has them.
     ranges: tuple[tuple[int, int] | None, ...] = ()
+    #: The value of entries that are not stored; zero if None.
+    fill: Any = None
 
 
 def header_of(
@@ -79,17 +82,41 @@ def header_of(
     name = path.lower()
     if is_parquet(path):
         return _of_parquet(path, columns, order)
-    try:
-        for ending, reader in _READERS.items():
-            if name.endswith(ending):
-                found = reader(path)
-                if found is not None:
-                    return found
-    except (ValueError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile):
-        # The reader of the whole file says what is wrong, and where.
-        pass
+    for ending, reader in _READERS.items():
+        if name.endswith(ending):
+            found = _promised(reader, path)
+            if found is not None:
+                return found
     made = read(path)
-    return Header(made.shape, made.dtype, made.format)
+    return Header(made.shape, made.dtype, made.format, fill=made.fill_value)
+
+
+#: What readers of headers meet in files that are cut off, or no such files at all.
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    EOFError,
+    OSError,
+    OverflowError,
+    zipfile.BadZipFile,
+)
+
+
+def _promised(reader: Callable[[str], Header | None], path: str) -> Header | None:
+    """The header of a file. None if there is none that makes sense: the reader of the whole file
+    says what is wrong, and where."""
+    try:
+        found = reader(path)
+        if found is None or found.shape is None:
+            return found
+        shape = tuple(checked_shape(found.shape))
+        # Types and formats that do not exist are refused here.
+        meta = meta_of(len(shape), found.dtype, found.format, found.fill)
+        return replace(found, shape=shape, dtype=meta.dtype, format=meta.format)
+    except _MALFORMED:
+        return None
 
 
 def is_parquet(path: str) -> bool:
@@ -160,10 +187,12 @@ def _of_npz(path: str) -> Header | None:
     with zipfile.ZipFile(path) as archive, np.load(path) as members:
         if "sparsec" in members:
             stated = json.loads(str(members["sparsec"]))
-            return Header(tuple(stated["extents"]), _dtype(stated["element"]), stated["format"])
+            shape, dtype = tuple(stated["extents"]), _dtype(stated["element"])
+            fill = members["fill"].item() if "fill" in members else None
+            return Header(shape, dtype, stated["format"], fill=fill)
         if "binsparse" in members:
-            descriptor = members["binsparse"]
-            return _of_descriptor(descriptor.tobytes().replace(b"\0", b"").decode())
+            descriptor = members["binsparse"].tobytes().replace(b"\0", b"").decode()
+            return _of_descriptor(descriptor, members)
         shape, kind = members["shape"], members["format"].item()
         with archive.open("data.npy") as data:
             version = np.lib.format.read_magic(data)
@@ -183,29 +212,51 @@ def _of_hdf5(path: str) -> Header | None:
     except ImportError:
         return None
     with h5py.File(path) as file:
-        return _of_descriptor(file.attrs["binsparse"]) if "binsparse" in file.attrs else None
+        return _of_descriptor(file.attrs["binsparse"], file) if "binsparse" in file.attrs else None
 
 
-def _of_descriptor(text: str | bytes) -> Header | None:
+def _of_descriptor(text: str | bytes, members: Any) -> Header | None:
     stated = json.loads(text)["binsparse"]
     name = _ALIASES.get(stated["format"], stated["format"])
     kind = stated["data_types"]["values"].removeprefix("iso[")
     kind = kind[:-1] if kind.count("]") > kind.count("[") else kind
-    if name in _ARRAYS and not stated.get("structure"):
-        return Header(tuple(stated["shape"]), _dtype(kind), _ARRAYS[name][0])
-    return None
+    if name not in _ARRAYS or stated.get("structure"):
+        return None
+    fill = None
+    if stated.get("fill"):
+        given = np.asarray(members["fill_value"])
+        if given.size != 1:
+            # Complex numbers are pairs.
+            return None
+        fill = given.item()
+    return Header(tuple(stated["shape"]), _dtype(kind), _ARRAYS[name][0], fill=fill)
 
 
 def _of_parquet(path: str, columns: Sequence[str] | None, order: int | None) -> Header:
     file = _opened(path)
     named, schema = file.schema_arrow.names, file.schema_arrow
     stated = (schema.metadata or {}).get(b"sparsec.shape")
-    shape = None if stated is None else tuple(map(int, json.loads(stated)))
+    shape = None if stated is None else _stated(path, stated)
     order = order if shape is None else len(shape)
     *coords, value = columns_of(path, named, columns, order)
+    for name in coords:
+        kind = schema.field(name).type
+        if np.dtype(kind.to_pandas_dtype()).kind not in "iu":
+            message = f"column `{name}` of `{path}` has the type {kind}, and coordinates are integers"
+            raise failure("E1104", message, 'name its columns: `columns=["row", "column", "value"]`')
     dtype = np.dtype("float64" if value is None else schema.field(value).type.to_pandas_dtype())
     ranges = tuple(_range(file.metadata, named.index(name)) for name in coords)
     return Header(shape, dtype, _default(len(coords)), ranges)
+
+
+def _stated(path: str, text: bytes) -> tuple[int, ...]:
+    """The shape that the metadata of a schema states."""
+    try:
+        return tuple(checked_shape([*json.loads(text)]))
+    except (ValueError, TypeError) as error:
+        shown = text.decode(errors="replace")
+        message = f"`{path}` states {shown!r} as `sparsec.shape`, which is no list of extents"
+        raise failure("E1104", message, 'write a JSON list such as "[1000, 50]"') from error
 
 
 def _range(metadata: Any, column: int) -> tuple[int, int] | None:
@@ -239,6 +290,11 @@ def columns_of(
     path: str, named: Sequence[str], columns: Sequence[str] | None, order: int | None = None
 ) -> list[str | None]:
     """The columns of coordinates and that of values, None if all values are one."""
+    if columns is not None and not (
+        isinstance(columns, (list, tuple)) and all(isinstance(it, str) for it in columns)
+    ):
+        message = f"`columns` does not take {columns!r}"
+        raise failure("E0004", message, 'name columns: `columns=["row", "column", "value"]`')
     chosen = list(named if columns is None else columns)
     for name in chosen:
         if name not in named:

@@ -26,14 +26,21 @@ from .._asarray import asarray
 from .._errors import failure
 from .._tensor import Tensor
 from ._cluster import computed, persisted
+from ._tasks import task
 
 #: The bytes and entries of the chunks of arrays, by the names of these, which follow from content.
+#: Only a memory of calls before: whoever plans holds the counts that it found.
 _COUNTED: OrderedDict[str, np.ndarray] = OrderedDict()
 _MOST_COUNTED = 256
 _LOCK = Lock()
 
 
-def counted(name: str, counts: np.ndarray) -> None:
+def _recalled(name: str) -> np.ndarray | None:
+    with _LOCK:
+        return _COUNTED.get(name)
+
+
+def _counted(name: str, counts: np.ndarray) -> None:
     """Keeps the bytes and entries of an array's chunks: an array of ``(*numblocks, 2)``."""
     with _LOCK:
         _COUNTED[name] = counts
@@ -64,6 +71,8 @@ class Chunked:
         #: A tensor of no entries that is stored as chunks are.
         self.meta = _shards.without_rule(asarray(array._meta))
         self.outermost = 0
+        #: The bytes and entries of chunks, `(*numblocks, 2)`; None before `count`.
+        self._counts: np.ndarray | None = None
         self._bounds = tuple(
             tuple(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist())
             for sizes in array.chunks
@@ -77,39 +86,42 @@ class Chunked:
     def count(self, client: Any) -> None:
         """Counts the bytes and entries of chunks, which are computed for it and held, unless they
         are dense or were counted before."""
-        if self.is_dense or self.array.name in _COUNTED:
+        if self.is_dense or self._counts is not None:
+            return
+        self._counts = _recalled(self.array.name)
+        if self._counts is not None:
             return
         self.array = persisted(self.array, client)
         chunks = self.array.to_delayed(optimize_graph=False).ravel().tolist()
-        count = dask.delayed(_counts, pure=True)
-        found = computed([count(chunk) for chunk in chunks], client)
-        counted(self.array.name, np.reshape(found, (*self.array.numblocks, 2)))
+        count = task(_counts)
+        names = {it.key: f"a chunk of `{self.name}`" for it in chunks}
+        found = computed([count(chunk) for chunk in chunks], client, names.get)
+        self._counts = np.reshape(found, (*self.array.numblocks, 2))
+        _counted(self.array.name, self._counts)
 
     @property
     def nbytes(self) -> int:
         """The bytes of its chunks; 0 if nobody counted them, since the plan is stated."""
         if self.is_dense:
             return int(np.prod(self.shape, dtype=object)) * self.meta.dtype.itemsize
-        return int(self._known[..., 0].sum()) if self.array.name in _COUNTED else 0
+        return 0 if self._counts is None else int(self._counts[..., 0].sum())
 
     @property
     def n_stored(self) -> int:
         """How many entries it stores; 1 if nobody counted them, since the plan is stated."""
         if self.is_dense:
             return int(np.prod(self.shape, dtype=object))
-        return int(self._known[..., 1].sum()) if self.array.name in _COUNTED else 1
-
-    @property
-    def _known(self) -> np.ndarray:
-        return _COUNTED[self.array.name]
+        return 1 if self._counts is None else int(self._counts[..., 1].sum())
 
     def weigh(self, weights: _shards.Weights, mode: int) -> None:
         """Adds how its bytes lie along a mode: evenly in each chunk."""
         if self.is_dense:
             weights.even(self.nbytes)
             return
+        if self._counts is None:
+            return
         others = tuple(at for at in range(len(self.shape)) if at != mode)
-        weights.spread(self._bounds[mode], self._known[..., 0].sum(axis=others).tolist())
+        weights.spread(self._bounds[mode], self._counts[..., 0].sum(axis=others).tolist())
 
     def bounds(self, mode: int) -> tuple[int, ...]:
         """Where it is cut already."""
@@ -142,5 +154,8 @@ def fitted(name: str, part: Any, meta: Tensor) -> Tensor:
             f"a chunk of `{name}` stores {made.dtype} with fill {made.fill_value}, and the array "
             f"{meta.dtype} with fill {meta.fill_value}"
         )
-        raise failure("E1104", message, "give an array of one type: `array.astype(...)`")
+        help = "give an array of one type: `array.astype(...)`"
+        if made.dtype == meta.dtype:
+            help = "state the fill: `sparsec.dask.from_delayed(..., fill_value=...)`"
+        raise failure("E1104", message, help)
     return made if made._stored.format == meta._stored.format else made.convert(meta._stored.format)

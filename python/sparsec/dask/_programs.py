@@ -2,263 +2,30 @@
 
 from __future__ import annotations
 
-import time
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Any, Mapping, Sequence
 from uuid import uuid4
-from typing import Any, Callable, Mapping, Sequence
 
-import dask
 import dask.array as da
-import numpy as np
-from dask.highlevelgraph import HighLevelGraph
 
-from .. import _blocks, _planner, _shards, _sparsec
+from .. import _blocks, _folders, _planner
 from .._compute import _call
 from .._compute import _plan as _plan_of_call
-from .._errors import OutOfMemoryError, failure
 from .._tensor import Tensor
-from ._arrays import SHARD, meta_of
+from ._arrays import SHARD
 from ._cluster import (
     client_of,
     computed,
-    meant_for,
     n_workers_of,
     persisted,
-    places_of,
     sent_by_workers,
-    started,
-    threads_of,
-    where,
+    sent_since,
 )
-from ._operands import Chunked, fitted
-
-
-@dataclass(frozen=True)
-class Measure:
-    """The time and memory of a shard."""
-
-    seconds: float
-    #: The bytes of its operands, whole ones too.
-    operands: int
-    #: The bytes of slices and of its result.
-    held: int
-    #: The bytes of its result.
-    result: int
-
-
-def _checked(version: str) -> None:
-    """Refuses to compute for a client of another version."""
-    own = _sparsec.version()
-    if own != version:
-        raise failure(
-            "E1106",
-            f"the client has sparsec {version}, and {where()} has sparsec {own}",
-            "install one version on the client and on all workers",
-        )
-
-
-def _shard_task(
-    version: str,
-    sharding: _blocks.Sharding,
-    formats: Sequence[tuple[str, str]],
-    extents: Sequence[tuple[str, int]],
-    metas: Sequence[Tensor | None],
-    run: str | None,
-    shard: str,
-    *parts: Any,
-) -> Tensor:
-    """The result of a shard, on a worker. The session keeps the kernel for the next one."""
-    _checked(version)
-    start = time.perf_counter()
-    given = []
-    for operand, meta, part in zip(sharding.operands, metas, parts):
-        given.append(part if meta is None else fitted(operand.of, part, meta))
-    named = [(operand.name, it._stored) for operand, it in zip(sharding.operands, given)]
-    try:
-        made = _blocks.run(sharding, named, formats, extents)
-    except OutOfMemoryError as error:
-        size = _blocks.text_of_bytes(sum(it.nbytes for it in given))
-        message = f"{shard} with {size} of operands, on {where()}: {error.message}"
-        help = "give a smaller `memory`, or workers with more"
-        raise failure("E0407", message, help) from error
-    if run is not None:
-        seconds, sizes = time.perf_counter() - start, [it.nbytes for it in given]
-        is_cut = [any(at is not None for at in it.cut) for it in sharding.operands]
-        slices = sum(size for size, cut in zip(sizes, is_cut) if cut or not sharding.cuts)
-        measure = Measure(seconds, sum(sizes), slices + made.nbytes, made.nbytes)
-        _MEASURES.setdefault(run, []).append(measure)
-    return made
-
-
-#: Measures of shards in this process, by the run that asked for them.
-_MEASURES: dict[str, list[Measure]] = {}
-
-
-def _measures(run: str) -> list[Measure]:
-    return _MEASURES.pop(run, [])
-
-
-def measures(run: str, client: Any) -> list[Measure]:
-    """The measures of a run's shards, wherever they were computed."""
-    client = client_of(client)
-    if client is None:
-        return _measures(run)
-    return [it for found in client.run(_measures, run).values() for it in found]
-
-
-def _held(part: Tensor) -> Tensor:
-    return part
-
-
-class Tasks:
-    """The tasks of a plan: their results, with the place of each in the whole. Those of a named
-    `run` keep what they took, for `measures`."""
-
-    def __init__(
-        self,
-        program: _blocks.Program,
-        plan: _blocks.Plan,
-        client: Any = None,
-        run: str | None = None,
-    ) -> None:
-        self.sharding = _blocks.Sharding.of(program, plan.cuts)
-        # A program that is not cut chooses formats as anywhere.
-        formats = _blocks.formats_of(program) if plan.cuts else list(program.formats)
-        self.program, self.is_cut = program, bool(plan.cuts)
-        self._tensors = program.sliceable if plan.cuts else program.tensors
-        elsewhere = program.elsewhere
-        self._token = dask.base.tokenize(
-            _sparsec.version(),
-            program.text,
-            plan.cuts,
-            formats,
-            list(program.extents),
-            sorted(self._tensors.items(), key=lambda it: it[0]),
-            sorted((name, it.array.name) for name, it in elsewhere.items()),
-            run,
-        )
-        #: The bytes of the slices and whole operands in tasks.
-        self.sent = 0
-        self._parts: dict[Any, Any] = {}
-        metas = [elsewhere[it.of].meta if it.of in elsewhere else None for it in self.sharding.operands]
-        # What all tasks share is small.
-        shared = (_sparsec.version(), self.sharding, formats, tuple(program.extents), metas, run)
-        compute = dask.delayed(_shard_task, pure=True)
-        # Shards are computed where the chunks of the largest array are. Without one, neighbours
-        # are computed together, so that most results are combined where they are.
-        chunked = [it for it in self.sharding.operands if it.of in elsewhere]
-        leader = max(chunked, key=lambda it: elsewhere[it.of].nbytes, default=None)
-        places = {} if leader is None else places_of(elsewhere[leader.of].array, client)
-        threads = threads_of(client) if leader is None else []
-        n_shards = len(self.sharding.shards())
-        combine = dask.delayed(_shards.combined, pure=True)
-        text = self.sharding.combination
-        #: The name of the array of the pieces; these have the keys of its chunks.
-        self.name = f"sparsec-result-{self._token}"
-        self._labels: dict[Any, str] = {}
-        self.pieces, self.starts, n = [], [], 0
-        for shards in self.sharding.pieces():
-            results: list[Any] = []
-            key = (self.name, *self._place(shards[0]))
-            n_left = len(shards) - 1
-
-            def combined(left: Any, right: Any) -> Any:
-                nonlocal n_left
-                n_left -= 1
-                named = {} if n_left else {"dask_key_name": key}
-                return combine(text, left, right, **named)
-
-            for shard in shards:
-                given = [self._part(operand, shard) for operand in self.sharding.operands]
-                name = f"sparsec-shard-{self._token}-{n}" if n_left else key
-                chunk = None if leader is None else self._part(leader, shard).key
-                workers = places.get(chunk, []) or threads[n * len(threads) // n_shards :][:1]
-                n += 1
-                label = self._label(shard)
-                self._labels[name] = label
-                with meant_for(workers):
-                    # Not a list of operands: Dask would forget the futures in it.
-                    results.append(compute(*shared, label, *given, dask_key_name=name))
-            self.pieces.append(_shards.tree(results, combined))
-            self.starts.append(shards[0])
-
-    def _part(self, operand: _blocks.Operand, shard: Sequence[tuple[int, int]]) -> Any:
-        """The delayed part of an operand that a shard reads."""
-        shape = self.program.shapes[operand.of]
-        chunked = self.program.elsewhere.get(operand.of)
-        if chunked is not None:
-            key: Any = (operand.of, operand.cut)
-            cuts = self.sharding.cuts
-            if key not in self._parts:
-                modes = zip(operand.cut, shape)
-                bounds = [(0, extent) if it is None else cuts[it][1] for it, extent in modes]
-                self._parts[key] = chunked.parts(bounds), bounds
-            parts, bounds = self._parts[key]
-            starts = [0 if it is None else shard[it][0] for it in operand.cut]
-            return parts[tuple(at.index(start) for at, start in zip(bounds, starts))]
-        ranges = tuple(operand.ranges(shard, shape))
-        key = operand.of, ranges
-        if key not in self._parts:
-            part = _shards.take(self._tensors[operand.of], ranges)
-            self.sent += part.nbytes
-            if len({*operand.cut} - {None}) == len(self.sharding.cuts):
-                # One shard reads it: it is a part of that task, and goes where the task goes.
-                return part
-            name = f"sparsec-part-{self._token}-{len(self._parts)}"
-            self._parts[key] = dask.delayed(_held, pure=True)(part, dask_key_name=name)
-        return self._parts[key]
-
-    def _label(self, shard: Sequence[tuple[int, int]]) -> str:
-        """A shard in words."""
-        if not self.sharding.cuts:
-            return "the program, which is one shard,"
-        ranges = zip(self.sharding.cuts, shard)
-        return f"the shard {', '.join(f'{name} = {a}:{b}' for (name, _), (a, b) in ranges)}"
-
-    def named(self, volumes: Any) -> Callable[[Any], str]:
-        """A function that names the shard of a key, with its estimated size."""
-        size = ""
-        if volumes is not None:
-            size = f" (estimated {_blocks.text_of_bytes(volumes.shard + volumes.whole)})"
-        return lambda key: self._labels.get(key, "results that are combined") + size
-
-    def joined(self, pieces: Sequence[Tensor]) -> Tensor:
-        """The result of the pieces."""
-        offsets = [self.sharding.offset(start, pieces[0].ndim) for start in self.starts]
-        made = _shards.join(pieces, offsets, self.sharding.shape(pieces[0].shape))
-        return self.program.settled(made) if self.is_cut else made
-
-    @cached_property
-    def _bounds(self) -> list[tuple[int, ...]]:
-        """Where the result is cut, in each mode."""
-        found: list[tuple[int, ...]] = [(0, extent) for extent in self.program.estimated[1]]
-        for mode, (_, at) in zip(self.sharding.modes, self.sharding.cuts):
-            if mode is not None:
-                found[mode] = at
-        return found
-
-    def _place(self, shard: Sequence[tuple[int, int]]) -> list[int]:
-        """The number of the result's chunk that a shard is of, in each mode."""
-        offset = self.sharding.offset(shard, len(self._bounds))
-        return [at.index(first) for at, first in zip(self._bounds, offset)]
-
-    def array(self, client: Any) -> da.Array:
-        """A Dask array whose chunks are the pieces, which a cluster begins to compute."""
-        program, client = self.program, client_of(client)
-        _, shape, _, fill = program.estimated
-        element = _sparsec.typed(program.text, list(program.operands), list(program.extents))
-        format = program.part_format
-        meta = meta_of(len(shape), np.dtype(element), format, None if format == "dense" else fill)
-        chunks = tuple(tuple(int(it) for it in np.diff(at)) for at in self._bounds)
-        if client is None:
-            layer: Any = HighLevelGraph.merge(*(it.dask for it in self.pieces)).to_dict()
-        else:
-            # Not when the array is asked for: Dask forgets then for which workers tasks are.
-            futures = started(self.pieces, client)
-            layer = {it.key: future for it, future in zip(self.pieces, futures)}
-        graph = HighLevelGraph.from_collections(self.name, layer, dependencies=())
-        return da.Array(graph, self.name, chunks, meta=meta)
+from ._files import read
+from ._graphs import Measure, Tasks, measures
+from ._operands import Chunked
+from ._watch import watched
 
 
 def _program(
@@ -287,6 +54,7 @@ def evaluate(
     memory: int | str | None = None,
     shards: str | None = None,
     gather: bool = True,
+    progress: bool = False,
     out_format: str | Mapping[str, str] | None = None,
     extents: Mapping[str, int] | None = None,
     **named: Any,
@@ -322,6 +90,9 @@ def evaluate(
         Dask is asked to.
         Its chunks have no triangles or mirrored halves: `out_format` with such a rule does not
         hold for them.
+    progress : bool
+        Whether a line on standard error tells how many shards are done. Not of a result that is
+        not gathered.
 
     Returns
     -------
@@ -352,12 +123,86 @@ def evaluate(
     >>> x.chunks, x.sum().compute().item()
     (((2, 2, 2), (6,)), 48.0)
     """
+    client = client_of(client)
     program = _program(expression, operands, out_format, extents, named)
     plan = _plan(program, memory, shards, client)
-    tasks = Tasks(program, plan, client)
     if not gather:
-        return tasks.array(client)
-    return tasks.joined(computed(tasks.pieces, client, tasks.named(plan.volumes)))
+        return Tasks(program, plan, client).array(client)
+    tasks = Tasks(program, plan, client, uuid4().hex if progress else None)
+    with _shown(tasks, client, progress):
+        pieces = computed(tasks.pieces, client, tasks.named(plan.volumes))
+    return tasks.joined(pieces)
+
+
+def _shown(tasks: Tasks, client: Any, progress: bool) -> Any:
+    """The context in which the shards are counted, if they are to be."""
+    if not progress or tasks.run is None:
+        return nullcontext()
+    return watched(tasks.run, len(tasks.sharding.shards()), client)
+
+
+def evaluate_to(
+    folder: Any,
+    expression: str,
+    operands: Mapping[str, Any] | None = None,
+    /,
+    *,
+    client: Any = None,
+    memory: int | str | None = None,
+    shards: str | None = None,
+    progress: bool = False,
+    out_format: str | Mapping[str, str] | None = None,
+    extents: Mapping[str, int] | None = None,
+    **named: Any,
+) -> da.Array:
+    """Computes as `evaluate`, and workers write each part of the result as it is made.
+
+    Workers hold the parts that they compute, and neither they nor the client the whole. With
+    operands that `read` made, and without a cluster, one process computes what is larger than its
+    memory.
+
+    Parameters
+    ----------
+    folder : path-like
+        A folder that is made, where workers find it, too. It appears whole or not at all.
+    expression, operands, client, memory, shards, progress, out_format, extents, **named
+        As for `evaluate`. A format that stores a triangle or a mirrored half does not hold for
+        parts.
+
+    Returns
+    -------
+    dask.array.Array
+        The result, which tasks read from the files.
+
+    Raises
+    ------
+    FileError
+        If the folder is there already, or cannot be written (``E0427``).
+
+    The other errors are those of `evaluate`.
+
+    Examples
+    --------
+    >>> import numpy as np, os, sparsec, sparsec.dask, tempfile
+    >>> A = sparsec.asarray(np.eye(6), format="csr")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     C = sparsec.dask.evaluate_to(
+    ...         os.path.join(folder, "C"), "C(i,k) = A(i,j) * A(j,k)",
+    ...         A=A, shards="shard(i, 0, 2, 6)")
+    ...     print(C.chunks, C.compute().nnz)
+    ((2, 4), (6,)) 6
+    """
+    client = client_of(client)
+    program = _program(expression, operands, out_format, extents, named)
+    plan = _plan(program, memory, shards, client)
+    # Files are written in each call, so their tasks have keys of their own.
+    tasks = Tasks(program, plan, client, uuid4().hex)
+    with _folders.appearing(folder) as made, _shown(tasks, client, progress):
+        files, layout = tasks.written(made)
+        computed(files, client, tasks.named(plan.volumes))
+    if layout.mode is not None:
+        return read(folder, by=layout.mode)
+    return read(folder, shape=layout.shape, format=program.part_format, chunks=tasks.chunks)
 
 
 def explain(
@@ -403,6 +248,7 @@ def explain(
     # actual: in this process; the largest shard 4.81 kB of 4.8 kB, the result 4.81 kB of 4.8 kB
     shard(i, 0, 150, 300)
     """
+    client = client_of(client)
     program = _program(expression, operands, out_format, extents, named)
     plan = _plan(program, memory, shards, client)
     if shards is not None:
@@ -417,16 +263,26 @@ def explain(
     name = uuid4().hex
     tasks = Tasks(program, plan, client, name)
     pieces = computed(tasks.pieces, client, tasks.named(plan.volumes))
-    sent = tasks.sent + sent_by_workers(client) - before
+    by_workers, is_known = sent_since(before, client)
+    sent = _Sent(tasks.sent + by_workers, is_known)
     note = _actual(plan, pieces, measures(name, client), sent, client)
     return str(_blocks.Plan(plan.cuts, (*plan.notes, note)))
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """The bytes that a run sent."""
+
+    nbytes: int
+    #: Whether no worker ended, and took its count along.
+    is_known: bool
 
 
 def _actual(
     plan: _blocks.Plan,
     pieces: Sequence[Tensor],
     taken: Sequence[Measure],
-    sent: int,
+    sent: _Sent,
     client: Any,
 ) -> str:
     """The measures of a run, beside those of the plan."""
@@ -436,7 +292,8 @@ def _actual(
     first = "in this process"
     if n_workers is not None:
         planned = show(volumes.sent(n_workers))
-        first = f"{n_workers} workers, {show(sent)} sent of {planned} planned"
+        least = "" if sent.is_known else "at least "
+        first = f"{n_workers} workers, {least}{show(sent.nbytes)} sent of {planned} planned"
     return (
         f"actual: {first}; the largest shard {show(shard)} of {show(volumes.shard)}, "
         f"the result {show(result)} of {show(volumes.result)}"

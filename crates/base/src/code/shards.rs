@@ -36,8 +36,9 @@ one format, and equal extents in all modes but the one along which they lie side
 The message names the part. Convert it, or leave it out.";
     FILE_CHANGED = "E1105", "a file that changed while a computation read it",
     "An array of files is made of their headers, and tasks read the files later: once, or again if a
-worker ends. A file of another size or time of writing than at first may hold another tensor, so the
-result would mix two states.
+worker ends. A file of another size, time of writing or sample of its bytes than at first holds
+another tensor, so the result would mix two states. On the machine that made the array, the inode and
+the time of change tell, too.
 
     x = sparsec.dask.read(\"parts/*.mtx\")
     ...                                          parts/1.mtx is written again
