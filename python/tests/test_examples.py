@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import runpy
 from pathlib import Path
 
@@ -72,22 +70,6 @@ def test_figures_of_clusters(rng, tmp_path):
     model = np.einsum("ir,jr,kr->ijk", *factors)
     difference = np.linalg.norm(model - T.to_numpy()) / np.linalg.norm(T.to_numpy())
     assert fit == pytest.approx(1 - difference, abs=1e-6)
-
-
-def test_clusters_on_real_data(capsys):
-    """The pairs of a graph of e-mails are larger than what a worker may take."""
-    data = os.environ.get("SPARSEC_DATA")
-    if not data:
-        pytest.skip("SPARSEC_DATA names no folder of real data")
-    pytest.importorskip("dask.distributed")
-    pytest.importorskip("dask.array")
-    script = runpy.run_path(str(EXAMPLES / "cluster.py"))
-    script["main"](f"{data}/email-Enron.mtx.gz", f"{data}/kg-umls.tns.gz")
-    told = capsys.readouterr().out
-    # Triangles of this graph are published with it.
-    assert "727044 triangles" in told
-    (written,) = re.findall(r"([\d.]+) MB of pairs", told)
-    assert float(written) > float(script["LIMIT"].removesuffix("MB"))
 
 
 def test_all_examples_are_tested():

@@ -9,12 +9,9 @@
 //! kernels after every pass. `.ci/full` builds and tests the wheel.
 
 use std::error::Error;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use tempfile::TempDir;
 
 /// `python/` at the root of the workspace.
 fn sources() -> PathBuf {
@@ -30,65 +27,35 @@ fn library() -> Option<PathBuf> {
     found.find(|path| path.exists())
 }
 
-/// The package with the library of this build, and an interpreter to test it.
-struct Site {
-    python: OsString,
-    folder: TempDir,
-}
+#[test]
+#[expect(clippy::print_stderr, reason = "says why nothing is tested")]
+fn python_tests_and_examples_pass() -> Result<(), Box<dyn Error>> {
+    let Some(python) = std::env::var_os("SPARSEC_PYTHON") else {
+        eprintln!("SPARSEC_PYTHON names no interpreter: the Python package is not tested");
+        return Ok(());
+    };
+    let site = tempfile::tempdir()?;
+    let package = site.path().join("sparsec");
+    copy_sources(&sources().join("sparsec"), &package)?;
+    let library = library().ok_or("cargo builds the library beside this test")?;
+    fs::copy(library, package.join("_sparsec.abi3.so"))?;
 
-impl Site {
-    /// None if no interpreter is named.
-    #[expect(clippy::print_stderr, reason = "says why nothing is tested")]
-    fn new() -> Result<Option<Self>, Box<dyn Error>> {
-        let Some(python) = std::env::var_os("SPARSEC_PYTHON") else {
-            eprintln!("SPARSEC_PYTHON names no interpreter: the Python package is not tested");
-            return Ok(None);
-        };
-        let folder = tempfile::tempdir()?;
-        let package = folder.path().join("sparsec");
-        copy_sources(&sources().join("sparsec"), &package)?;
-        let library = library().ok_or("cargo builds the library beside this test")?;
-        fs::copy(library, package.join("_sparsec.abi3.so"))?;
-        Ok(Some(Self { python, folder }))
-    }
-
-    fn pytest(&self, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-        let mut command = Command::new(&self.python);
+    let root = sources();
+    let run = |arguments: &[&str]| -> Result<(), Box<dyn Error>> {
+        let mut command = Command::new(&python);
         command
             .args(["-m", "pytest", "-q", "-p", "no:cacheprovider"])
             .args(arguments)
-            .current_dir(self.folder.path())
-            .env("PYTHONPATH", self.folder.path())
+            .current_dir(site.path())
+            .env("PYTHONPATH", site.path())
             .env("PYTHONDONTWRITEBYTECODE", "1");
         match command.status()?.success() {
             true => Ok(()),
             false => Err(format!("pytest {} failed", arguments.join(" ")).into()),
         }
-    }
-}
-
-/// Examples on real data, which `SPARSEC_DATA` names.
-#[test]
-fn python_examples_on_real_data_pass() -> Result<(), Box<dyn Error>> {
-    if std::env::var_os("SPARSEC_DATA").is_none() {
-        return Ok(());
-    }
-    let Some(site) = Site::new()? else {
-        return Ok(());
     };
-    let examples = sources().join("tests/test_examples.py");
-    site.pytest(&[&examples.display().to_string(), "-k", "real_data"])
-}
-
-#[test]
-fn python_tests_and_examples_pass() -> Result<(), Box<dyn Error>> {
-    let Some(site) = Site::new()? else {
-        return Ok(());
-    };
-    let root = sources();
-    let run = |arguments: &[&str]| site.pytest(arguments);
     let (tests, readme) = (root.join("tests"), root.join("README.md"));
-    run(&[&tests.display().to_string(), "-k", "not real_data"])?;
+    run(&[&tests.display().to_string()])?;
     run(&["--doctest-glob=README.md", &readme.display().to_string()])?;
     // `sparsec.torch` is there where PyTorch is.
     run(&[
