@@ -67,17 +67,18 @@ pub fn file(kernels: &[KeptKernel], heading: &[String]) -> String {
     text
 }
 
-/// The file of one kernel that has no parts.
+/// The file of one kernel that has no parts. `given` are the results whose arrays the caller allocates,
+/// each with its length: `y : f64[N]`.
 ///
 /// ```
 /// use sparsec_loop::{Builder, Failure};
 /// let mut b = Builder::new("refuse");
 /// b.fail(Failure::DivisionByZero);
-/// let c = sparsec_codegen_c::kept::alone(&b.finish());
+/// let c = sparsec_codegen_c::kept::alone(&b.finish(), &[]);
 /// assert!(c.contains("int32_t refuse(const sparsec_context *context);"));
 /// assert!(c.contains("return SPARSEC_DIVISION_BY_ZERO;"));
 /// ```
-pub fn alone(function: &Function) -> String {
+pub fn alone(function: &Function, given: &[String]) -> String {
     let mut helpers = Helpers::default();
     let kernel = function::kernel(function, Entry::Kept, &mut helpers);
     let mut text = abi::heading(&[]);
@@ -87,9 +88,18 @@ pub fn alone(function: &Function) -> String {
     }
     let tensors = function::tensors_doc(function);
     let prototype = function::prototype(function, Entry::Kept);
+    let mut lengths = String::new();
+    if !given.is_empty() {
+        lengths +=
+            " *\n * The caller allocates these arrays of results, which may hold anything:\n";
+        for line in given {
+            let _ = writeln!(lengths, " *     {}", abi::comment_text(line));
+        }
+        lengths += " * What the conventions below say of arrays of results holds of the others.\n";
+    }
     let _ = write!(
         text,
-        "\n/*\n{tensors}{CONVENTIONS} */\n{prototype};\n\n{kernel}"
+        "\n/*\n{tensors}{lengths}{CONVENTIONS} */\n{prototype};\n\n{kernel}"
     );
     text
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code, suggest};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code, suggest};
 pub use sparsec_convert::{
     Assembled, Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation,
     Optimisation, Part, Piece, Places, Proof, Question, Triangle, Types, Wanted, assembled,
@@ -295,8 +295,16 @@ pub fn wanted(source: &Format, element: ElementType) -> Wanted {
         },
         has_padding: (source.parts().iter())
             .any(|part| part.levels().last().is_none_or(Level::may_pad)),
+        has_fill: fill_of(source, element) != element.zero(),
         ..Wanted::of(element)
     }
+}
+
+/// The fill of tensors of `element`s in a format, which is 0 unless it declares another.
+pub(crate) fn fill_of(format: &Format, element: ElementType) -> Scalar {
+    let declared = format.fill().map(Scalar::F64);
+    let fill = declared.and_then(|fill| fill.as_type(element));
+    fill.unwrap_or_else(|| element.zero())
 }
 
 /// What the parts of a format say of themselves to conversions from it or to it, if it can be

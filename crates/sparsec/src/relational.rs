@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_computation::{Computation, Role as DataRole};
 use sparsec_convert::{Wanted, convert};
 use sparsec_format::{RelationFormat, Storage};
@@ -92,6 +92,16 @@ pub fn assembly(format: &RelationFormat, element: ElementType) -> Result<Option<
         }
     }
     computation.checked().map(Some)
+}
+
+/// Refuses a fill that relations do not store.
+fn stores_fill(fill: Scalar) -> Result<()> {
+    if fill == fill.element().zero() {
+        return Ok(());
+    }
+    let message = format!("the fill of the tensor is {fill}");
+    Err(Diagnostic::new(code::NO_CONVERSION, message)
+        .help("convert a tensor whose fill is 0: relations store no other"))
 }
 
 impl Session {
@@ -234,12 +244,8 @@ impl Session {
 
     /// A tensor in a relation that is not its own.
     fn stored(&self, tensor: &Stored, format: &Arc<RelationFormat>) -> Result<Converted> {
-        if let Stored::Levels(tensor) = tensor
-            && tensor.fill() != tensor.element().zero()
-        {
-            let message = format!("the fill of the tensor is {}", tensor.fill());
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert a tensor whose fill is 0: relations store no other"));
+        if let Stored::Levels(tensor) = tensor {
+            stores_fill(tensor.fill())?;
         }
         let mut notes = Vec::new();
         if format.assembly().is_none() {

@@ -124,7 +124,16 @@ impl CompiledComputation {
 
     /// The kernel as a file of C that needs nothing but the C library.
     pub fn c(&self) -> String {
-        sparsec_codegen_c::kept::alone(self.function())
+        let function = self.function();
+        let is_written = |space: &&DataSpace| {
+            let mut arguments = function.arguments.iter();
+            let argument = arguments.find(|argument| argument.name == space.name);
+            let mut buffers = argument.into_iter().flat_map(|it| &it.buffers);
+            buffers.any(|buffer| function.buffers[*buffer].access == Access::Write)
+        };
+        let spaces = self.computation.spaces.iter().filter(is_written);
+        let given: Vec<String> = spaces.map(ToString::to_string).collect();
+        sparsec_codegen_c::kept::alone(function, &given)
     }
 
     /// The kernel as a module of MLIR.

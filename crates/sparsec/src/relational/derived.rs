@@ -7,9 +7,10 @@ use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Set,
 };
 
-use super::assembly;
+use super::{assembly, stores_fill};
 use crate::conversion::{
-    Stages, assembled, described, into, is_added_up, pieces, synthesized, wanted,
+    Stages, assembled, described, fill_of, into, is_added_up, keeps_fill, pieces, synthesized,
+    wanted,
 };
 
 /// The conversion of tensors of `element`s between formats of either kind, as their descriptions say:
@@ -28,6 +29,7 @@ use crate::conversion::{
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn derived(from: &Storage, to: &Storage, element: ElementType) -> Result<Conversion> {
+    check_fills(from, to, element)?;
     let made = match (from, to) {
         (Storage::Levels(from), Storage::Levels(to)) => {
             synthesized(from, to, element, &Default::default())
@@ -54,6 +56,7 @@ pub fn derived(from: &Storage, to: &Storage, element: ElementType) -> Result<Con
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn conversion(from: &Storage, to: &Storage, element: ElementType) -> Result<Box<dyn Stages>> {
+    check_fills(from, to, element)?;
     let stated = match to {
         Storage::Relation(format) => assembly(format, element)?.map(|stated| (format, stated)),
         Storage::Levels(_) => None,
@@ -74,6 +77,18 @@ pub fn conversion(from: &Storage, to: &Storage, element: ElementType) -> Result<
         from.order(),
         element,
     ))))
+}
+
+/// Refuses a destination that does not keep the fill of the source.
+fn check_fills(from: &Storage, to: &Storage, element: ElementType) -> Result<()> {
+    let fill = match from {
+        Storage::Levels(format) => fill_of(format, element),
+        Storage::Relation(_) => element.zero(),
+    };
+    match to {
+        Storage::Levels(format) => keeps_fill(format, fill),
+        Storage::Relation(_) => stores_fill(fill),
+    }
 }
 
 /// The name of a conversion between two formats, under which C programs call its kernel: the order follows
