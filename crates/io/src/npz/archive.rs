@@ -171,6 +171,9 @@ impl<'a> Archive<'a> {
     /// # Errors
     /// As [`Archive::array`], for the first of them that fails.
     pub fn all(&self, members: &[&str]) -> Result<Vec<NdArray>> {
+        if let Some(absent) = members.iter().find(|member| !self.has(member)) {
+            return Err(self.missing(absent, members));
+        }
         let read = map(members.to_vec(), |member| self.array(member));
         read.into_iter().collect()
     }
@@ -196,7 +199,7 @@ impl<'a> Archive<'a> {
         read: impl FnOnce(&str, Bytes<'_, '_>) -> Result<R>,
     ) -> Result<R> {
         let found = self.members.iter().find(|found| found.name == member);
-        let found = found.ok_or_else(|| self.missing(member))?;
+        let found = found.ok_or_else(|| self.missing(member, &[]))?;
         let name = format!("{}: {member}", self.name);
         let fault = |what: String| {
             Diagnostic::new(code::BAD_ARCHIVE, format!("`{name}` {what}"))
@@ -248,11 +251,13 @@ impl<'a> Archive<'a> {
         }
     }
 
-    fn missing(&self, member: &str) -> Diagnostic {
+    /// The diagnostic for a member that is not there, of some that are `needed`.
+    fn missing(&self, member: &str, needed: &[&str]) -> Diagnostic {
         let message = format!("`{}` has no array `{member}`", self.name);
         let error = Diagnostic::new(code::MISSING_MEMBER, message);
         let error = error.note(format!("it has {}", self.listed()));
-        match closest(member, self.members()) {
+        let others = self.members().filter(|other| !needed.contains(other));
+        match closest(member, others) {
             Some(close) => error.help(format!(
                 "rename `{close}` to `{member}` if it is that array"
             )),

@@ -18,7 +18,7 @@
 use std::io::{self, Write};
 
 use serde_json::Value;
-use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
 use sparsec_format::Format;
 use sparsec_tensor::{Array, Tensor};
 
@@ -62,6 +62,15 @@ pub(super) fn read(archive: &Archive<'_>, options: &ReadOptions) -> Result<FileT
             return Err(description.fault(format!("`fill` has {} values, not 1", one.len())));
         }
         fill = one.get(0);
+    }
+    if let Some(declared) = format.fill()
+        && Scalar::F64(declared).as_type(element) != Some(fill)
+    {
+        let message =
+            format!("the format declares fill {declared}, but the tensor has fill {fill}");
+        return Err(description
+            .fault(message)
+            .help("add the array `fill` with this value, or take the clause out of the format"));
     }
     if let Some(wanted) = options.element {
         vals = cast(vals, wanted, "vals")?;

@@ -132,6 +132,55 @@ fn archives_without_a_tensor_say_what_they_have() {
     );
 }
 
+/// An archive of ours of two entries, with a fill or without.
+fn ours(format: &str, fill: Option<f64>, names: [&str; 2]) -> Vec<u8> {
+    archive(|out| {
+        let text = format!(
+            r#"{{"version": 1, "format": "{format}", "extents": [2, 3], "element": "f64"}}"#
+        );
+        out.ascii("sparsec", &text)?;
+        out.list(names[0], &list(&[0i32, 1, 2]))?;
+        out.list(names[1], &list(&[2i32, 0]))?;
+        out.list("vals", &list(&[1.0, 2.0]))?;
+        match fill {
+            Some(fill) => out.array("fill", &[], &list(&[fill])),
+            None => Ok(()),
+        }
+    })
+}
+
+#[test]
+fn fills_are_those_that_formats_declare() {
+    let with_fill = "(i, j) -> (i : dense, j : compressed), fill 2";
+    let names = ["1.pos", "1.crd"];
+    read("a.npz", &ours(with_fill, Some(2.0), names)).expect("a tensor of fill 2");
+    for (fill, text) in [
+        (None, "the tensor has fill 0"),
+        (Some(5.0), "the tensor has fill 5"),
+    ] {
+        refused(
+            "a.npz",
+            &ours(with_fill, fill, names),
+            code::BAD_DESCRIPTION,
+            text,
+        );
+    }
+}
+
+/// An array that the format needs itself is no misspelt one.
+#[test]
+fn needed_arrays_are_not_renamed() {
+    let csr = "(i, j) -> (i : dense, j : compressed)";
+    let missing = |names: [&str; 2]| {
+        let fault = read("a.npz", &ours(csr, None, names)).expect_err("an array is missing");
+        assert_eq!(fault.code(), code::MISSING_MEMBER, "{fault}");
+        fault.help_text().map(str::to_owned)
+    };
+    assert_eq!(missing(["1.other", "1.crd"]), None);
+    let help = missing(["1.poss", "1.crd"]).expect("a misspelt name");
+    assert!(help.contains("`1.poss` to `1.pos`"), "{help}");
+}
+
 #[test]
 fn arrays_that_do_not_fit_together_are_refused() {
     let bad = |bytes: &[u8], code, part| refused("a.npz", bytes, code, part);

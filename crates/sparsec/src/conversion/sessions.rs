@@ -148,8 +148,9 @@ enum Outcome<'t> {
 }
 
 /// Failures of a kernel that packing says more about.
-const PACKED_INSTEAD: [Code; 3] = [
+const PACKED_INSTEAD: [Code; 4] = [
     code::NOT_AS_DECLARED,
+    code::GIVEN_MISFIT,
     code::KERNEL_OUT_OF_MEMORY,
     code::WIDTH_OVERFLOW,
 ];
