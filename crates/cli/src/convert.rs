@@ -123,12 +123,20 @@ pub(crate) fn convert(
         notes.extend(padding);
         tensor = converted.tensor;
     }
-    // Files of other types list the entries of a relation.
-    if !io::keeps_relations(Path::new(to)) {
-        tensor = Stored::Levels(session.levels_of(&tensor)?.into_owned());
+    let lists_entries = to == STREAM || io::lists_entries(Path::new(to));
+    // Text lists the entries of a relation; files of other types keep levels.
+    if let Stored::Relation(_) = &tensor
+        && !io::keeps_relations(Path::new(to))
+    {
+        tensor = match lists_entries {
+            true => {
+                let list = Storage::Levels(list_format(order));
+                session.convert_stored_owned(tensor, &list)?.tensor
+            }
+            false => Stored::Levels(session.levels_of(&tensor)?.into_owned()),
+        };
     }
     // In a list of entries, places that only pad would read as entries.
-    let lists_entries = to == STREAM || io::lists_entries(Path::new(to));
     if let Stored::Levels(padded) = &tensor
         && lists_entries
         && padded.has_padding()

@@ -405,6 +405,28 @@ fn stages_keep_the_fill() {
     emit("csr, fill 1", "jds", "certificate").refused(1, &["error[E0830]", "fill"]);
 }
 
+/// Text lists entries, which take no room for the rows that there are.
+#[test]
+fn relations_of_large_extents_are_written_as_text() {
+    let place = Place::new();
+    place.write("a.tns", "1 1 2.5\n8589934597 1099511627776 1\n");
+    for format in ["fcoo(0)", "fcoo(1)", "bcsf(4)"] {
+        for words in [
+            ["a.tns", "a.npz", "--to", format],
+            ["a.npz", "b.tns", "--from", format],
+        ] {
+            let words: Vec<&str> = ["convert"].iter().chain(&words).copied().collect();
+            let answer = place.call(&words);
+            assert_eq!(answer.code, Some(0), "{format}: {}", answer.stderr);
+        }
+        let text = place.read("b.tns");
+        assert!(
+            text.contains("8589934597 1099511627776 1.0"),
+            "{format}: {text}"
+        );
+    }
+}
+
 /// The comment of a kernel says which arrays are the caller's, and how long they are.
 #[test]
 fn files_of_c_say_what_the_caller_allocates() {
