@@ -29,6 +29,7 @@ mod compile;
 mod conversions;
 mod described;
 mod embed;
+mod emitted;
 mod files;
 mod memory;
 mod mistakes;
