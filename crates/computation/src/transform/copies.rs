@@ -220,7 +220,7 @@ impl Computation {
         let mut new = self.clone();
         for id in self.ids() {
             let target = &self.statement(id).target.space;
-            if let Some(source) = self.whole_copy(id, &known) {
+            if let Some(source) = self.whole_copy(id, Role::Temporary, &known) {
                 new.statements.retain(|it| it.target.space != *target);
                 new.spaces.retain(|space| space.name != *target);
                 new.declarations.retain_functions(|it| it.name != *target);
@@ -230,9 +230,14 @@ impl Computation {
         new.in_place_of(&given)
     }
 
-    /// The given array that a statement copies as a whole to a temporary one of its type, which
+    /// The given array that a statement copies as a whole to one of its type and of this role, which
     /// declares no order that the given one does not.
-    fn whole_copy(&self, id: StatementId, known: &Declarations) -> Option<String> {
+    pub(super) fn whole_copy(
+        &self,
+        id: StatementId,
+        role: Role,
+        known: &Declarations,
+    ) -> Option<String> {
         let copy = self.as_copy(id, known).filter(|_| self.is_apart(id))?;
         let Value::Entry(from) = &copy.value else {
             return None;
@@ -241,7 +246,7 @@ impl Computation {
         let order = |name: &str| self.declarations.function(name).map(|it| it.monotone);
         let is_ordered = order(&made.name).flatten().is_some();
         let is_like = made.element == given.element
-            && made.role == Role::Temporary
+            && made.role == role
             && (!is_ordered || order(&made.name) == order(&given.name));
         let sides = copy.space.as_box()?;
         let nowhere = Set::new(vec![Conjunction::new([""; 0], [])]).ok()?;

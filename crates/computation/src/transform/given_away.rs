@@ -6,10 +6,9 @@
 //! ```
 
 use sparsec_base::arena::Id;
-use sparsec_relation::{Conjunction, Constraint, Declarations, Expression, Function, Rewrite, Set};
+use sparsec_relation::{Declarations, Expression, Function, Rewrite, Set};
 
 use crate::computation::{Computation, DataSpace, Role, StatementId};
-use crate::segments::places_at;
 use crate::value::{Access, Update, Value};
 
 /// A result, and the given array that it is.
@@ -52,13 +51,13 @@ impl Computation {
         let mut moved: Vec<Moved> = Vec::new();
         let mut gone = Vec::new();
         for id in self.ids() {
-            let Some(given) = self.is_given_whole(id, &known) else {
+            let Some(given) = self.whole_copy(id, Role::Out, &known) else {
                 continue;
             };
             let result = &self.statement(id).target.space;
             let is_new = moved.iter().all(|it| it.given != given);
-            if is_new && self.is_alone(id) && declares_no_more(&relied_on, result, given) {
-                let (result, given) = (result.clone(), given.to_owned());
+            if is_new && self.is_alone(id) && declares_no_more(&relied_on, result, &given) {
+                let result = result.clone();
                 moved.push(Moved { result, given });
                 gone.push(id.index());
             }
@@ -105,36 +104,6 @@ impl Computation {
             };
             named.replace(self, id);
         }
-    }
-
-    /// The given array that a statement copies from its first entry to its last, to all of a
-    /// result of its type.
-    fn is_given_whole(&self, id: StatementId, known: &Declarations) -> Option<&str> {
-        let statement = self.statement(id);
-        let ([Expression::Variable(place)], Value::Entry(value)) =
-            (&statement.target.indices[..], &statement.value)
-        else {
-            return None;
-        };
-        if statement.update != Update::Assign || value.indices != statement.target.indices {
-            return None;
-        }
-        let space = |name: &str, role| self.space(name).filter(|space| space.role == role);
-        let result = space(&statement.target.space, Role::Out)?;
-        let given = space(&value.space, Role::Given)?;
-        let ([length], [of_given]) = (&result.extents[..], &given.extents[..]) else {
-            return None;
-        };
-        if result.element != given.element {
-            return None;
-        }
-        let places = places_at(statement, *place, known)?;
-        let anywhere = Set::new(vec![Conjunction::new([""; 0], [])]).ok()?;
-        let holds = |constraint: &Constraint| anywhere.implies(constraint, known);
-        let is_whole = places.from_zero(known).is_none()
-            && holds(&places.end.clone().equals(length.clone()))
-            && holds(&places.end.equals(of_given.clone()));
-        is_whole.then_some(&value.space)
     }
 
     /// Whether no other statement reads or writes the target of a statement, and no length is one of
