@@ -94,3 +94,17 @@ fn what_is_not_complete() {
         &map(JDS),
     );
 }
+
+#[test]
+fn a_line_that_is_missing_is_named_with_the_others() {
+    for text in ["", "format x", "format x extents N data {[p] -> [p]}"] {
+        let error = text.parse::<Descriptor>().expect_err("lines are missing");
+        assert_eq!(
+            error.code(),
+            sparsec_base::code::UNEXPECTED_TOKEN,
+            "{error}"
+        );
+        let help = error.help_text().expect("a way out");
+        assert!(help.contains("`extents`, `map`"), "{help}");
+    }
+}

@@ -14,6 +14,13 @@ use super::Descriptor;
 use crate::declarations::Declarations;
 use crate::parse::{Parser, SYMBOLS};
 
+/// The word that a line of a descriptor begins with.
+fn line(parser: &mut Parser, word: &str) -> Result<Span> {
+    parser.tokens.expect(word).map_err(|error| {
+        error.help("a description has the lines `format`, `extents`, `map`, `data` and `values`, in this order")
+    })
+}
+
 /// Where the lines of a descriptor stand.
 pub(super) struct Places {
     pub(super) extents: Span,
@@ -33,11 +40,11 @@ impl Descriptor {
     /// of the extents, or a place outside of the values.
     pub fn parse(source: &Source) -> Result<Self> {
         let mut parser = Parser::new(Tokens::new(source, &SYMBOLS)?);
-        parser.tokens.expect("format")?;
+        line(&mut parser, "format")?;
         let (name, place) = parser.tokens.name("the name of the format")?;
         parser.check_without_primes(&name, place)?;
 
-        let start = parser.tokens.expect("extents")?;
+        let start = line(&mut parser, "extents")?;
         let mut extents: Vec<String> = Vec::new();
         while !parser.tokens.at("map") {
             let (extent, place) = parser.tokens.name("the extent of a mode")?;
@@ -58,13 +65,13 @@ impl Descriptor {
         }
         let extents_place = start.to(parser.tokens.peek_before());
 
-        let start = parser.tokens.expect("map")?;
+        let start = line(&mut parser, "map")?;
         let map = parser.relation()?;
         let map_place = start.to(parser.tokens.peek_before());
-        let start = parser.tokens.expect("data")?;
+        let start = line(&mut parser, "data")?;
         let data = parser.relation()?;
         let data_place = start.to(parser.tokens.peek_before());
-        let start = parser.tokens.expect("values")?;
+        let start = line(&mut parser, "values")?;
         let values = parser.set()?;
         let values_place = start.to(parser.tokens.peek_before());
         let is_unique = parser.tokens.eat("unique");
