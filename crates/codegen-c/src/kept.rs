@@ -104,7 +104,7 @@ pub fn alone(function: &Function, given: &[String]) -> String {
     text
 }
 
-/// What stands above kernels: includes, types, and the functions that they call.
+/// The text above kernels: includes, types, and the functions that they call.
 fn top(helpers: &Helpers) -> String {
     let mut text = String::from("#include <stdbool.h>\n#include <stdint.h>\n");
     text.push_str("#include <stdlib.h>\n#include <string.h>\n\n");
@@ -134,7 +134,7 @@ pub fn header(kernels: &[KeptKernel], heading: &[String]) -> String {
     text
 }
 
-/// What callers of kernels have to know, in lines of a comment.
+/// The conventions of calls, in lines of a comment.
 const CONVENTIONS: &str = " *
  * Each tensor has an extent for each mode and the arrays above in that order.
  * Extents of results are set by the caller, whose arrays of results begin as

@@ -115,7 +115,7 @@ pub fn assembled(
     })
 }
 
-/// What a format states as a conversion from the list.
+/// The stated assembly, as a conversion from the list.
 fn stated(
     list: &Descriptor,
     (destination, named): (&Descriptor, &Named),
@@ -235,7 +235,7 @@ impl Rewrite for AtEntry<'_> {
 
 /// The elements of the destination's tuple at an entry, as far as the stated computation names them:
 /// the place of the value, an array of one integer for each entry with the bounds of the
-/// element, and what follows from those by equations of the map.
+/// element, and elements that equations of the map determine from these.
 fn elements(named: &Named, computation: &Computation, entries: &Entries) -> Vec<Case> {
     let map = &named.map;
     let copies = computation.statements.iter();
@@ -349,7 +349,8 @@ impl Rewrite for Found<'_> {
     }
 }
 
-/// The name in a chain of what a conversion to the list calls `B`, or one from it `A`.
+/// The name of an array of the list in a chain. The conversion to the list calls its arrays `B_…`, and
+/// the one from the list `A_…`.
 fn in_chain(name: &str, side: &str) -> Option<String> {
     match name.strip_prefix(side)? {
         "" => Some("S".to_owned()),
@@ -382,7 +383,7 @@ impl Assembled {
     }
 
     /// The computation from the source on, the derived part optimised up to `so_far`; without it,
-    /// as its certificate speaks of it. Of a source that is the list, it is what the format states.
+    /// unoptimised, as its certificate refers to it. If the source is the list, it is the stated assembly.
     ///
     /// # Errors
     /// As [`Conversion::optimised`].
@@ -440,8 +441,8 @@ impl Assembled {
         table(&cases)
     }
 
-    /// The obligations of what the format states, without a proof: nothing says which tuple an
-    /// entry has.
+    /// The obligations of the stated assembly, none of them proved, if its statements do not determine
+    /// the tuple of an entry.
     fn unproved(&self) -> Result<Certificate> {
         let question = self.stated.question();
         let parts = question.obligations()?.into_iter().map(|obligations| {
@@ -458,8 +459,8 @@ impl Assembled {
         Ok(Certificate { parts })
     }
 
-    /// The certificate of the list, then that of what the format states. Obligations without a
-    /// proof are checked of the arrays when they are made.
+    /// The certificate of the derived list, followed by that of the stated assembly. Obligations without
+    /// a proof are checked when the arrays are made.
     ///
     /// # Errors
     /// As [`Conversion::certificate`].

@@ -44,7 +44,7 @@ pub enum CaseKind {
     Mirrored,
     /// How many elements there are.
     Count,
-    /// What the format states of its assembly.
+    /// The format states it in its assembly.
     Stated,
 }
 

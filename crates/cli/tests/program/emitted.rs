@@ -1,4 +1,4 @@
-//! Stages of conversions: the fill, and what a file of C says to its callers.
+//! Stages of conversions keep the fill, and files of C tell callers which arrays to allocate.
 
 use crate::place::Place;
 

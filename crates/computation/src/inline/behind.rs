@@ -1,4 +1,4 @@
-//! One computation behind another, which is given what the first computes.
+//! Two computations in a chain: results of the first are given data of the second.
 //!
 //! ```text
 //! computation list { … out S_crd : i64[S_NZ] … }      computation count { … given A_crd : i64[NZ] … }
@@ -19,8 +19,8 @@ use crate::value::Access;
 impl Computation {
     /// This computation, then `next`, in which names of this computation stand for others: `given`
     /// pairs a parameter or given data of `next` with data of this computation. All else that is
-    /// given has one name in both. What this computation computes is temporary then, and what
-    /// `next` computes gets another name if it needs one.
+    /// given has one name in both. Results of this computation become temporary data, and results of
+    /// `next` are renamed if they share a name with them.
     ///
     /// # Errors
     /// `E0809` for a computation whose schedules do not begin with numbers; as

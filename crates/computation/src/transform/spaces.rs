@@ -18,7 +18,7 @@ use crate::computation::{Computation, Role};
 use crate::segments::named;
 
 impl Computation {
-    /// Leaves out constraints that follow from others and from what data hold, and statements
+    /// Leaves out constraints that others imply or repeat, and statements
     /// without points: by proof.
     ///
     /// ```

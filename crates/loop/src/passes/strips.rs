@@ -89,7 +89,7 @@ fn fillings(function: &Function, at: usize) -> Vec<Filling> {
     found.collect()
 }
 
-/// What a statement fills, if it gives one value to as many slots as there are for so many rows.
+/// The filling of a statement that gives one value to all slots of all rows.
 fn filling(function: &Function, at: usize, n_rows: &Expr) -> Option<Filling> {
     let (buffer, lo, hi, value, is_fill) = match &function.body[at] {
         Stmt::Fill {

@@ -26,7 +26,7 @@
 //! or so large that the key would have more than 63 bits.
 //!
 //! Sorts compare Morton keys of coordinates below known ends by the bits in use alone ([`TRIMMED`]),
-//! and the sorted keys say what the coordinates are: the digits of a key stand for bits of all of them,
+//! and the coordinates are computed from the sorted keys: the digits of a key stand for bits of all coordinates,
 //! side by side in one word ([`Packed`]). That takes 1.6 ns a key of 55 bits, where to read three coordinates far
 //! from the last ones takes 3 to 10.
 
@@ -420,7 +420,7 @@ impl Emitter<'_> {
         sum.into()
     }
 
-    /// Adds up what the digits of a number stand for, which begin at an entry of a table.
+    /// Adds up the table's entries for the digits of a number. Those of its first digit begin at `first`.
     fn add_digits(&mut self, (rest, n_bits): (Var, Expr), (table, first): (Buffer, i64), sum: Var) {
         let n_digits = n_bits.add(DIGIT - 1).binary(BinaryOp::FloorDiv, DIGIT);
         let digit = self.builder.fixed("digit", ElementType::I64);

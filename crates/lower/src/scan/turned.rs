@@ -15,8 +15,8 @@
 //!                                        pos[group + 1] max= hi        where lo < hi
 //! ```
 //!
-//! Trimmed Morton keys ([`sorted`](super::sorted)) say what coordinates are, so that these are not read
-//! in the order of the curve, each far from the last one.
+//! Coordinates are computed from trimmed Morton keys ([`sorted`](super::sorted)). To read them in the
+//! order of the curve would take longer, since each lies far from the last one.
 //!
 //! The order makes no difference if no statement reads entries that other points write, and each
 //! statement assigns at the place or at its rank, which no two points share, or takes a maximum, a
@@ -202,7 +202,7 @@ impl Emitter<'_> {
             let points = this.workspace("points");
             this.alloc(points, n);
             let point = (number, variable, lo);
-            // Loops differ by how points are sorted only where keys say what coordinates are.
+            // Only loops that compute coordinates from keys differ by the way of sorting.
             let is_on_curve = this.is_on_curve(number, keys);
             this.sort_points(number, keys, (n, points), &mut |this, words| {
                 if is_on_curve {
@@ -221,7 +221,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Keys that say what loop variables are.
+/// Keys that loop variables are computed from.
 struct TakenApart {
     keys: Buffer,
     packed: Packed,
@@ -231,8 +231,8 @@ struct TakenApart {
     read: Vec<Buffer>,
 }
 
-/// So many points before its own, what a point reads is fetched: while keys are taken apart,
-/// few loads wait for memory at once. Source: C by hand, ns a point: 27.6 without and 11.0 with 10 M points,
+/// A loop over keys fetches the data of a point so many points ahead. Computing coordinates from keys
+/// leaves few loads in flight. Source: C by hand, ns a point: 27.6 without and 11.0 with 10 M points,
 /// 4.3 and 3.2 with 1 M; 23.0 and 7.5 with all coordinates read in place of keys taken apart.
 const AHEAD: i64 = 16;
 
@@ -311,7 +311,7 @@ impl Emitter<'_> {
         });
     }
 
-    /// Steps of a loop, where a key says what variables are.
+    /// The steps of a loop whose variables are computed from a key.
     fn steps_of_key(&mut self, taken: &TakenApart, at: Var, body: &[Step]) {
         let coordinates = self.unpacked(Expr::load(taken.keys, at), &taken.packed);
         for (variable, coordinate) in std::iter::zip(&taken.variables, coordinates) {

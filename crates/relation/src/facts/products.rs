@@ -118,7 +118,7 @@ impl Facts {
         new
     }
 
-    /// What follows of a quotient, and of the rest, and from which other rows.
+    /// The facts that follow for a quotient and its rest, and the rows that they follow from.
     fn quotient(&mut self, division: Division, sign: Sign) -> Option<(Vec<Row>, Sources)> {
         let Division { by, quotient, rest } = division;
         let (zero, one) = (Polynomial::default(), Polynomial::integer(1));

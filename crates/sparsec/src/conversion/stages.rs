@@ -1,4 +1,4 @@
-//! What stages of a conversion are printed from.
+//! The stages of a conversion, derived or stated, as text.
 
 use sparsec_base::Result;
 use sparsec_computation::Computation;

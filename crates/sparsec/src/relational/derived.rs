@@ -131,8 +131,8 @@ fn of_descriptors(from: &Storage, to: &Storage, element: ElementType) -> Result<
     })
 }
 
-/// What is made of the pieces of a source. If a relation may hold several entries of one coordinate,
-/// they are added up.
+/// Makes a conversion from the pieces of a source. If a relation may hold several entries of one
+/// coordinate, they are added up.
 fn of_source<T>(
     from: &Storage,
     element: ElementType,
