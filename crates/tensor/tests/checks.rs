@@ -62,7 +62,7 @@ fn the_first_of_several_faults_is_named() {
         let crd = |changes: &[(usize, i64)]| fault(&csr, Role::Crd(1), changes);
         // In bounds, but not ascending: within a row, at the end of a block, and
         // in the last row.
-        for first in [5, 65_535, 65_537, 150_050, 299_990] {
+        for first in [5, 1_023, 1_024, 1_025, 65_535, 65_537, 150_050, 299_990] {
             let text = crd(&[(299_999, 0), (first, 1)]);
             let wanted = if first % 100 == 0 { first + 1 } else { first };
             assert!(text.contains(&format!("`1.crd[{wanted}]`")), "{text}");

@@ -1,19 +1,18 @@
 //! Checks of coordinates: bounds, order and uniqueness.
 //!
-//! Nearly all tensors pass, so passing has to be fast. Coordinates are read once,
-//! in blocks, without a branch: the greatest coordinate of a block tells whether
-//! all are in bounds, and counts tell the order. A coordinate that does not
-//! ascend is right only where a segment begins, so a block is in order if both
-//! have the same number:
+//! Nearly all tensors pass, so a check has to be fast for those. Coordinates are read once, in
+//! blocks that fit into the nearest cache, without a branch. A block has a mark for each entry that
+//! does not ascend, and a segment takes the mark away where it begins. What is left is a fault:
 //!
 //! ```text
 //! 1.pos   0     3   5           crd    1 4 7   2 8   0 3
-//! pairs that do not ascend           7>2, 8>0:  2 of them
-//! of those at which a segment begins 7>2, 8>0:  2 of them
+//! entries that do not ascend           . . .   x .   x .
+//! entries at which a segment begins    x . .   x .   x .
 //! ```
 //!
-//! Only where that fails are the entries gone through one by one, to name the
-//! first fault.
+//! Of tuples of several coordinates, the marks are those of the last one, and each one before it
+//! keeps them where it is equal. Only if a mark is left are entries gone through one by one, to name
+//! the first fault.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -25,31 +24,78 @@ use sparsec_parallel::{map, ranges, sort_pairs};
 use super::{Checker, Depth, GRAIN, first};
 use crate::index::Index;
 
+/// Entries that are looked at before the next ones are.
+const BLOCK: usize = 1 << 10;
+
 /// A number of an index array as the checks read it: negative ones are beyond
 /// every extent.
 trait Coordinate: Copy + Ord + Send + Sync {
+    /// What is noted of no coordinates.
+    const NOTHING: Self;
     fn unsigned(self) -> u64;
-    /// The greatest as unsigned numbers; `least` where there is none.
-    fn greatest(coords: &[Self]) -> u64;
+    /// The last coordinate of an extent, or the greatest number of the width.
+    fn last_of(extent: u64) -> Option<Self>;
+    /// What is noted of coordinates and one more: one number for any of them, since loops that
+    /// branch nowhere vectorise.
+    fn noted(noted: Self, coord: Self, last: Self) -> Self;
+    /// Whether all of which this is noted are at most `last`.
+    fn are_inside(noted: Self, last: Self) -> bool;
 }
 
 macro_rules! coordinates {
-    ($($ty:ty as $unsigned:ty,)*) => {$(
+    ($($ty:ty: |$noted:ident, $coord:ident, $last:ident| $note:expr, $inside:expr;)*) => {$(
         impl Coordinate for $ty {
+            const NOTHING: Self = 0;
             fn unsigned(self) -> u64 {
                 // A sign becomes the highest of all 64 bits.
                 i64::from(self) as u64
             }
-            fn greatest(coords: &[Self]) -> u64 {
-                let all = coords.iter();
-                let greatest = all.fold(0, |most: $unsigned, &c| most.max(c as $unsigned));
-                // Back through the signed type, as `unsigned` goes.
-                (greatest as $ty).unsigned()
+            fn last_of(extent: u64) -> Option<Self> {
+                let last = extent.checked_sub(1)?;
+                Some(Self::try_from(last).unwrap_or(Self::MAX))
+            }
+            #[allow(unused_variables, reason = "without a sign, the greatest is noted")]
+            fn noted($noted: Self, $coord: Self, $last: Self) -> Self {
+                $note
+            }
+            #[allow(unused_variables, reason = "with a sign, it is noted of each")]
+            fn are_inside($noted: Self, $last: Self) -> bool {
+                $inside
             }
         }
     )*};
 }
-coordinates! { u8 as u8, u16 as u16, i32 as u32, i64 as u64, }
+// With a sign, a number beyond the extent has a negative difference to the last coordinate.
+coordinates! {
+    u8: |noted, coord, last| noted.max(coord), noted <= last;
+    u16: |noted, coord, last| noted.max(coord), noted <= last;
+    i32: |noted, coord, last| noted | coord | last.wrapping_sub(coord), noted >= 0;
+    i64: |noted, coord, last| noted | coord | last.wrapping_sub(coord), noted >= 0;
+}
+
+/// Whether all coordinates are below the extent.
+fn are_below<T: Coordinate>(coords: &[T], extent: u64) -> bool {
+    let Some(last) = T::last_of(extent) else {
+        return coords.is_empty();
+    };
+    let coords = coords.iter();
+    let noted = coords.fold(T::NOTHING, |noted, &coord| T::noted(noted, coord, last));
+    T::are_inside(noted, last)
+}
+
+/// Marks the coordinates that are less than the one before, and keeps the marks of those that are
+/// equal: a mark for each but the first. Whether all coordinates are below the extent.
+fn mark<T: Coordinate>(coords: &[T], extent: u64, marks: &mut [u32]) -> bool {
+    let (Some(last), [first, rest @ ..]) = (T::last_of(extent), coords) else {
+        return coords.is_empty();
+    };
+    let mut noted = T::noted(T::NOTHING, *first, last);
+    for ((&before, &at), mark) in coords.iter().zip(rest).zip(marks) {
+        noted = T::noted(noted, at, last);
+        *mark = u32::from(before > at) | (u32::from(before == at) & *mark);
+    }
+    T::are_inside(noted, last)
+}
 
 /// Runs an expression with the numbers of an index array as a slice.
 macro_rules! with_slice {
@@ -86,13 +132,7 @@ impl<'a> Checker<'a> {
         let chain = self.chain(level);
         let (_, pos) = self.index(Role::Pos(level));
         let n = chain.crds[0].len();
-        let blocks = map(ranges(n, GRAIN), |block| {
-            let in_bounds = chain.crds.iter().enumerate().all(|(depth, &crd)| {
-                let extent = self.extent(level + depth);
-                with_slice!(crd, crd => greatest_below(&crd[block.clone()], extent))
-            });
-            in_bounds && chain.is_ascending(pos, block)
-        });
+        let blocks = map(ranges(n, GRAIN), |block| chain.is_sound(pos, block));
         !blocks.contains(&false)
     }
 
@@ -154,7 +194,7 @@ impl<'a> Checker<'a> {
         let outside = first(crd.len(), |range| {
             with_slice!(crd, crd => {
                 let block = &crd[range];
-                if greatest_below(block, extent) {
+                if are_below(block, extent) {
                     return None;
                 }
                 block.iter().position(|c| c.unsigned() >= extent)
@@ -200,10 +240,6 @@ impl<'a> Checker<'a> {
     }
 }
 
-fn greatest_below<T: Coordinate>(coords: &[T], extent: u64) -> bool {
-    coords.is_empty() || T::greatest(coords) < extent
-}
-
 /// The tuples of a chain of levels and what is promised of them.
 struct Chain<'a> {
     crds: Vec<Index<'a>>,
@@ -221,49 +257,42 @@ struct ChainFault {
 }
 
 impl Chain<'_> {
-    /// Whether tuples in the block, and the one before it, ascend wherever no
-    /// segment begins between them, which is all that any promise asks. Without
-    /// any promise, true.
-    fn is_ascending(&self, pos: Index<'_>, block: Range<usize>) -> bool {
-        if !self.unique && !self.ordered.contains(&true) {
-            return true;
-        }
-        // Each entry after the first is paired with the one before it.
-        let pairs = block.start.max(1)..block.end;
-        let broken = match self.crds[..] {
-            [crd] => with_slice!(crd, crd => {
-                breaks(&crd[pairs.start - 1..pairs.end], self.unique)
-            }),
-            [Index::W32(first), Index::W32(second)] => {
-                let block = pairs.start - 1..pairs.end;
-                pair_breaks(&first[block.clone()], &second[block], self.unique)
-            }
-            _ => pairs.clone().filter(|&at| self.is_broken(at)).count(),
-        };
-        if broken == 0 {
-            return true;
-        }
-        let begins = with_slice!(pos, pos => {
+    /// Whether tuples in the block are in bounds, and ascend, the one before the block with them,
+    /// wherever no segment begins between two.
+    fn is_sound(&self, pos: Index<'_>, block: Range<usize>) -> bool {
+        let is_promised = self.unique || self.ordered.contains(&true);
+        with_slice!(pos, pos => {
             let place = |p: &_| Coordinate::unsigned(*p) as usize;
-            let from = pos.partition_point(|p| place(p) < pairs.start);
-            let upto = pos.partition_point(|p| place(p) < pairs.end);
-            let mut last = 0;
-            let starts = pos[from..upto].iter().map(place);
-            // An empty segment begins where the next one does.
-            starts
-                .filter(|&at| std::mem::replace(&mut last, at) != at && self.is_broken(at))
-                .count()
-        });
-        broken == begins
+            let first = pos.partition_point(|p| place(p) < block.start);
+            let mut starts = pos[first..].iter().map(place).peekable();
+            let mut marks = [0; BLOCK];
+            let mut parts = block.clone().step_by(BLOCK).map(|start| {
+                start..block.end.min(start + BLOCK)
+            });
+            parts.all(|part| {
+                // The first entry of all has none before it.
+                let from = part.start.saturating_sub(1);
+                let marks = &mut marks[..part.end - from - 1];
+                if !self.mark(from..part.end, marks) {
+                    return false;
+                }
+                while let Some(at) = starts.next_if(|at| *at < part.end) {
+                    if let Some(pair) = at.checked_sub(from + 1) {
+                        marks[pair] = 0;
+                    }
+                }
+                !is_promised || marks.iter().fold(0, |any, mark| any | mark) == 0
+            })
+        })
     }
 
-    /// Whether the tuple at `at` may not follow the one before it in a segment.
-    fn is_broken(&self, at: usize) -> bool {
-        match self.compare(at - 1, at).1 {
-            Ordering::Less => false,
-            Ordering::Equal => self.unique,
-            Ordering::Greater => true,
-        }
+    /// Marks the tuples that may not follow the one before them in a segment. Whether all
+    /// coordinates are in bounds.
+    fn mark(&self, part: Range<usize>, marks: &mut [u32]) -> bool {
+        marks.fill(u32::from(self.unique));
+        let mut levels = self.crds.iter().zip(&self.extents).rev();
+        levels
+            .all(|(&crd, &extent)| with_slice!(crd, crd => mark(&crd[part.clone()], extent, marks)))
     }
 
     /// The first fault in a segment.
@@ -381,29 +410,4 @@ impl Chain<'_> {
         };
         Diagnostic::new(code::BAD_COORDINATES, message).help(help)
     }
-}
-
-/// As [`breaks`] for tuples of two coordinates. Lists of the entries of matrices are such,
-/// and are checked at the speed of memory.
-fn pair_breaks<T: Coordinate>(first: &[T], second: &[T], unique: bool) -> usize {
-    let firsts = first.iter().zip(&first[1..]);
-    let seconds = second.iter().zip(&second[1..]);
-    // Without branches, which vectorises.
-    let broken = firsts.zip(seconds).map(|((a, b), (c, d))| {
-        let later = (c > d) | (unique & (c == d));
-        u32::from((a > b) | ((a == b) & later))
-    });
-    broken.sum::<u32>() as usize
-}
-
-/// How many neighbours do not ascend; equal ones count where none may repeat.
-fn breaks<T: Coordinate>(coords: &[T], unique: bool) -> usize {
-    let pairs = coords.iter().zip(&coords[1..]);
-    // Counted in 32 bits, which vectorise: blocks are shorter.
-    let n: u32 = if unique {
-        pairs.map(|(a, b)| u32::from(a >= b)).sum()
-    } else {
-        pairs.map(|(a, b)| u32::from(a > b)).sum()
-    };
-    n as usize
 }
