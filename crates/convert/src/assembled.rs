@@ -12,17 +12,17 @@ use std::collections::BTreeSet;
 use sparsec_base::arena::Id;
 use sparsec_base::{Result, code};
 use sparsec_computation::{Access, Computation, Cost, Role, Update, Value};
-use sparsec_relation::{Comparison, Descriptor, Expression, Relation, Rewrite, Variable};
+use sparsec_relation::{Comparison, Descriptor, Expression, Image, Relation, Rewrite, Variable};
 
 use crate::cases::{Case, CaseKind, table};
 use crate::certify::Origin;
 use crate::entries::Entries;
 use crate::listing::list_of;
 use crate::named::Named;
+use crate::problem::{Piece, Problem};
 use crate::terms::below;
 use crate::{
-    Certificate, Conversion, Line, Optimisation, Part, Piece, Places, Wanted, convert_pieces,
-    refused,
+    Certificate, Conversion, Line, Optimisation, Part, Places, Wanted, convert_parts, refused,
 };
 
 /// The number of entries of the list, as assemblies name it.
@@ -51,7 +51,7 @@ pub struct Assembled {
 ///
 /// ```
 /// use sparsec_base::ElementType;
-/// use sparsec_convert::{Wanted, assembled, Piece, Image};
+/// use sparsec_convert::{Wanted, assembled};
 /// let dense = "
 ///     format dense
 ///     extents N
@@ -75,14 +75,13 @@ pub struct Assembled {
 ///     keys: B_crd(NZ - 1 - n) = A_crd0(n) over {[n] : 0 <= n < NZ}
 ///     values: B(NZ - 1 - n) = A(n) over {[n] : 0 <= n < NZ}
 /// }".parse()?;
-/// let source = Piece { descriptor: &dense, image: None, value: Image::Same };
 /// let wanted = Wanted::of(ElementType::F64);
-/// let made = assembled(&[source], &backward, &wanted, (&assembly, false))?;
+/// let made = assembled(&[dense], &backward, &wanted, (&assembly, false))?;
 /// assert!(made.computation(None)?.to_string().contains("B_crd(S_NZ - 1 - n) = S_crd0(n)"));
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 pub fn assembled(
-    source: &[Piece<'_>],
+    source: &[Descriptor],
     destination: &Descriptor,
     wanted: &Wanted,
     (assembly, is_list): (&Computation, bool),
@@ -94,12 +93,13 @@ pub fn assembled(
         true => None,
         false => {
             let list = std::slice::from_ref(&sorted);
-            Some(convert_pieces(source, list, wanted)?)
+            Some(convert_parts(source, list, wanted)?)
         }
     };
     let extents = named_extents(order);
     let to = Named::new(destination, "B", &extents)?;
-    let relations = source.iter().map(|piece| {
+    let (pieces, _) = Problem::of(source, std::slice::from_ref(&sorted), wanted)?;
+    let relations = pieces.iter().map(|piece| {
         let mut from = Named::new(piece.descriptor, "A", &extents)?;
         if let Some(modes) = piece.image {
             from.exchange(modes);
@@ -127,17 +127,16 @@ fn stated(
     let piece = Piece {
         descriptor: list,
         image: None,
-        value: crate::Image::Same,
+        value: Image::Same,
     };
-    let wanted = Wanted {
+    let problem = Problem::plain(&Wanted {
         places: Places::Full,
         is_unique: true,
-        has_padding: false,
         ..Wanted::of(wanted.element)
-    };
+    });
     let entries = Entries::of(
         &Named::new(list, "A", &named_extents(list.order()))?,
-        &wanted,
+        &problem,
     )?;
     let by_entries = by_entries(&computation, &entries)?;
     let written = computation.spaces.iter().filter(|space| {
@@ -150,7 +149,7 @@ fn stated(
         relations: Vec::new(),
         cases,
         written: computation,
-        origin: Origin::of(&[piece], std::slice::from_ref(destination), &wanted),
+        origin: Origin::of(&[piece], std::slice::from_ref(destination), &problem),
         computation: by_entries,
     })
 }

@@ -20,12 +20,13 @@ use sparsec_certificate::{
 };
 use sparsec_computation::{Computation, Role, Statement};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Descriptor, Expression, Relation, Rewrite,
+    Comparison, Conjunction, Constraint, Descriptor, Expression, Image, Relation, Rewrite,
 };
 
 use self::forms::{Computed, arrays};
 use crate::listing::ListArray;
-use crate::{Conversion, Image, Piece, Places, Wanted};
+use crate::problem::{Piece, Problem};
+use crate::{Conversion, Places};
 
 /// The modes that an image exchanges, and its values.
 type Mirror = Option<([usize; 2], ImageValue)>;
@@ -45,7 +46,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub(crate) fn of(source: &[Piece<'_>], destination: &[Descriptor], wanted: &Wanted) -> Self {
+    pub(crate) fn of(source: &[Piece<'_>], destination: &[Descriptor], problem: &Problem) -> Self {
         let image = |image: Image| match image {
             Image::Same => ImageValue::Same,
             Image::Negative => ImageValue::Negative,
@@ -55,15 +56,15 @@ impl Origin {
             let mirror = piece.image.map(|modes| (modes, image(piece.value)));
             (piece.descriptor.clone(), mirror)
         });
-        let triangle = wanted.triangle.as_ref();
+        let triangle = problem.triangle.as_ref();
         Self {
             source: pieces.collect(),
             destination: destination.to_vec(),
-            places: wanted.places,
-            is_unique: wanted.is_unique,
-            adds: wanted.adds,
-            has_mask: wanted.has_padding,
-            has_fill: wanted.has_fill,
+            places: problem.places,
+            is_unique: problem.is_unique,
+            adds: problem.adds,
+            has_mask: problem.has_padding,
+            has_fill: problem.has_fill,
             triangle: triangle.map(|triangle| (triangle.modes, image(triangle.image))),
         }
     }
@@ -424,10 +425,10 @@ fn proposed(
     arrays: &[Computed],
     copies: &[&Statement],
 ) -> (Lemma, Vec<String>) {
-    let of = |wanted: &dyn Fn(&str) -> bool| -> Vec<String> {
+    let of = |problem: &dyn Fn(&str) -> bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (name, _, statements) in arrays {
-            if wanted(name) {
+            if problem(name) {
                 let new = statements.iter().filter(|it| !names.contains(it));
                 let new: Vec<String> = new.cloned().collect();
                 names.extend(new);

@@ -6,9 +6,9 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{DataSpace, Role};
 use sparsec_relation::Expression;
 
-use crate::Wanted;
 use crate::named::{Named, joined};
 use crate::pieces::Source;
+use crate::problem::Problem;
 use crate::synthesis::{FILL, Synthesis};
 
 /// The constants of a destination that follow from its entries: those that say how long
@@ -63,10 +63,10 @@ impl Synthesis<'_> {
         &mut self,
         source: &Source,
         destinations: &[Named],
-        wanted: &Wanted,
+        problem: &Problem,
     ) -> Result<()> {
-        let element = wanted.element;
-        let type_of = |name: &str| wanted.types.get(name).copied().unwrap_or(ElementType::I64);
+        let element = problem.element;
+        let type_of = |name: &str| problem.types.get(name).copied().unwrap_or(ElementType::I64);
         let given = source.sides().map(|side| (side, Role::Given));
         let made = destinations.iter().map(|side| (side, Role::Out));
         for (side, role) in given.chain(made) {
@@ -95,7 +95,7 @@ impl Synthesis<'_> {
                 role,
             });
         }
-        if wanted.has_fill {
+        if problem.has_fill {
             self.computation.spaces.push(DataSpace {
                 name: FILL.to_owned(),
                 element,
@@ -103,7 +103,7 @@ impl Synthesis<'_> {
                 role: Role::Given,
             });
         }
-        for (name, places) in source.masks(wanted) {
+        for (name, places) in source.masks(problem) {
             self.computation.spaces.push(DataSpace {
                 name,
                 element: ElementType::U8,

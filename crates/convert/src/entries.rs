@@ -18,8 +18,9 @@ use sparsec_relation::{
 };
 
 use crate::named::Named;
+use crate::problem::Problem;
 use crate::terms::{has_part, plus_one};
-use crate::{Places, Wanted, refused};
+use crate::{Places, refused};
 
 /// For each variable the first of `tuple` that is always equal to it.
 pub(crate) fn same_variables(comparisons: &[Constraint], tuple: &[Variable]) -> Vec<Variable> {
@@ -288,7 +289,7 @@ impl Shared {
 }
 
 impl Entries {
-    pub(crate) fn of(source: &Named, wanted: &Wanted) -> Result<Self> {
+    pub(crate) fn of(source: &Named, problem: &Problem) -> Result<Self> {
         let map = &source.map;
         let comparisons = source.comparisons();
         let tuple: Vec<Variable> = map.inputs().chain(map.outputs()).collect();
@@ -335,7 +336,7 @@ impl Entries {
             return Err(refused(message));
         };
         let place = place[0].rewritten(&now);
-        if wanted.has_padding {
+        if problem.has_padding {
             let stored = Expression::Call(source.mask(), vec![place.clone()]);
             space.add(stored.equals(Expression::Integer(1)));
         }
@@ -345,7 +346,7 @@ impl Entries {
             space: Set::new(vec![space])?,
             place,
             n_places: n_places.clone(),
-            is_full: wanted.places != Places::Some && !wanted.has_padding,
+            is_full: problem.places != Places::Some && !problem.has_padding,
             shared,
         })
     }

@@ -61,6 +61,7 @@ mod lists;
 mod named;
 mod optimise;
 mod pieces;
+mod problem;
 mod sweeps;
 mod synthesis;
 mod tables;
@@ -70,11 +71,13 @@ mod unknown;
 mod value_runs;
 mod waiting;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use sparsec_base::{Diagnostic, ElementType, Result, code};
-use sparsec_computation::{Computation, Cost, Value};
+use sparsec_computation::{Computation, Cost};
 use sparsec_relation::{Descriptor, Expression, Relation, remembering};
+
+use problem::{Piece, Problem, prefix};
 
 pub use assembled::{Assembled, assembled};
 pub use cases::{Case, CaseKind};
@@ -84,7 +87,8 @@ pub use sparsec_certificate::{Certificate, Lemma, Line, Obligation, Part, Proof,
 /// The types of arrays, by the names that they have in the computation.
 pub type Types = BTreeMap<String, ElementType>;
 
-/// What is wanted of a conversion beside its two formats.
+/// What is wanted of a conversion beside its two formats, of which clauses of their descriptors say
+/// the rest.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     /// The type of the values.
@@ -99,20 +103,10 @@ pub struct Wanted {
     pub adds: bool,
     /// Which places of the source's values hold an entry.
     pub places: Places,
-    /// Whether places may hold the fill as padding. The conversion is then given `A_stored`,
-    /// which has a 1 for each place that holds an entry, and a 0 for each that does not.
-    pub has_padding: bool,
-    /// Whether places of the destination that hold no entry have another value than 0. The
-    /// conversion is then given `A_fill`. Entries are not added up.
-    pub has_fill: bool,
-    /// The arrays that hold the keys of hash tables, by their names in the computation.
-    pub tables: BTreeSet<String>,
-    /// The arrays that hold the coordinates of blocks of one length. Where a block has fewer
-    /// entries, the least coordinates without an entry fill it up.
-    pub blocks: BTreeSet<String>,
-    /// The triangle that the destination stores, if entries of it stand for their mirror
-    /// images. Extents of the two modes are the same.
-    pub triangle: Option<Triangle>,
+    /// Whether padding of the source is kept as entries.
+    pub keeps_padding: bool,
+    /// Whether the fill is another than 0; if not said, as the source declares.
+    pub has_fill: Option<bool>,
 }
 
 /// Which places of a source's values hold an entry.
@@ -140,11 +134,8 @@ impl Wanted {
             is_unique: false,
             adds: false,
             places: Places::Checked,
-            has_padding: false,
-            has_fill: false,
-            tables: BTreeSet::new(),
-            blocks: BTreeSet::new(),
-            triangle: None,
+            keeps_padding: false,
+            has_fill: None,
         }
     }
 }
@@ -313,104 +304,46 @@ pub fn convert(
     destination: &Descriptor,
     wanted: &Wanted,
 ) -> Result<Conversion> {
-    let source = Piece {
-        descriptor: source,
-        image: None,
-        value: Image::Same,
-    };
-    convert_pieces(&[source], std::slice::from_ref(destination), wanted)
+    let [source, destination] = [source, destination].map(std::slice::from_ref);
+    convert_parts(source, destination, wanted)
 }
 
-/// A piece of a source: a part of a union, or a mirror image of one.
-///
-/// An image follows its part, and has no image of an entry at equal coordinates. An image without
-/// its part has those too: it is the other triangle in place of the stored one.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece<'a> {
-    /// What the part is, or the part whose image this is.
-    pub descriptor: &'a Descriptor,
-    /// The two modes whose coordinates the image exchanges.
-    pub image: Option<[usize; 2]>,
-    /// What values of the image are.
-    pub value: Image,
-}
-
-/// What the value at exchanged coordinates is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Image {
-    /// The same.
-    Same,
-    /// Its negative.
-    Negative,
-    /// Its conjugate.
-    Conjugate,
-}
-
-impl Image {
-    /// The image of a value.
-    pub(crate) fn of(self, value: Value) -> Value {
-        match self {
-            Self::Same => value,
-            Self::Negative => Value::Negate(Box::new(value)),
-            Self::Conjugate => Value::Conjugate(Box::new(value)),
-        }
-    }
-}
-
-/// The entries on one side of a diagonal, each of which stands for its mirror image too.
-#[derive(Clone, Debug)]
-pub struct Triangle {
-    /// The two modes: the first coordinate is not smaller than the second.
-    pub modes: [usize; 2],
-    /// What the value at exchanged coordinates is.
-    pub image: Image,
-    /// All modes in the order in which entries are best listed.
-    pub order: Vec<usize>,
-}
-
-/// As [`convert`], of sources of several pieces and destinations of several parts, of which
-/// each holds the entries that it can and none before it holds. The values of all parts are
-/// one array.
+/// As [`convert`], of sources and destinations of several parts. A part of the destination holds the
+/// entries that it can and none before it holds. The values of all parts are one array.
 ///
 /// # Errors
-/// As [`convert`].
-pub fn convert_pieces(
-    source: &[Piece<'_>],
+/// As [`convert`]; `E0830` for formats of different orders, entries that are added up to a fill, and
+/// mirror images that computations do not compute or compare.
+pub fn convert_parts(
+    source: &[Descriptor],
     destination: &[Descriptor],
     wanted: &Wanted,
 ) -> Result<Conversion> {
+    let (pieces, problem) = Problem::of(source, destination, wanted)?;
+    converted(&pieces, destination, &problem)
+}
+
+/// The conversion that solves a problem.
+fn converted(
+    pieces: &[Piece<'_>],
+    destination: &[Descriptor],
+    problem: &Problem,
+) -> Result<Conversion> {
     let order = destination[0].order();
-    if wanted.has_fill && wanted.adds {
-        return Err(refused("entries are added to the fill".to_owned())
-            .help("convert a tensor without repeated entries, or one whose fill is 0"));
-    }
-    if let Some(piece) = source
-        .iter()
-        .find(|piece| piece.descriptor.order() != order)
-    {
-        let message = format!(
-            "a tensor of {} modes has no format of {order}",
-            piece.descriptor.order()
-        );
-        return Err(refused(message).help("name two formats of one order"));
-    }
     let extents: Vec<String> = (0..order).map(|mode| format!("N{mode}")).collect();
     let parts = destination.iter().enumerate().map(|(number, part)| {
-        let prefix = match destination.len() {
-            1 => "B".to_owned(),
-            _ => format!("B{}", number + 1),
-        };
+        let prefix = prefix(number, destination.len());
         let mut named = named::Named::new(part, &prefix, &extents)?;
         named.map = isolated::isolated(&named.map);
         Ok(named)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    let origin = certify::Origin::of(source, destination, wanted);
-    let mut source = pieces::Source::of(source, wanted, &extents)?;
+    let origin = certify::Origin::of(pieces, destination, problem);
+    let mut source = pieces::Source::of(pieces, problem, &extents)?;
     // A part holds some of the entries.
     source.entries.is_full &= parts.len() == 1;
-    let wanted = &source.wanted(wanted);
-    synthesis::synthesized(&source, &parts, (wanted, origin), &extents)
+    let problem = &source.problem(problem);
+    synthesis::synthesized(&source, &parts, (problem, origin), &extents)
 }
 
 /// That there is no conversion, and why.

@@ -16,8 +16,9 @@ use sparsec_relation::{Descriptor, Expression};
 
 use crate::named::{Named, joined};
 use crate::pieces::Listed;
+use crate::problem::Problem;
+use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::{Wanted, refused};
 
 /// The arrays that count and number the entries of one piece of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,11 +60,11 @@ impl ListArray {
 /// An order of modes by which the entries of a single piece ascend, if one is proved.
 pub(crate) fn ascending(
     pieces: &[Listed],
-    wanted: &Wanted,
+    problem: &Problem,
     extents: &[String],
 ) -> Option<Vec<usize>> {
     let [piece] = pieces else { return None };
-    if !wanted.is_unique {
+    if !problem.is_unique {
         return None;
     }
     let space = &piece.entries.space;

@@ -29,15 +29,16 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
+use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Image, Variable};
 
 use crate::entries::{Entries, Shared};
 use crate::listing::{ListArray, ascending, list};
 use crate::named::Named;
+use crate::problem::{Piece, Problem, image_of_value};
 use crate::synthesis::Synthesis;
 use crate::terms::{add, below, entry, everywhere, plus_one, scalar, with};
 use crate::triangle::Folded;
-use crate::{Image, Piece, Places, Wanted, refused};
+use crate::{Places, refused};
 
 /// A source: one piece, or a list of the entries of several.
 pub(crate) struct Source {
@@ -77,35 +78,35 @@ pub(crate) struct Listed {
 }
 
 impl Source {
-    pub(crate) fn of(pieces: &[Piece<'_>], wanted: &Wanted, extents: &[String]) -> Result<Self> {
+    pub(crate) fn of(pieces: &[Piece<'_>], problem: &Problem, extents: &[String]) -> Result<Self> {
         let same = |[a, b]: [usize; 2]| Some([a, b].map(|mode| extents[mode].clone()));
-        if let ([piece], None) = (pieces, &wanted.triangle) {
+        if let ([piece], None) = (pieces, &problem.triangle) {
             let mut named = Named::new(piece.descriptor, "A", extents)?;
             if let Some(modes) = piece.image {
                 named.exchange(modes);
             }
-            let entries = Entries::of(&named, wanted)?;
+            let entries = Entries::of(&named, problem)?;
             if entries.shared.is_none() {
                 return Ok(Self {
                     n_places: entries.n_places.clone(),
                     named,
                     entries,
                     value: piece.value,
-                    adds: wanted.adds,
+                    adds: problem.adds,
                     list: None,
                     folded: None,
                     same: piece.image.and_then(same),
                 });
             }
         }
-        if wanted.triangle.is_some() && !wanted.is_unique && !wanted.adds {
+        if problem.triangle.is_some() && !problem.is_unique && !problem.adds {
             let message = "the source may hold several entries of one coordinate";
             return Err(refused(message.to_owned())
                 .help("convert to a format of all entries first, or add them up"));
         }
-        let (mut listed, n_places) = listed(pieces, wanted, extents)?;
+        let (mut listed, n_places) = listed(pieces, problem, extents)?;
         let mut n_first = listed.len();
-        if let Some(triangle) = &wanted.triangle {
+        if let Some(triangle) = &problem.triangle {
             let mut known = Declarations::new();
             for piece in &listed {
                 known.extend(piece.named.declarations.clone());
@@ -122,12 +123,12 @@ impl Source {
             n_first = both[0].len();
             listed = both.concat();
         }
-        let order = ascending(&listed, wanted, extents);
+        let order = ascending(&listed, problem, extents);
         let named = list("L", extents, order.as_deref(), "")?;
-        let full = Wanted {
+        let full = Problem {
             places: Places::Full,
             has_padding: false,
-            ..wanted.clone()
+            ..problem.clone()
         };
         let list = List {
             entries: Entries::of(&named, &full)?,
@@ -135,19 +136,19 @@ impl Source {
             pieces: listed,
             n_first,
         };
-        let folded = wanted.triangle.as_ref();
+        let folded = problem.triangle.as_ref();
         let folded = folded.map(|triangle| Folded::of(triangle, extents, &full));
         let folded = folded.transpose()?;
         let (named, entries) = match &folded {
             Some(folded) => (folded.named.clone(), folded.entries.clone()),
             None => (list.named.clone(), list.entries.clone()),
         };
-        let exchanged = wanted.triangle.as_ref().map(|triangle| triangle.modes);
+        let exchanged = problem.triangle.as_ref().map(|triangle| triangle.modes);
         Ok(Self {
             named,
             entries,
             value: Image::Same,
-            adds: wanted.adds,
+            adds: problem.adds,
             list: Some(list),
             folded,
             n_places,
@@ -156,15 +157,15 @@ impl Source {
     }
 
     /// What is wanted of the conversion of the list.
-    pub(crate) fn wanted(&self, wanted: &Wanted) -> Wanted {
+    pub(crate) fn problem(&self, problem: &Problem) -> Problem {
         match self.folded {
             // Repeated entries were added up.
-            Some(_) => Wanted {
+            Some(_) => Problem {
                 adds: false,
                 is_unique: true,
-                ..wanted.clone()
+                ..problem.clone()
             },
-            None => wanted.clone(),
+            None => problem.clone(),
         }
     }
 
@@ -199,8 +200,8 @@ impl Source {
 
     /// The given array that says which places hold an entry, where one does, and how many
     /// places there are.
-    pub(crate) fn masks(&self, wanted: &Wanted) -> Vec<(String, &Expression)> {
-        match wanted.has_padding {
+    pub(crate) fn masks(&self, problem: &Problem) -> Vec<(String, &Expression)> {
+        match problem.has_padding {
             true => vec![("A_stored".to_owned(), &self.n_places)],
             false => Vec::new(),
         }
@@ -270,7 +271,7 @@ impl Source {
             let value = piece
                 .values
                 .iter()
-                .fold(value, |value, image| image.of(value));
+                .fold(value, |value, image| image_of_value(*image, value));
             let target = (list.named.name.clone(), vec![at]);
             synthesis.add(listed, target, (Update::Assign, value));
         }
@@ -333,7 +334,7 @@ impl Source {
 /// The pieces as they are listed, and how many places there are in all.
 fn listed(
     pieces: &[Piece<'_>],
-    wanted: &Wanted,
+    problem: &Problem,
     extents: &[String],
 ) -> Result<(Vec<Listed>, Expression)> {
     let is_whole = pieces.len() == 1;
@@ -358,9 +359,9 @@ fn listed(
         }
         let mut entries = Entries::of(
             &named,
-            &Wanted {
+            &Problem {
                 has_padding: false,
-                ..wanted.clone()
+                ..problem.clone()
             },
         )?;
         if let Some([a, b]) = piece.image.filter(|_| !is_whole) {
@@ -368,7 +369,7 @@ fn listed(
             entries.restrict(Constraint::new(a, Comparison::NotEqual, b))?;
         }
         entries.place = sum(&offset, &entries.place);
-        if wanted.has_padding {
+        if problem.has_padding {
             let stored = Expression::Call("A_stored".to_owned(), vec![entries.place.clone()]);
             entries.restrict(stored.equals(Expression::Integer(1)))?;
         }

@@ -7,7 +7,9 @@ use sparsec_base::{ElementType, Result};
 use sparsec_computation::{
     Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
 };
-use sparsec_relation::{Constraint, Declarations, Expression, Function, Relation, Set, Variable};
+use sparsec_relation::{
+    Constraint, Declarations, Expression, Function, Image, Relation, Set, Variable,
+};
 
 use crate::cases::{Case, CaseKind};
 use crate::certify::Origin;
@@ -15,9 +17,10 @@ use crate::declare::unknown_constants;
 use crate::entries::Entries;
 use crate::named::Named;
 use crate::pieces::Source;
+use crate::problem::{Problem, image_of_value};
 use crate::terms::{at_least_zero, below, entry, inside, scalar, with};
 use crate::unknown::{Place, Unknowns};
-use crate::{Conversion, Image, Places, Wanted, refused};
+use crate::{Conversion, Places, refused};
 
 /// The value of entries that are not stored, where it is given.
 pub(crate) const FILL: &str = "A_fill";
@@ -29,7 +32,7 @@ pub(crate) const FILL: &str = "A_fill";
 pub(crate) fn synthesized(
     source: &Source,
     destinations: &[Named],
-    (wanted, origin): (&Wanted, Origin),
+    (problem, origin): (&Problem, Origin),
     extents: &[String],
 ) -> Result<Conversion> {
     let entries = &source.entries;
@@ -52,7 +55,7 @@ pub(crate) fn synthesized(
         let is_given = |name: &str| !unknown.contains(name);
         known.extend(destination.declarations.of_constants(is_given));
     }
-    let flags = source.masks(wanted).into_iter();
+    let flags = source.masks(problem).into_iter();
     let taken = destinations
         .split_last()
         .map_or(&[][..], |(_, before)| before);
@@ -85,13 +88,13 @@ pub(crate) fn synthesized(
         offset: Expression::Integer(0),
         copies: Vec::new(),
         is_last: true,
-        adds: wanted.adds,
+        adds: problem.adds,
         adds_repeated: source.adds,
-        tables: wanted.tables.clone(),
-        blocks: wanted.blocks.clone(),
+        tables: problem.tables.clone(),
+        blocks: problem.blocks.clone(),
         has_counted: false,
         are_all_entries: false,
-        has_fill: wanted.has_fill,
+        has_fill: problem.has_fill,
         value: source.value,
         computation: Computation {
             name: "convert".to_owned(),
@@ -101,12 +104,12 @@ pub(crate) fn synthesized(
             statements: Vec::new(),
         },
     };
-    synthesis.declare(source, destinations, wanted)?;
+    synthesis.declare(source, destinations, problem)?;
     source.list(&mut synthesis)?;
-    if !wanted.is_unique && !wanted.adds {
+    if !problem.is_unique && !problem.adds {
         synthesis.check_places()?;
     }
-    if wanted.places == Places::Checked && source.is_one() {
+    if problem.places == Places::Checked && source.is_one() {
         synthesis.check_full();
     }
     let mut cases = Vec::new();
@@ -437,7 +440,7 @@ impl Synthesis<'_> {
 
     /// The value of an entry.
     pub(crate) fn value_at_entry(&self) -> Value {
-        self.value.of(entry(&self.source.name, &self.entries.place))
+        image_of_value(self.value, entry(&self.source.name, &self.entries.place))
     }
 
     /// Notes that statements compute an array or a constant; returns whether this is new.

@@ -28,16 +28,16 @@
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
 use sparsec_computation::{Key, Operator, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression, Set, Variable};
+use sparsec_relation::{Comparison, Constraint, Expression, Image, Set, Variable};
 
 use crate::cases::CaseKind;
 use crate::entries::Entries;
 use crate::listing::list;
 use crate::named::{Named, joined};
 use crate::pieces::{List, Listed};
+use crate::problem::{Problem, Triangle, image_of_value};
 use crate::synthesis::{FILL, Synthesis};
 use crate::terms::{below, binary, entry, everywhere, scalar, with};
-use crate::{Image, Triangle, Wanted};
 
 /// The triangle as a list.
 pub(crate) struct Folded {
@@ -73,7 +73,7 @@ impl Triangle {
 }
 
 impl Folded {
-    pub(crate) fn of(triangle: &Triangle, extents: &[String], wanted: &Wanted) -> Result<Self> {
+    pub(crate) fn of(triangle: &Triangle, extents: &[String], problem: &Problem) -> Result<Self> {
         let [a, b] = triangle.modes;
         let named = list(
             "T",
@@ -82,7 +82,7 @@ impl Folded {
             &format!(" && i{a} >= i{b}"),
         )?;
         Ok(Self {
-            entries: Entries::of(&named, wanted)?,
+            entries: Entries::of(&named, problem)?,
             named,
             triangle: triangle.clone(),
         })
@@ -155,7 +155,7 @@ impl Folded {
         let places = below("x", &Expression::Constant(end.to_owned()))?;
         for (name, value) in [
             (self.named.name.as_str(), fill.clone()),
-            (image, self.triangle.image.of(fill)),
+            (image, image_of_value(self.triangle.image, fill)),
         ] {
             let x = vec![Expression::Variable(Variable::from_index(0))];
             let target = (name.to_owned(), x);

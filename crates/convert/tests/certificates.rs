@@ -51,6 +51,7 @@ const DIAGONALS: &str = "
     map {[d, i] -> [i, j] : 0 <= d < ND && 0 <= i < NR && off(d) = j - i && 0 <= j < NC}
     data {[d, i] -> [NR * d + i]}
     values {[p] : 0 <= p < ND * NR}
+    padding
     function off : {[d] : 0 <= d < ND} -> {[k] : 0 - NR < k < NC} increasing
 ";
 
@@ -127,7 +128,6 @@ fn places_of_several_digits_are_told_apart() {
     let format: Format = "csr".parse().expect("a format");
     let wanted = Wanted {
         places: Places::Some,
-        has_padding: true,
         ..Wanted::of(ElementType::F64)
     };
     let made = convert(&source, &format.descriptors("destination")[0], &wanted);

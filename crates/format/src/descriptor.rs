@@ -17,17 +17,18 @@
 
 use sparsec_base::arena::Id;
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Relation, Rewrite,
-    Set, Values, Variable,
+    Clauses, Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Mirror,
+    Relation, Rewrite, Set, Values, Variable,
 };
 
 use crate::face::Place;
-use crate::format::Format;
+use crate::format::{Format, Level};
+use crate::level::LevelKind;
 
 impl Format {
     /// The descriptors of the format's parts, in order: one, except of a union.
     ///
-    /// Mirror images are left out: the descriptor is that of the entries stored.
+    /// The relations are those of the entries stored; a clause says which mirror images they have.
     ///
     /// ```
     /// use sparsec_format::Format;
@@ -78,7 +79,31 @@ impl Format {
             .expect("it has no names in two roles")
             .simplified()
             .domain();
-        Descriptor::composed(name, extents, map, data, values, self.declarations(&places))
+        let declarations = self.declarations(&places);
+        Descriptor::composed(name, extents, map, data, values, declarations).with(self.clauses())
+    }
+
+    /// What its levels, its mirror images and its fill say of values and keys.
+    fn clauses(&self) -> Clauses {
+        let coordinates = |is_meant: &dyn Fn(LevelKind) -> bool| {
+            let levels = self.levels().iter().enumerate();
+            let levels = levels.filter(|(_, level)| is_meant(level.kind));
+            levels.map(|(number, _)| format!("crd{number}")).collect()
+        };
+        Clauses {
+            is_unique: self.is_unique(),
+            has_padding: self.levels().last().is_none_or(Level::may_pad),
+            fill: self.fill,
+            mirror: self.mirror.map(|mirror| {
+                let [a, b] = mirror.modes;
+                Mirror {
+                    modes: [a.min(b), a.max(b)],
+                    image: mirror.of.image(),
+                }
+            }),
+            tables: coordinates(&|kind| kind == LevelKind::Hashed),
+            blocks: coordinates(&|kind| matches!(kind, LevelKind::Structured { .. })),
+        }
     }
 
     /// The map with further elements of the tuple: for each level of which a position
@@ -120,6 +145,12 @@ impl Format {
             .collect::<String>()
             .parse()
             .expect("they are well formed");
+        if let Some(mirror) = &self.mirror {
+            let [a, b] = mirror
+                .modes
+                .map(|mode| Expression::Constant(format!("N{mode}")));
+            all.assume(a.equals(b));
+        }
         for place in places {
             let level = &self.levels()[place.level];
             let extent = match level.has_size() {

@@ -1,8 +1,6 @@
 //! The format tree: modes, levels, widths.
 
-use std::hash::{Hash, Hasher};
-
-use sparsec_base::{IndexWidth, Result, Source};
+use sparsec_base::{Fill, IndexWidth, Result, Source};
 
 use crate::check::check;
 use crate::coordinate::Coordinate;
@@ -34,24 +32,6 @@ pub struct Format {
     pub(crate) fill: Option<Fill>,
     /// The further parts of a union, of the same modes and without such parts.
     pub(crate) rest: Vec<Format>,
-}
-
-/// A fill that a format declares.
-#[derive(Clone, Copy, Debug)]
-pub struct Fill(pub f64);
-
-impl PartialEq for Fill {
-    fn eq(&self, other: &Self) -> bool {
-        self.0.to_bits() == other.0.to_bits()
-    }
-}
-
-impl Eq for Fill {}
-
-impl Hash for Fill {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.to_bits().hash(state);
-    }
 }
 
 /// One level of storage.
@@ -175,6 +155,13 @@ impl Format {
             ..self.clone()
         };
         format.checked()
+    }
+
+    /// The same format with a declared fill.
+    #[must_use]
+    pub fn with_fill(self, fill: Fill) -> Self {
+        let fill = Some(fill);
+        Self { fill, ..self }
     }
 
     /// This format where it declares no fill.

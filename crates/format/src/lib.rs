@@ -62,7 +62,7 @@ mod spec;
 pub use arrays::{ArraySpec, Holds, Role};
 pub use choice::{Candidate, Choice};
 pub use coordinate::Coordinate;
-pub use format::{Fill, Format, Level, Widths};
+pub use format::{Format, Level, Widths};
 pub use level::{Capabilities, LevelKind};
 pub use level_space::Way;
 pub use map::{Curve, LevelMap};
@@ -73,6 +73,7 @@ pub use region::{Mirror, Mirrored, Region, Side};
 pub use relational::{
     RelationFormat, RelationParameter, RelationPreset, Storage, relation_presets,
 };
+pub use sparsec_base::Fill;
 pub use spec::FormatSpec;
 pub use statistics::{
     BlockFill, Distribution, Footprint, Group, MatrixStatistics, Statistics, Symmetry,

@@ -58,10 +58,7 @@ pub(crate) fn clauses(format: &Format) -> Vec<String> {
         clauses.push(format!("order {}", key.text(&format.modes)));
     }
     if let Some(fill) = format.fill {
-        clauses.push(match fill.0 {
-            nan if nan.is_nan() => "fill nan".to_owned(),
-            value => format!("fill {value}"),
-        });
+        clauses.push(format!("fill {fill}"));
     }
     clauses
 }

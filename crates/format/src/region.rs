@@ -11,6 +11,8 @@
 //! An entry outside of what is stored cannot be packed, unless another part of
 //! a union takes it or its mirror image stands for it.
 
+use sparsec_relation::Image;
+
 /// Which side of a diagonal entries lie on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
@@ -75,6 +77,17 @@ impl Mirrored {
             Self::Symmetric => "symmetric",
             Self::Skew => "skew",
             Self::Hermitian => "hermitian",
+        }
+    }
+}
+
+impl Mirrored {
+    /// What the value at exchanged coordinates is.
+    pub fn image(self) -> Image {
+        match self {
+            Self::Symmetric => Image::Same,
+            Self::Skew => Image::Negative,
+            Self::Hermitian => Image::Conjugate,
         }
     }
 }

@@ -28,8 +28,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
-use sparsec_relation::{Conjunction, Constraint, Descriptor, Expression};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, Source, Span, code};
+use sparsec_relation::Descriptor;
 
 use crate::format::Format;
 
@@ -58,7 +58,7 @@ const FORMAT: &str = "format";
 /// ";
 /// let list = RelationFormat::parse(&Source::new("list.fmt", text))?;
 /// assert_eq!((list.name(), list.order()), ("list", 1));
-/// assert!(list.lists_entries() && list.assembly().is_none());
+/// assert!(list.assembly().is_none());
 /// # Ok::<(), sparsec_base::Diagnostic>(())
 /// ```
 #[derive(Clone)]
@@ -170,7 +170,7 @@ impl RelationFormat {
     }
 
     /// The format of levels that takes its place where kernels need levels: the one that
-    /// operands have of which nothing is said, and for vectors a list.
+    /// operands have of which nothing is said, and for vectors a list; with the declared fill.
     ///
     /// ```
     /// use sparsec_format::{Format, FormatSpec};
@@ -179,44 +179,17 @@ impl RelationFormat {
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
     pub fn nearest(&self) -> Format {
-        nearest(self.order())
+        let nearest = nearest(self.order());
+        match self.descriptor.clauses().fill {
+            Some(fill) => nearest.with_fill(fill),
+            None => nearest,
+        }
     }
 
-    /// Whether each entry is listed: an index array has an entry at the place of each value,
-    /// as `col(k)` has beside the value at `k`. Where not, as on diagonals, values may be
-    /// padding, and a value equal to the fill counts as such.
-    pub fn lists_entries(&self) -> bool {
-        let place_of = |part: &Conjunction| -> Vec<Expression> {
-            let place = part.outputs().next().map(Expression::Variable);
-            let links = part.constraints().iter().flat_map(Constraint::links);
-            let equal = links.filter_map(|(left, comparison, right)| {
-                let is_equal = comparison == sparsec_relation::Comparison::Equal;
-                match (is_equal, place.as_ref()) {
-                    (true, Some(place)) if left == place => Some(right.simplified()),
-                    (true, Some(place)) if right == place => Some(left.simplified()),
-                    _ => None,
-                }
-            });
-            equal.collect()
-        };
-        let data = self.descriptor.data().parts();
-        let places: Vec<Expression> = data.iter().flat_map(place_of).collect();
-        let maps = self.descriptor.map().parts();
-        maps.iter().all(|part| {
-            // Elements of the tuple are the first variables of both relations.
-            let mut is_listed = false;
-            let constraints = part.constraints().iter();
-            for e in constraints.flat_map(Constraint::expressions) {
-                e.visit(&mut |e| {
-                    if let Expression::Call(_, arguments) = e
-                        && let [at] = &arguments[..]
-                    {
-                        is_listed |= places.contains(&at.simplified());
-                    }
-                });
-            }
-            is_listed
-        })
+    /// The value of coordinates that no tuple has, of tensors of `element`s.
+    pub fn fill(&self, element: ElementType) -> Scalar {
+        let fill = self.descriptor.clauses().fill;
+        fill.map_or(element.zero(), |fill| fill.as_type(element))
     }
 }
 

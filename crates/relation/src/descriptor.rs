@@ -23,7 +23,7 @@
 //! | `map`     | the **sparse space**, and the coordinates of each of its tuples          |
 //! | `data`    | the place of a tuple's value among the values                            |
 //! | `values`  | the set of all places                                                    |
-//! | `unique`  | no two tuples have the same coordinates                                  |
+//! | `unique`, `padding`, `fill`, `mirror`, `table`, `block` | [`Clauses`]                |
 //! | others    | [`Declarations`]: domains and ranges of index arrays, orders, quantifiers |
 //!
 //! A descriptor must be **complete**: each tuple of the sparse space has one place and, inside of
@@ -44,7 +44,10 @@ use crate::set::Set;
 
 mod bounds;
 mod check;
+mod clauses;
 mod parse;
+
+pub use clauses::{Clauses, Image, Mirror, Side};
 
 /// A sparse format as relations; see the module's page.
 ///
@@ -69,7 +72,7 @@ pub struct Descriptor {
     map: Relation,
     data: Relation,
     values: Set,
-    is_unique: bool,
+    clauses: Clauses,
     declarations: Declarations,
 }
 
@@ -92,7 +95,7 @@ impl Descriptor {
             map,
             data,
             values,
-            is_unique: false,
+            clauses: Clauses::default(),
             declarations,
         }
     }
@@ -127,7 +130,7 @@ impl Descriptor {
         &self.values
     }
 
-    /// Whether the text says that no two tuples have the same coordinates.
+    /// What the format says of its values and keys beside the relations.
     ///
     /// ```
     /// use sparsec_relation::Descriptor;
@@ -138,14 +141,21 @@ impl Descriptor {
     ///     data {[n] -> [n]}
     ///     values {[n] : 0 <= n < NZ}
     ///     unique
+    ///     fill 1.5
     ///     function crd : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N}
     /// ".parse()?;
-    /// assert!(list.is_unique());
+    /// assert!(list.clauses().is_unique && list.clauses().fill.is_some());
     /// assert_eq!(list.to_string().parse::<Descriptor>()?, list);
     /// # Ok::<(), sparsec_base::Diagnostic>(())
     /// ```
-    pub fn is_unique(&self) -> bool {
-        self.is_unique
+    pub fn clauses(&self) -> &Clauses {
+        &self.clauses
+    }
+
+    /// The same with other clauses.
+    #[must_use]
+    pub fn with(self, clauses: Clauses) -> Self {
+        Self { clauses, ..self }
     }
 
     /// The declarations of functions and constants.
@@ -177,9 +187,7 @@ impl fmt::Display for Descriptor {
         writeln!(f, "map {}", self.map)?;
         writeln!(f, "data {}", self.data)?;
         writeln!(f, "values {}", self.values)?;
-        if self.is_unique {
-            writeln!(f, "unique")?;
-        }
+        self.write_clauses(f)?;
         write!(f, "{}", self.declarations)
     }
 }

@@ -86,7 +86,7 @@ pub use consequences::Consequences;
 pub use declarations::{
     Broken, Declarations, Function, ListOrder, Monotone, Quantifier, TupleFunction,
 };
-pub use descriptor::Descriptor;
+pub use descriptor::{Clauses, Descriptor, Image, Mirror, Side};
 pub use enumerate::{Environment, Pair};
 pub use expression::{Comparison, Constraint, Expression, Rewrite, Values, Variable};
 pub use facts::remembering;

@@ -1,6 +1,6 @@
 //! Descriptors of formats that levels cannot describe, and of what is none.
 
-use sparsec_relation::Descriptor;
+use sparsec_relation::{Descriptor, Image, Side};
 
 const JDS: &str = include_str!("../../../samples/jds.fmt");
 
@@ -107,4 +107,70 @@ fn a_line_that_is_missing_is_named_with_the_others() {
         let help = error.help_text().expect("a way out");
         assert!(help.contains("`extents`, `map`"), "{help}");
     }
+}
+
+/// The entries of one triangle, which stand for those of the other.
+const TRIANGLE: &str = "
+format triangle
+extents N, M
+map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n) && 0 <= i < N && 0 <= j <= i && j < M}
+data {[n] -> [n]}
+values {[n] : 0 <= n < NZ}
+unique
+padding
+fill 2.5
+mirror {[i, j] -> [j, i]} conjugate
+assume N = M
+function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N}
+function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < M}
+";
+
+#[test]
+fn clauses_say_what_values_and_keys_are() {
+    let triangle: Descriptor = TRIANGLE.parse().unwrap_or_else(|error| panic!("{error}"));
+    let clauses = triangle.clauses();
+    assert!(clauses.is_unique && clauses.has_padding);
+    assert_eq!(clauses.fill.map(|fill| fill.0), Some(2.5));
+    let mirror = clauses.mirror.expect("mirror images");
+    assert_eq!((mirror.modes, mirror.image), ([0, 1], Image::Conjugate));
+    assert_eq!(triangle.side_of([0, 1]), Some(Side::Lower));
+    let printed = triangle.to_string();
+    assert_eq!(
+        printed.parse::<Descriptor>().expect("it reads back"),
+        triangle
+    );
+
+    let table = TRIANGLE.replace("fill 2.5", "table col\nblock row");
+    let table: Descriptor = table.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(table.clauses().tables.iter().collect::<Vec<_>>(), ["col"]);
+    assert_eq!(
+        table
+            .to_string()
+            .parse::<Descriptor>()
+            .expect("it reads back"),
+        table
+    );
+}
+
+#[test]
+fn clauses_that_do_not_fit_are_refused() {
+    let with = |from: &str, to: &str| TRIANGLE.replacen(from, to, 1);
+    let image = "mirror {[i, j] -> [j, i]} conjugate";
+    refused(&with("fill 2.5", "padding"), "E0702", "padding");
+    refused(&with("fill 2.5", "table columns"), "E0720", "columns");
+    refused(&with("fill 2.5", "fill = 1"), "E0101", "=");
+    refused(
+        &with(image, "mirror {[i, j] -> [i, j]} same"),
+        "E0702",
+        "{[i, j] -> [i, j]}",
+    );
+    refused(
+        &with(image, "mirror {[i, j] -> [j, i]} other"),
+        "E0101",
+        "other",
+    );
+    let three = "mirror {[i, j, k] -> [i, k, j]} same";
+    refused(&with(image, three), "E0702", three);
+    refused(&with("assume N = M\n", ""), "E0702", image);
+    refused(&with("0 <= j <= i", "0 <= j"), "E0702", image);
 }

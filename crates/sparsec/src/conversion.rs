@@ -4,15 +4,12 @@
 //! formats ──► descriptors ──► sparsec_convert ──► Computation ──► kernel ──► arrays of the destination
 //! ```
 
-use std::collections::BTreeSet;
-
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code, suggest};
+use sparsec_base::{Diagnostic, ElementType, Fill, Result, Scalar, code, suggest};
 pub use sparsec_convert::{
-    Assembled, Case, CaseKind, Certificate, Conversion, Image, Lemma, Line, Obligation,
-    Optimisation, Part, Piece, Places, Proof, Question, Triangle, Types, Wanted, assembled,
-    convert, convert_pieces,
+    Assembled, Case, CaseKind, Certificate, Conversion, Lemma, Line, Obligation, Optimisation,
+    Part, Places, Proof, Question, Types, Wanted, assembled, convert, convert_parts,
 };
-use sparsec_format::{Level, LevelKind, Mirrored, Side};
+use sparsec_format::{Level, LevelKind};
 use sparsec_relation::Descriptor;
 use sparsec_tensor::Format;
 
@@ -31,7 +28,8 @@ pub use converter::{Converter, Padding, PreparedConversion};
 pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
 pub use lent::Lent;
-pub(crate) use refusals::keeps_fill;
+pub(crate) use refusals::{keeps_fill, relation_keeps_fill};
+pub(crate) use sizes::sizes_of;
 pub use stages::Stages;
 
 /// The conversion of tensors of `element`s between formats of levels.
@@ -64,68 +62,29 @@ pub fn synthesized(
 
 /// The conversion of tensors between formats of levels.
 fn derive(source: &Format, destination: &Format, wanted: &Wanted) -> Result<Conversion> {
-    let element = wanted.element;
-    let (parts, whole) = (described(source, false)?, described(destination, true)?);
-    if let Some(triangle) = triangle(destination, element)?
-        && let Some(own) = self::triangle(source, element)
-            .ok()
-            .flatten()
-            .filter(|own| is_like(own, &triangle))
-    {
-        // Both triangles describe the same tensors: nothing has to be compared.
-        let is_other = own.modes != triangle.modes;
-        let piece = Piece {
-            descriptor: &parts[0],
-            image: is_other.then_some(own.modes),
-            value: if is_other { own.image } else { Image::Same },
-        };
-        return convert_pieces(&[piece], &whole, &with_levels(destination, wanted.clone()));
-    }
-    let wanted = into(destination, wanted.clone())?;
-    convert_pieces(&pieces(source, &parts, element)?, &whole, &wanted)
+    let wanted = into(destination, wanted.clone());
+    convert_parts(
+        &described(source, false)?,
+        &described(destination, true)?,
+        &wanted,
+    )
 }
 
-/// A conversion to a format of levels: its hash tables, blocks and triangle, and the widths of its
-/// index arrays, none of which its descriptors say.
-///
-/// # Errors
-/// `E0830` if the destination has mirror images that computations cannot compare: those of `f16`
-/// and `bf16`, and those of formats that do not store exactly one triangle.
+/// A conversion to a format of levels: index arrays without a wanted type have the widths that
+/// the format declares.
 ///
 /// ```
 /// use sparsec::internals::conversion;
 /// use sparsec::{ElementType, Format};
-/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j), crd = 32".parse()?;
-/// let wanted = conversion::into(&format, conversion::Wanted::of(ElementType::F64))?;
-/// assert!(wanted.triangle.is_some());
+/// let format: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
+/// let wanted = conversion::into(&format, conversion::Wanted::of(ElementType::F64));
 /// assert_eq!(wanted.types["B_crd1"], ElementType::I32);
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
-pub fn into(destination: &Format, wanted: Wanted) -> Result<Wanted> {
-    let element = wanted.element;
-    let triangle = triangle(destination, element)?;
-    if triangle.is_some() && element != element.computed() {
-        let message = format!("no conversion compares mirror images of `{element}`");
-        return Err(Diagnostic::new(code::NO_CONVERSION, message)
-            .help("convert a tensor of `f32` or `f64`"));
-    }
-    Ok(Wanted {
-        triangle,
-        ..with_levels(destination, wanted)
-    })
-}
-
-/// A conversion with the levels of its destination: the arrays that hold keys of hash tables and
-/// coordinates of blocks, and the declared widths of arrays that have no wanted type.
-fn with_levels(destination: &Format, wanted: Wanted) -> Wanted {
+pub fn into(destination: &Format, wanted: Wanted) -> Wanted {
     let mut types = declared_types(destination, "B");
     types.extend(wanted.types);
-    Wanted {
-        types,
-        tables: tables(destination),
-        blocks: blocks(destination),
-        ..wanted
-    }
+    Wanted { types, ..wanted }
 }
 
 /// The types of the index arrays whose widths a format declares, by their names in a conversion
@@ -137,132 +96,6 @@ fn declared_types(format: &Format, side: &str) -> Types {
         Some((name, width.element()))
     });
     widths.collect()
-}
-
-/// Whether two triangles store the same entries, or one stores the images of the other's.
-fn is_like(a: &Triangle, b: &Triangle) -> bool {
-    let [c, d] = a.modes;
-    a.image == b.image && [[c, d], [d, c]].contains(&b.modes)
-}
-
-/// The triangle that a format of one part stores, whose entries stand for their mirror images.
-fn triangle(format: &Format, element: ElementType) -> Result<Option<Triangle>> {
-    let parts = format.parts();
-    if parts.iter().all(|part| part.mirror().is_none()) {
-        return Ok(None);
-    }
-    let several = || {
-        let message = format!("`{format}` stores more than one triangle, or less");
-        Err(Diagnostic::new(code::NO_CONVERSION, message)
-            .help("convert to a format of one part that stores a triangle"))
-    };
-    let (Some(mirror), Some(region), 1) = (format.mirror(), format.region(), parts.len()) else {
-        return several();
-    };
-    let [a, b] = region.modes;
-    let modes = match region.side {
-        Side::Upper => [b, a],
-        Side::Lower | Side::Diagonal => [a, b],
-    };
-    let is_side = region.side != Side::Diagonal && [[a, b], [b, a]].contains(&mirror.modes);
-    if !is_side {
-        return several();
-    }
-    let mut order: Vec<usize> = Vec::new();
-    let levels = format.levels().iter();
-    for mode in levels
-        .filter_map(|level| level.coordinate.mode())
-        .chain(0..format.order())
-    {
-        if !order.contains(&mode) {
-            order.push(mode);
-        }
-    }
-    Ok(Some(Triangle {
-        modes,
-        image: image(mirror.of, element)?,
-        order,
-    }))
-}
-
-/// What the value at exchanged coordinates is.
-///
-/// # Errors
-/// `E0830` where computations do not compute it as packing does.
-fn image(of: Mirrored, element: ElementType) -> Result<Image> {
-    match of {
-        Mirrored::Skew if !is_added_up(element) => {
-            let message = format!("no conversion computes the mirror images of `{element}`");
-            Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert a tensor of `f64`, `f32` or `i64`"))
-        }
-        Mirrored::Skew => Ok(Image::Negative),
-        Mirrored::Hermitian if element.is_complex() => Ok(Image::Conjugate),
-        Mirrored::Hermitian | Mirrored::Symmetric => Ok(Image::Same),
-    }
-}
-
-/// The arrays of a destination that hold the keys of hash tables, by their names in a
-/// conversion.
-fn tables(destination: &Format) -> BTreeSet<String> {
-    coordinates(destination, |kind| kind == LevelKind::Hashed)
-}
-
-/// The arrays of a destination that hold the coordinates of as many entries in each block.
-fn blocks(destination: &Format) -> BTreeSet<String> {
-    coordinates(destination, |kind| {
-        matches!(kind, LevelKind::Structured { .. })
-    })
-}
-
-/// The arrays that hold the coordinates of levels of some kinds, by their names in a conversion.
-fn coordinates(destination: &Format, is_meant: impl Fn(LevelKind) -> bool) -> BTreeSet<String> {
-    let mut arrays = BTreeSet::new();
-    for (prefix, part) in sides(destination, "B") {
-        for (number, level) in part.levels().iter().enumerate() {
-            if is_meant(level.kind) {
-                arrays.insert(format!("{prefix}_crd{number}"));
-            }
-        }
-    }
-    arrays
-}
-
-/// The parts of a source, each with the mirror image that its entries stand for.
-///
-/// # Errors
-/// `E0830` for images whose values computations do not compute as packing does.
-///
-/// ```
-/// use sparsec::internals::conversion;
-/// use sparsec::{ElementType, Format};
-/// let format: Format = "(i, j) -> (i : dense, j : compressed), symmetric(i, j)".parse()?;
-/// let parts = conversion::described(&format, false)?;
-/// assert_eq!(conversion::pieces(&format, &parts, ElementType::F64)?.len(), 2);
-/// # Ok::<(), sparsec::Diagnostic>(())
-/// ```
-pub fn pieces<'a>(
-    format: &Format,
-    parts: &'a [Descriptor],
-    element: ElementType,
-) -> Result<Vec<Piece<'a>>> {
-    let mut pieces = Vec::new();
-    for (part, descriptor) in std::iter::zip(format.parts(), parts) {
-        pieces.push(Piece {
-            descriptor,
-            image: None,
-            value: Image::Same,
-        });
-        let Some(mirror) = part.mirror() else {
-            continue;
-        };
-        pieces.push(Piece {
-            descriptor,
-            image: Some(mirror.modes),
-            value: image(mirror.of, element)?,
-        });
-    }
-    Ok(pieces)
 }
 
 /// Whether computations add up values of a type as packing does.
@@ -278,7 +111,7 @@ pub(crate) fn is_added_up(element: ElementType) -> bool {
 /// use sparsec::internals::conversion;
 /// use sparsec::{ElementType, Format};
 /// let wanted = conversion::wanted(&Format::dense(2), ElementType::F64);
-/// assert!(wanted.is_unique && wanted.has_padding);
+/// assert!(wanted.is_unique);
 /// let narrow: Format = "(i, j) -> (i : dense, j : compressed), crd = 32".parse()?;
 /// let wanted = conversion::wanted(&narrow, ElementType::F64);
 /// assert_eq!(wanted.types["A_crd1"], ElementType::I32);
@@ -293,18 +126,14 @@ pub fn wanted(source: &Format, element: ElementType) -> Wanted {
             true => Places::Full,
             false => Places::Some,
         },
-        has_padding: (source.parts().iter())
-            .any(|part| part.levels().last().is_none_or(Level::may_pad)),
-        has_fill: fill_of(source, element) != element.zero(),
         ..Wanted::of(element)
     }
 }
 
 /// The fill of tensors of `element`s in a format, which is 0 unless it declares another.
 pub(crate) fn fill_of(format: &Format, element: ElementType) -> Scalar {
-    let declared = format.fill().map(Scalar::F64);
-    let fill = declared.and_then(|fill| fill.as_type(element));
-    fill.unwrap_or_else(|| element.zero())
+    let declared = format.fill().map(Fill);
+    declared.map_or(element.zero(), |fill| fill.as_type(element))
 }
 
 /// What the parts of a format say of themselves to conversions from it or to it, if it can be
@@ -480,7 +309,7 @@ fn sides(format: &Format, side: &str) -> Vec<(String, Format)> {
 }
 
 /// The names of a format's arrays in a conversion, in their order.
-fn names(format: &Format, side: &str) -> Vec<String> {
+pub(crate) fn names(format: &Format, side: &str) -> Vec<String> {
     let mut names = Vec::new();
     for (prefix, part) in sides(format, side) {
         let arrays = part.arrays().into_iter();

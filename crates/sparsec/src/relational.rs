@@ -18,15 +18,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
+use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Role as DataRole};
-use sparsec_convert::{Wanted, convert};
+use sparsec_convert::{Wanted, convert_parts};
 use sparsec_format::{RelationFormat, Storage};
-use sparsec_relation::Descriptor;
+use sparsec_relation::{Descriptor, Image, Mirror};
 use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
-use crate::conversion::{described, into, keeps_fill, unequal_mirrored};
+use crate::conversion::{
+    described, into, keeps_fill, names, relation_keeps_fill, sizes_of, unequal_mirrored,
+};
 use crate::options::Backend;
 use crate::session::Session;
 
@@ -38,7 +40,7 @@ mod walk;
 pub use walk::{StoredOutcome, ways};
 
 pub use derived::{conversion, derived, kernel_name, wanted_of};
-use side::{Side, name};
+use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
 /// by one. Source: 60 ms to make a kernel, 0.3 µs for a visit.
@@ -94,20 +96,9 @@ pub fn assembly(format: &RelationFormat, element: ElementType) -> Result<Option<
     computation.checked().map(Some)
 }
 
-/// Refuses a fill that relations do not store.
-fn stores_fill(fill: Scalar) -> Result<()> {
-    if fill == fill.element().zero() {
-        return Ok(());
-    }
-    let message = format!("the fill of the tensor is {fill}");
-    Err(Diagnostic::new(code::NO_CONVERSION, message)
-        .help("convert a tensor whose fill is 0: relations store no other"))
-}
-
 impl Session {
     /// A tensor in another format, of levels or a relation. Stored entries stay stored, but
-    /// for those equal to the fill where the source [may have
-    /// padding](RelationFormat::lists_entries); entries at equal coordinates are added up.
+    /// for padding of the source; entries at equal coordinates are added up.
     ///
     /// # Errors
     /// As [`Session::convert`]; `E0830` where there is no conversion to the relation, `E0519`
@@ -143,7 +134,7 @@ impl Session {
                 self.convert(tensor, format).map(levels)
             }
             (Stored::Relation(tensor), Storage::Levels(format)) => {
-                keeps_fill(format, tensor.element().zero())?;
+                keeps_fill(format.fill(), tensor.fill())?;
                 self.unstored(tensor, format).map(levels)
             }
             (Stored::Relation(own), Storage::Relation(format)) if own.format() == format => {
@@ -205,10 +196,7 @@ impl Session {
     /// As [`unstored`](Self::unstored) by a derived conversion, if there is one.
     fn derived_levels(&self, tensor: &RelationTensor, format: &Format) -> Result<Option<Tensor>> {
         let side = Side::of_relation(tensor)?;
-        let mut parts = described(format, true)?;
-        let (Some(destination), true) = (parts.pop(), parts.is_empty()) else {
-            return Ok(None);
-        };
+        let destination = described(format, true)?;
         if unequal_mirrored(format, tensor.extents()).is_some() {
             return Ok(None);
         }
@@ -216,18 +204,13 @@ impl Session {
             types: side.types(),
             ..side.wanted.clone()
         };
-        let wanted = into(format, wanted)?;
-        let made = convert(&side.descriptor, &destination, &wanted)?;
+        let made = convert_parts(&side.parts, &destination, &into(format, wanted))?;
         let compiled = compile_computation(&made.computation)?;
-        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        let levels = format.level_extents(&known).into_iter().enumerate();
-        let more: Vec<(String, i64)> = levels
-            .filter_map(|(level, extent)| Some((format!("B_L{level}"), extent? as i64)))
-            .collect();
+        let more: Vec<(String, i64)> = sizes_of(format, "B", tensor.extents()).collect();
         let mut results = self.launched(&compiled, &side, tensor.extents(), &more, side.checked)?;
         let mut arrays = Vec::new();
-        for spec in format.arrays() {
-            let Some(result) = results.remove(&name("B", spec.role)) else {
+        for name in names(format, "B") {
+            let Some(result) = results.remove(&name) else {
                 return Ok(None);
             };
             arrays.push(only_array(result));
@@ -236,7 +219,7 @@ impl Session {
             format.clone(),
             tensor.extents().to_vec(),
             tensor.element(),
-            tensor.element().zero(),
+            tensor.fill(),
             arrays,
         );
         made.map(Some)
@@ -244,9 +227,7 @@ impl Session {
 
     /// A tensor in a relation that is not its own.
     fn stored(&self, tensor: &Stored, format: &Arc<RelationFormat>) -> Result<Converted> {
-        if let Stored::Levels(tensor) = tensor {
-            stores_fill(tensor.fill())?;
-        }
+        relation_keeps_fill(format, tensor.fill())?;
         let mut notes = Vec::new();
         if format.assembly().is_none() {
             match self.stored_directly(tensor, format) {
@@ -275,6 +256,12 @@ impl Session {
             Some(assembly) => self.assembled(&list, format, assembly),
             None => self.stored_from_list(list, format),
         };
+        let made = made.map_err(|error| match format.descriptor().clauses().mirror {
+            Some(mirror) if error.code() == code::NOT_AS_DECLARED => {
+                unmirrored(tensor, mirror).unwrap_or(error)
+            }
+            _ => error,
+        });
         let made = made.map_err(|error| match format.assembly() {
             None if error.code() == code::NO_CONVERSION => error.help(format!(
                 "say how its arrays are computed from a list of entries: `computation assemble {{ … }}` behind the declarations of `{}`",
@@ -322,7 +309,7 @@ impl Session {
             types: side.types(),
             ..side.wanted.clone()
         };
-        let made = convert(&side.descriptor, descriptor, &wanted)?;
+        let made = convert_parts(&side.parts, std::slice::from_ref(descriptor), &wanted)?;
         let compiled = compile_computation(&made.computation)?;
         self.relation_of(&compiled, side, extents, format, side.checked)
     }
@@ -367,7 +354,8 @@ impl Session {
         let compiled = compile_computation(&computation.checked()?)?;
         let made = self.relation_of(&compiled, &side, list.extents(), format, Checked::Here)?;
         // The text is a user's: right or refused.
-        let is_padding = |value| !format.lists_entries() && value == list.element().zero();
+        let has_padding = format.descriptor().clauses().has_padding;
+        let is_padding = |value| has_padding && value == list.fill();
         let wanted = without(list.entries(), is_padding)?;
         let scoo = Format::scoo(list.order());
         let [wanted, found] = [wanted, made.entries()?]
@@ -413,6 +401,26 @@ impl Session {
         let (format, extents) = (Arc::clone(format), extents.to_vec());
         RelationTensor::new(format, extents, BTreeMap::new(), arrays, values)
     }
+}
+
+/// The first entry that differs from its mirror image, as packing into a triangle names it.
+fn unmirrored(tensor: &Stored, mirror: Mirror) -> Option<Diagnostic> {
+    let tensor = tensor.as_levels().ok()?;
+    let names: Vec<String> = (0..tensor.order()).map(|mode| format!("i{mode}")).collect();
+    let levels: Vec<String> = names
+        .iter()
+        .map(|name| format!("{name} : compressed"))
+        .collect();
+    let [a, b] = mirror.modes;
+    let word = match mirror.image {
+        Image::Same => "symmetric",
+        Image::Negative => "skew",
+        Image::Conjugate => "hermitian",
+    };
+    let (modes, levels) = (names.join(", "), levels.join(", "));
+    let triangle = format!("({modes}) -> ({levels}), {word}(i{a}, i{b})");
+    let triangle: Format = triangle.parse().expect("it is well formed");
+    tensor.convert(&triangle).err()
 }
 
 fn only_array(tensor: Tensor) -> Array {

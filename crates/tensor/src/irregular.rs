@@ -21,8 +21,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use sparsec_base::{Result, Scalar};
-use sparsec_format::{Format, LevelMap, Mirrored};
+use sparsec_format::{Format, LevelMap};
 use sparsec_parallel::AllocError;
+use sparsec_relation::Image;
 
 use crate::array::{Array, Element};
 use crate::coords::CoordWord;
@@ -218,7 +219,7 @@ impl Tensor {
             let keeps = |value: T| with_fill || value.scalar() != fill;
             let chosen = |run: Range<u64>, position: usize| {
                 let value = values[position];
-                match keeps(value) || mirror.is_some_and(|it| keeps(image(it.of, value))) {
+                match keeps(value) || mirror.is_some_and(|it| keeps(image(it.of.image(), value))) {
                     true => run,
                     false => 0..0,
                 }
@@ -234,7 +235,7 @@ impl Tensor {
                 let Some(mirror) = mirror else {
                     return;
                 };
-                let ([a, b], value) = (mirror.modes, image(mirror.of, value));
+                let ([a, b], value) = (mirror.modes, image(mirror.of.image(), value));
                 if coords[a] != coords[b] && keeps(value) {
                     swapped.copy_from_slice(coords);
                     swapped.swap(a, b);
@@ -281,11 +282,11 @@ impl Tensor {
 }
 
 /// The value at exchanged coordinates.
-pub(crate) fn image<T: Element>(mirrored: Mirrored, value: T) -> T {
-    match mirrored {
-        Mirrored::Symmetric => value,
-        Mirrored::Hermitian => value.conj(),
-        Mirrored::Skew => negated(value),
+pub(crate) fn image<T: Element>(image: Image, value: T) -> T {
+    match image {
+        Image::Same => value,
+        Image::Conjugate => value.conj(),
+        Image::Negative => negated(value),
     }
 }
 

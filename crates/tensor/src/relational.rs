@@ -18,22 +18,27 @@
 //! descriptor is complete by proof, each tuple then has coordinates inside of the extents and
 //! a place among the values.
 //!
-//! Values that are not stored are 0.
+//! Values that are not stored are the fill that the format declares, or 0. If entries have mirror
+//! images, the tensor has these too.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_format::{RelationFormat, Storage};
 use sparsec_parallel::MemoryLimit;
-use sparsec_relation::{Conjunction, Data, Descriptor, Ended, Expression, Set, Values, fresh_name};
+use sparsec_relation::{
+    Conjunction, Data, Descriptor, Ended, Expression, Image, Mirror, Set, Values, fresh_name,
+};
 
-use crate::array::Array;
+use crate::array::{Array, Element};
 use crate::coords::Coords;
 use crate::entries::Entries;
+use crate::irregular::image;
 use crate::tensor::Tensor;
+use crate::with_element;
 
 mod check;
 
@@ -137,6 +142,11 @@ impl RelationTensor {
         self.values.element()
     }
 
+    /// The value of all coordinates without an entry.
+    pub fn fill(&self) -> Scalar {
+        self.format.fill(self.element())
+    }
+
     /// The values of symbolic constants that are no extents.
     pub fn constants(&self) -> &BTreeMap<String, i64> {
         &self.constants
@@ -170,9 +180,8 @@ impl RelationTensor {
         arrays.sum::<usize>() + self.values.bytes()
     }
 
-    /// The stored entries in the order of the tuples, maybe several at one coordinate. Where
-    /// the format [lists no entries](RelationFormat::lists_entries), values equal to 0 are
-    /// padding and left out.
+    /// The entries in the order of the tuples, maybe several at one coordinate, each with its mirror
+    /// image behind it. If the format has padding, values equal to the fill are left out.
     ///
     /// Time linear in the tuples, some hundred nanoseconds each.
     ///
@@ -183,17 +192,40 @@ impl RelationTensor {
         let (order, n_inputs) = (self.order(), descriptor.map().n_inputs());
         let loops = tuples(descriptor)?.scan(descriptor.declarations())?;
         let data = self.data();
-        let keeps_zeros = self.format.lists_entries();
-        let zero = self.element().zero();
+        let clauses = descriptor.clauses();
+        let fill = self.fill();
+        // A value whose mirror image is not the fill is no padding.
+        let mirrored = |of: Image| {
+            with_element!(self.element(), T => {
+                T::from_scalar(fill).map_or(fill, |value| image(of, value).scalar())
+            })
+        };
+        let keeps_fill =
+            !clauses.has_padding || clauses.mirror.is_some_and(|it| mirrored(it.image) != fill);
         let mut coords: Vec<u64> = Vec::new();
         let mut places: Vec<usize> = Vec::new();
+        // The entries that are mirror images, by their numbers.
+        let mut images: Vec<usize> = Vec::new();
         let mut refused = None;
         let ended = loops.run(&data, MOST_STEPS, &mut |_, point| {
             let place = point[n_inputs + order] as usize;
-            if keeps_zeros || self.values.get(place) != zero {
+            if keeps_fill || self.values.get(place) != fill {
                 let at = &point[n_inputs..n_inputs + order];
-                coords.extend(at.iter().map(|crd| *crd as u64));
+                let at = at.iter().map(|crd| *crd as u64);
+                coords.extend(at.clone());
                 places.push(place);
+                if let Some(Mirror { modes: [a, b], .. }) = clauses.mirror {
+                    let start = coords.len();
+                    coords.extend(at);
+                    coords.swap(start + a, start + b);
+                    match coords[start + a] == coords[start + b] {
+                        true => coords.truncate(start),
+                        false => {
+                            images.push(places.len());
+                            places.push(place);
+                        }
+                    }
+                }
             }
             // One value may be many entries, more than there is room for.
             let n = places.len();
@@ -220,6 +252,14 @@ impl RelationTensor {
         let mut values = Array::zeroed(self.element(), places.len())?;
         for (to, from) in places.into_iter().enumerate() {
             values.set(to, self.values.get(from));
+        }
+        if let Some(mirror) = clauses.mirror {
+            with_element!(self.element(), T => {
+                let values = values.slice_mut::<T>();
+                for at in images {
+                    values[at] = image(mirror.image, values[at]);
+                }
+            });
         }
         Ok(Entries {
             extents: self.extents.clone(),
@@ -292,6 +332,14 @@ impl Stored {
         match self {
             Self::Levels(tensor) => tensor.extents(),
             Self::Relation(tensor) => tensor.extents(),
+        }
+    }
+
+    /// The value of all coordinates without an entry.
+    pub fn fill(&self) -> Scalar {
+        match self {
+            Self::Levels(tensor) => tensor.fill(),
+            Self::Relation(tensor) => tensor.fill(),
         }
     }
 

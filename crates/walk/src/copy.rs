@@ -70,6 +70,7 @@ pub fn copies(program: &Program, operands: &Operands, types: &Types) -> Result<V
                     "only operands have such formats: compute it dense, or in a format of levels",
                 ));
         }
+        crate::stores_all(&tensor.name, descriptor)?;
         let described = Described::new(program, id, descriptor, types)?;
         let extents = extents_of(program, id);
         copies.push(copied(&tensor.name, &described, extents)?);

@@ -56,7 +56,7 @@ mod term;
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{ElementType, Result};
+use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, DataSpace, Role};
 use sparsec_index::{Program, TensorRole};
 use sparsec_relation::{Declarations, Descriptor, Expression};
@@ -75,8 +75,8 @@ pub type Types = BTreeMap<String, ElementType>;
 ///
 /// # Errors
 /// `E0820` for a statement that is not a sum of terms, each nothing where an operand
-/// with a descriptor stores nothing; for parts of results, and for types that
-/// computations do not have.
+/// with a descriptor stores nothing; for parts of results, for operands with mirror images, and for
+/// types that computations do not have.
 pub fn walk(program: &Program, operands: &Operands, types: &Types) -> Result<Computation> {
     let mut computation = Computation {
         name: "walk".to_owned(),
@@ -90,6 +90,7 @@ pub fn walk(program: &Program, operands: &Operands, types: &Types) -> Result<Com
         let Some(descriptor) = operands.get(&tensor.name) else {
             continue;
         };
+        stores_all(&tensor.name, descriptor)?;
         described.insert(id, Described::new(program, id, descriptor, types)?);
     }
     for extent in statement::extents(program) {
@@ -125,4 +126,16 @@ pub fn walk(program: &Program, operands: &Operands, types: &Types) -> Result<Com
         statement::add(program, number, &described, &mut computation)?;
     }
     computation.checked()
+}
+
+/// Refuses operands whose entries stand for others.
+fn stores_all(name: &str, descriptor: &Descriptor) -> Result<()> {
+    match descriptor.clauses().mirror {
+        None => Ok(()),
+        Some(_) => {
+            let message = format!("entries of `{name}` stand for their mirror images");
+            let error = Diagnostic::new(code::NO_WALK, message);
+            Err(error.help("convert it to a format of levels, such as `csr`"))
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Reading what stands after the levels of a format.
 
-use sparsec_base::lex::{Kind, finite};
-use sparsec_base::{Diagnostic, IndexWidth, Result, Source, Span, code};
+use sparsec_base::lex::Kind;
+use sparsec_base::{Diagnostic, Fill, IndexWidth, Result, Source, Span, code};
 
 use super::{Parser, did_you_mean};
 use crate::check::unknown_mode;
 use crate::coordinate::Coordinate;
-use crate::format::{Fill, Format, Widths};
+use crate::format::{Format, Widths};
 use crate::print;
 use crate::region::{Mirror, Mirrored, Region, Side};
 
@@ -139,7 +139,7 @@ impl Parser {
             match name.as_str() {
                 "pos" => clauses.widths.pos = Some(self.width()?),
                 "crd" => clauses.widths.crd = Some(self.width()?),
-                "fill" => clauses.fill = Some(self.fill()?),
+                "fill" => clauses.fill = Some(Fill::read(&mut self.tokens)?),
                 "order" => clauses.order = Some(self.coordinate()?.0),
                 _ => {
                     let modes = match self.tokens.at("(") {
@@ -182,40 +182,6 @@ impl Parser {
             true => [0, 1],
             false => ["i", "j"].map(|name| self.named(name.to_owned(), place)),
         }
-    }
-
-    fn fill(&mut self) -> Result<Fill> {
-        if self.tokens.at("=") {
-            let sign = if self.tokens.at_nth(1, "-") { "-" } else { "" };
-            let value = self.tokens.peek_at(1 + sign.len());
-            let error = self.tokens.unexpected("a number, `inf` or `nan`");
-            return Err(error.help(match value.kind {
-                Kind::End => "write it like `fill 1`".to_owned(),
-                _ => format!(
-                    "leave out the `=`: `fill {sign}{}`",
-                    self.tokens.text(value)
-                ),
-            }));
-        }
-        let is_negative = self.tokens.eat("-");
-        let token = self.tokens.peek();
-        let text = self.tokens.text(token).to_owned();
-        let value = match (token.kind, text.as_str()) {
-            (Kind::Name, "inf") => f64::INFINITY,
-            (Kind::Name, "nan") => f64::NAN,
-            (Kind::Integer | Kind::Float, _) => finite(&text).ok_or_else(|| {
-                let message = format!("`{text}` does not fit in an f64");
-                Diagnostic::new(code::BAD_NUMBER, message)
-                    .at(self.source(), token.span, "too large")
-                    .help("the largest is about 1.8e308; beyond it is `fill inf`")
-            })?,
-            _ => {
-                let error = self.tokens.unexpected("a number, `inf` or `nan`");
-                return Err(error.help("write it like `fill 1`"));
-            }
-        };
-        self.tokens.take();
-        Ok(Fill(if is_negative { -value } else { value }))
     }
 
     pub(super) fn width(&mut self) -> Result<IndexWidth> {

@@ -317,7 +317,11 @@ impl Descriptor {
 }
 
 /// Whether the constraints of a conjunction imply a constraint.
-fn follows(part: &Conjunction, constraint: &Constraint, declarations: &Declarations) -> bool {
+pub(super) fn follows(
+    part: &Conjunction,
+    constraint: &Constraint,
+    declarations: &Declarations,
+) -> bool {
     let (comparison, right) = &constraint.rest[0];
     let mut against = part.clone();
     against.add(Constraint::new(

@@ -2,7 +2,10 @@
 //!
 //! ```text
 //! descriptor := "format" NAME  "extents" [ NAME { "," NAME } ]  "map" relation
-//!               "data" relation  "values" set  [ "unique" ]  declarations
+//!               "data" relation  "values" set  { clause }  declarations
+//! clause     := "unique"  |  "padding"  |  "fill" number  |  "mirror" relation image
+//!             | "table" NAME  |  "block" NAME
+//! image      := "same"  |  "negative"  |  "conjugate"
 //! ```
 
 use std::str::FromStr;
@@ -74,7 +77,7 @@ impl Descriptor {
         let start = line(&mut parser, "values")?;
         let values = parser.set()?;
         let values_place = start.to(parser.tokens.peek_before());
-        let is_unique = parser.tokens.eat("unique");
+        let (clauses, of_clauses) = parser.clauses()?;
 
         let mut declarations = Declarations::new();
         while !parser.tokens.at_end() {
@@ -89,7 +92,7 @@ impl Descriptor {
             map,
             data,
             values,
-            is_unique,
+            clauses,
             declarations,
         };
         let places = Places {
@@ -99,6 +102,7 @@ impl Descriptor {
             values: values_place,
         };
         descriptor.check(&parser, &places)?;
+        descriptor.check_clauses(source, &of_clauses)?;
         Ok(descriptor)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 use sparsec_computation::Computation;
 use sparsec_computation::transform::given_away::Moved;
-use sparsec_format::Holds;
+use sparsec_format::{Holds, Level};
 use sparsec_relation::{Expression, remembering};
 use sparsec_tensor::{Array, Format, Role, Tensor};
 
@@ -318,7 +318,8 @@ impl Pair {
             let width = width.expect("both widths are chosen");
             types.insert(name, width.element());
         }
-        let may_pad = wanted(source, like.element()).has_padding;
+        let may_pad =
+            (source.parts().iter()).any(|part| part.levels().last().is_none_or(Level::may_pad));
         Self {
             source: source.clone(),
             destination: destination.clone(),
@@ -353,8 +354,8 @@ impl Derived {
     pub(super) fn new(like: &Tensor, pair: Pair) -> Result<Self> {
         let wanted = Wanted {
             types: pair.types.clone(),
-            has_fill: pair.fill.is_some(),
-            has_padding: pair.has_padding,
+            keeps_padding: !pair.has_padding,
+            has_fill: Some(pair.fill.is_some()),
             ..wanted(&pair.source, pair.element)
         };
         let made = derive(&pair.source, &pair.destination, &wanted)?;

@@ -52,7 +52,7 @@ impl Session {
     }
 
     fn converted(&self, tensor: Cow<'_, Tensor>, destination: &Format) -> Result<Tensor> {
-        keeps_fill(destination, tensor.fill())?;
+        keeps_fill(destination.fill(), tensor.fill())?;
         self.convert_by(tensor, destination, Padding::LeftBehind, |tensor| {
             tensor.convert_within(destination, self.memory())
         })

@@ -17,16 +17,27 @@ pub(super) fn sizes(
     let mut sizes: BTreeMap<String, i64> = modes
         .map(|(mode, extent)| (format!("N{mode}"), *extent as i64))
         .collect();
-    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
-    let parts = [(source, "A"), (destination, "B")].map(|(format, side)| sides(format, side));
-    for (prefix, part) in parts.into_iter().flatten() {
-        for (level, extent) in part.level_extents(&known).into_iter().enumerate() {
-            if let Some(extent) = extent {
-                sizes.insert(format!("{prefix}_L{level}"), extent as i64);
-            }
-        }
+    for (format, side) in [(source, "A"), (destination, "B")] {
+        sizes.extend(sizes_of(format, side, extents));
     }
     sizes
+}
+
+/// The extents of the levels of one side.
+pub(crate) fn sizes_of(
+    format: &Format,
+    side: &str,
+    extents: &[u64],
+) -> impl Iterator<Item = (String, i64)> {
+    let known: Vec<Option<u64>> = extents.iter().copied().map(Some).collect();
+    sides(format, side)
+        .into_iter()
+        .flat_map(move |(prefix, part)| {
+            let levels = part.level_extents(&known).into_iter().enumerate();
+            levels.filter_map(move |(level, extent)| {
+                Some((format!("{prefix}_L{level}"), extent? as i64))
+            })
+        })
 }
 
 /// The value of an expression of sizes.

@@ -1,16 +1,16 @@
 //! Conversions that are derived between formats of either kind.
 
 use sparsec_base::{ElementType, Result};
-use sparsec_convert::{Conversion, Image, Piece, Places, Wanted, convert_pieces};
+use sparsec_convert::{Conversion, Places, Wanted, convert_parts};
 use sparsec_format::{Format, RelationFormat, Storage};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Relation, Set,
+    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Relation, Set,
 };
 
-use super::{assembly, stores_fill};
+use super::assembly;
 use crate::conversion::{
-    Stages, assembled, described, fill_of, into, is_added_up, keeps_fill, pieces, synthesized,
-    wanted,
+    Stages, assembled, described, fill_of, into, is_added_up, keeps_fill, relation_keeps_fill,
+    synthesized, wanted,
 };
 
 /// The conversion of tensors of `element`s between formats of either kind, as their descriptions say:
@@ -83,11 +83,11 @@ pub fn conversion(from: &Storage, to: &Storage, element: ElementType) -> Result<
 fn check_fills(from: &Storage, to: &Storage, element: ElementType) -> Result<()> {
     let fill = match from {
         Storage::Levels(format) => fill_of(format, element),
-        Storage::Relation(_) => element.zero(),
+        Storage::Relation(format) => format.fill(element),
     };
     match to {
-        Storage::Levels(format) => keeps_fill(format, fill),
-        Storage::Relation(_) => stores_fill(fill),
+        Storage::Levels(format) => keeps_fill(format.fill(), fill),
+        Storage::Relation(format) => relation_keeps_fill(format, fill),
     }
 }
 
@@ -121,36 +121,30 @@ pub fn kernel_name([from, to]: &[String; 2], order: usize, element: ElementType)
 /// A conversion of which one side or both are relations.
 fn of_descriptors(from: &Storage, to: &Storage, element: ElementType) -> Result<Conversion> {
     of_source(from, element, |source, wanted| match to {
-        Storage::Levels(format) => {
-            let wanted = into(format, wanted.clone())?;
-            convert_pieces(source, &described(format, true)?, &wanted)
-        }
+        Storage::Levels(format) => convert_parts(
+            source,
+            &described(format, true)?,
+            &into(format, wanted.clone()),
+        ),
         Storage::Relation(format) => {
-            convert_pieces(source, std::slice::from_ref(format.descriptor()), wanted)
+            convert_parts(source, std::slice::from_ref(format.descriptor()), wanted)
         }
     })
 }
 
-/// Makes a conversion from the pieces of a source. If a relation may hold several entries of one
+/// Makes a conversion from the parts of a source. If a relation may hold several entries of one
 /// coordinate, they are added up.
 fn of_source<T>(
     from: &Storage,
     element: ElementType,
-    make: impl Fn(&[Piece<'_>], &Wanted) -> Result<T>,
+    make: impl Fn(&[Descriptor], &Wanted) -> Result<T>,
 ) -> Result<T> {
     match from {
-        Storage::Levels(format) => {
-            let parts = described(format, false)?;
-            make(&pieces(format, &parts, element)?, &wanted(format, element))
-        }
+        Storage::Levels(format) => make(&described(format, false)?, &wanted(format, element)),
         Storage::Relation(format) => {
-            let piece = [Piece {
-                descriptor: format.descriptor(),
-                image: None,
-                value: Image::Same,
-            }];
+            let part = std::slice::from_ref(format.descriptor());
             let wanted = wanted_of(format, element);
-            let made = make(&piece, &wanted);
+            let made = make(part, &wanted);
             if made.is_ok() || wanted.is_unique || !is_added_up(element) {
                 return made;
             }
@@ -158,7 +152,7 @@ fn of_source<T>(
                 adds: true,
                 ..wanted
             };
-            make(&piece, &adds).or(made)
+            make(part, &adds).or(made)
         }
     }
 }
@@ -172,23 +166,22 @@ fn of_source<T>(
 /// let sell: FormatSpec = "sell(2, 4)".parse()?;
 /// let sell = sell.relation(2)?.expect("a relation");
 /// let wanted = relational::wanted_of(&sell, ElementType::F64);
-/// assert!(wanted.is_unique && !wanted.has_padding);
+/// assert!(wanted.is_unique);
 /// # Ok::<(), sparsec::Diagnostic>(())
 /// ```
 pub fn wanted_of(format: &RelationFormat, element: ElementType) -> Wanted {
-    let has_padding = !format.lists_entries();
     let descriptor = format.descriptor();
+    let clauses = descriptor.clauses();
     let is_open = || {
         let mut parts = descriptor.map().parts().iter();
         parts.any(|part| !has_coordinates(part, descriptor.declarations()))
     };
     Wanted {
-        is_unique: descriptor.is_unique(),
-        places: match has_padding || is_open() || !has_places(descriptor.data()) {
+        is_unique: clauses.is_unique,
+        places: match clauses.has_padding || is_open() || !has_places(descriptor.data()) {
             true => Places::Some,
             false => Places::Checked,
         },
-        has_padding,
         ..Wanted::of(element)
     }
 }

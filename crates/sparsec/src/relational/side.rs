@@ -3,73 +3,64 @@
 
 use std::collections::BTreeMap;
 
-use sparsec_base::{Diagnostic, ElementType, Result, code};
+use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_computation::Computation;
-use sparsec_convert::{Places, Types, Wanted};
+use sparsec_convert::{Types, Wanted};
 use sparsec_relation::Descriptor;
-use sparsec_tensor::{Array, Format, RelationTensor, Role, Tensor, TensorRef};
+use sparsec_tensor::{Array, Format, RelationTensor, Tensor, TensorRef};
 
 use crate::compute::{Checked, CompiledComputation, Given};
-use crate::conversion::{described, wanted};
+use crate::conversion::{described, names, sizes_of, wanted};
 use crate::session::Session;
 
 use super::derived::wanted_of;
 
 /// What a tensor in one format needs to become one in a relation.
 pub(super) struct Side<'a> {
-    /// The descriptor of the source.
-    pub(super) descriptor: Descriptor,
+    /// The descriptors of the parts of the source.
+    pub(super) parts: Vec<Descriptor>,
     /// What is known of its places.
     pub(super) wanted: Wanted,
     /// Where its arrays are held against what a conversion relies on.
     pub(super) checked: Checked,
     /// The arrays by their names in a conversion.
     arrays: Vec<(String, TensorRef<'a>)>,
-    /// Which places hold another value than 0, if others may be padding.
-    mask: Option<Tensor>,
+    /// The mask of padding, if there may be some, and the fill, if it is not 0.
+    own: Vec<(&'static str, Tensor)>,
     parameters: Vec<(String, i64)>,
 }
 
 impl<'a> Side<'a> {
     /// # Errors
-    /// `E0830` for tensors of several parts, with mirror images, padding or a fill.
+    /// Those of [`TensorRef::new`], and of allocating a mask.
     pub(super) fn of_levels(tensor: &'a Tensor) -> Result<Self> {
         let format = tensor.format();
-        let wanted = wanted(format, tensor.element());
-        let is_plain = format.parts().len() == 1
-            && format.mirror().is_none()
-            && wanted.is_unique
-            && wanted.places == Places::Full
-            && !wanted.has_padding
-            && tensor.fill() == tensor.element().zero();
-        if !is_plain {
-            let message = format!("`{}` is no list of entries", format.arrangement());
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .help("convert from a format that lists each entry once, as `scoo`"));
-        }
-        let descriptor = described(format, false)?.remove(0);
-        let specs = format.arrays();
-        let arrays = specs.iter().zip(tensor.arrays());
-        let arrays = arrays.map(|(spec, array)| {
+        let parts = described(format, false)?;
+        let arrays = names(format, "A").into_iter().zip(tensor.arrays());
+        let arrays = arrays.map(|(name, array)| {
             let extents = vec![array.len() as u64];
-            Ok((name("A", spec.role), borrowed(array, extents)?))
+            Ok((name, borrowed(array, extents)?))
         });
-        let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
-        let levels = format.level_extents(&known).into_iter().enumerate();
-        let parameters =
-            levels.filter_map(|(level, extent)| Some((format!("A_L{level}"), extent? as i64)));
+        let mut own = Vec::new();
+        if parts.iter().any(|part| part.clauses().has_padding) {
+            own.push((MASK, vector(tensor.nonfill_mask()?)?));
+        }
+        own.extend(fill(tensor.fill())?);
         Ok(Self {
-            descriptor,
-            wanted,
+            wanted: Wanted {
+                has_fill: Some(tensor.fill() != tensor.element().zero()),
+                ..wanted(format, tensor.element())
+            },
             checked: Checked::AsTensors,
             arrays: arrays.collect::<Result<_>>()?,
-            mask: None,
-            parameters: parameters.collect(),
+            own,
+            parameters: sizes_of(format, "A", tensor.extents()).collect(),
+            parts,
         })
     }
 
     /// # Errors
-    /// Those of [`TensorRef::new`].
+    /// As [`of_levels`](Self::of_levels).
     pub(super) fn of_relation(tensor: &'a RelationTensor) -> Result<Self> {
         let mut arrays = Vec::new();
         for (name, array) in tensor.arrays() {
@@ -79,15 +70,18 @@ impl<'a> Side<'a> {
         let values = tensor.values();
         arrays.push(("A".to_owned(), borrowed(values, vec![values.len() as u64])?));
         let constants = tensor.constants().iter();
+        let descriptor = tensor.format().descriptor();
+        let mut own = Vec::new();
+        if descriptor.clauses().has_padding {
+            own.push((MASK, vector(nonfill(values, tensor.fill()))?));
+        }
+        own.extend(fill(tensor.fill())?);
         Ok(Self {
-            descriptor: tensor.format().descriptor().clone(),
+            parts: vec![descriptor.clone()],
             wanted: wanted_of(tensor.format(), tensor.element()),
             // Lengths that are entries of arrays have names of their own, which were not checked.
             checked: Checked::Here,
-            mask: match tensor.format().lists_entries() {
-                true => None,
-                false => Some(nonzero(values)?),
-            },
+            own,
             arrays,
             parameters: constants
                 .map(|(name, value)| (format!("A_{name}"), *value))
@@ -125,8 +119,8 @@ impl Session {
         for (name, array) in side.arrays.iter().filter(|(name, _)| is_given(name)) {
             given = given.data(name, array);
         }
-        if let Some(mask) = side.mask.as_ref().filter(|_| is_given(MASK)) {
-            given = given.data(MASK, mask);
+        for (name, array) in side.own.iter().filter(|(name, _)| is_given(name)) {
+            given = given.data(*name, array);
         }
         let of_modes = extents.iter().enumerate();
         let of_modes = of_modes.map(|(mode, extent)| (format!("N{mode}"), *extent as i64));
@@ -174,15 +168,33 @@ fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnosti
 /// The given array of a conversion that says which places hold an entry.
 const MASK: &str = "A_stored";
 
-/// A vector with a 1 for each value that is not 0, and a 0 for each that is.
-fn nonzero(values: &Array) -> Result<Tensor> {
-    let (zero, n) = (values.element().zero(), values.len());
-    let length = vec![n as u64];
-    let mask = (0..n).map(|place| u8::from(values.get(place) != zero));
-    let mask: Vec<u8> = mask.collect();
-    let none = ElementType::U8.zero();
-    let arrays = vec![Array::from_vec(mask)];
-    Tensor::new(Format::dense(1), length, ElementType::U8, none, arrays)
+/// A 1 for each value that is not the fill, and a 0 for each that is.
+fn nonfill(values: &Array, fill: Scalar) -> Array {
+    let mask = (0..values.len()).map(|place| u8::from(values.get(place) != fill));
+    Array::from_vec(mask.collect::<Vec<u8>>())
+}
+
+/// The given number of a conversion that is the fill, if it is not 0.
+fn fill(fill: Scalar) -> Result<Option<(&'static str, Tensor)>> {
+    let zero = fill.element().zero();
+    if fill == zero {
+        return Ok(None);
+    }
+    let number = vec![Array::filled(fill, 1)?];
+    let number = Tensor::new(Format::dense(0), Vec::new(), fill.element(), zero, number)?;
+    Ok(Some(("A_fill", number)))
+}
+
+/// An array as a dense vector.
+fn vector(array: Array) -> Result<Tensor> {
+    let (element, length) = (array.element(), vec![array.len() as u64]);
+    Tensor::new(
+        Format::dense(1),
+        length,
+        element,
+        element.zero(),
+        vec![array],
+    )
 }
 
 /// An array as a dense tensor, used where it lies.
@@ -194,12 +206,4 @@ pub(super) fn borrowed(array: &Array, extents: Vec<u64>) -> Result<TensorRef<'_>
         zero,
         vec![array.into()],
     )
-}
-
-/// The name of an array of levels in a conversion.
-pub(super) fn name(side: &str, role: Role) -> String {
-    match role.in_descriptor() {
-        Some(name) => format!("{side}_{name}"),
-        None => side.to_owned(),
-    }
 }

@@ -3,6 +3,7 @@
 mod assembled;
 mod built;
 mod built_refused;
+mod clauses;
 mod computations;
 mod conversions;
 mod costs;

@@ -212,8 +212,8 @@ fn a_format_without_a_way_to_it_says_how_to_state_one() {
         .unwrap();
     refuse(
         session.convert_stored(&Stored::Levels(filled), &storage("jds", 2)),
-        code::NO_CONVERSION,
-        "fill",
+        code::FILL_MISMATCH,
+        "a tensor in `jds` has fill 0.0, but the tensor has fill 1.0",
     );
     refuse(
         session.convert_stored(&a, &Storage::Relation(relation("fcoo(0)"))),

@@ -135,7 +135,7 @@ fn add(part: &Part, coords: &[u64], value: Scalar, from_back: bool, to: &mut Vec
     let mut swapped = coords.to_vec();
     swapped.swap(a, b);
     let value = with_element!(value.element(), T => {
-        T::from_scalar(value).map_or(value, |value| image(mirror.of, value).scalar())
+        T::from_scalar(value).map_or(value, |value| image(mirror.of.image(), value).scalar())
     });
     to.insert(here + usize::from(!from_back), (swapped, value));
 }

@@ -86,7 +86,7 @@ fn triangle_of<T: Element>(
                 }
                 next += 1;
             }
-            let expected = image(mirror.of, value);
+            let expected = image(mirror.of.image(), value);
             // A NaN mirrors a NaN.
             if other != expected && !(is_nan(other) && is_nan(expected)) {
                 there.copy_from_slice(&here);

@@ -179,7 +179,7 @@ impl RelationTensor {
 
     /// Whether no two entries have the same coordinates, if the format says so.
     pub(super) fn check_unique(&self) -> Result<()> {
-        if !self.format.descriptor().is_unique() {
+        if !self.format.descriptor().clauses().is_unique {
             return Ok(());
         }
         let options = PackOptions {

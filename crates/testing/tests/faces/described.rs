@@ -135,6 +135,10 @@ fn formats_that_are_relations_hold_what_was_packed() {
         let format = RelationFormat::parse(&Source::new(path.display().to_string(), text));
         let format = Arc::new(format.unwrap_or_else(|error| panic!("{error}")));
         let descriptor = format.descriptor().clone();
+        // Its relations speak of one triangle, and its tensors are of both.
+        if descriptor.clauses().mirror.is_some() {
+            continue;
+        }
         let known = FORMATS.iter().find(|known| known.0 == descriptor.name());
         let (name, order, pack) = known.unwrap_or_else(|| panic!("nothing packs {path:?}"));
         seen.insert(*name);
@@ -152,7 +156,9 @@ fn formats_that_are_relations_hold_what_was_packed() {
             let found = related(&descriptor, extents, &packed);
             assert_eq!(found, packed.stored, "{bits:b} in {descriptor}");
             let found = stored(&format, extents, &packed);
-            let is_seen = |(_, value): &(&Vec<i64>, &f64)| format.lists_entries() || **value != 0.0;
+            let is_seen = |(_, value): &(&Vec<i64>, &f64)| {
+                !format.descriptor().clauses().has_padding || **value != 0.0
+            };
             let seen = packed.stored.iter().filter(is_seen);
             let seen: Entries = seen.map(|(at, value)| (at.clone(), *value)).collect();
             assert_eq!(found, seen, "{bits:b} in {descriptor}");

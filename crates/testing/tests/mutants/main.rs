@@ -14,9 +14,7 @@
 mod judge;
 mod mutate;
 
-use sparsec::internals::conversion::{
-    Conversion, Wanted, convert_pieces, described, into, pieces, wanted,
-};
+use sparsec::internals::conversion::{Conversion, Wanted, convert_parts, described, into, wanted};
 use sparsec::{ElementType, Format, FormatSpec};
 use sparsec_relation::Descriptor;
 
@@ -60,14 +58,13 @@ struct Counts {
 
 fn conversion(source: &Format, destination: &Format, has_fill: bool) -> Conversion {
     let wanted = Wanted {
-        has_fill,
+        has_fill: Some(has_fill),
         ..wanted(source, ElementType::F64)
     };
-    let wanted = into(destination, wanted).expect("a destination");
+    let wanted = into(destination, wanted);
     let parts = described(source, false).expect("a source");
     let whole = described(destination, true).expect("a destination");
-    let pieces = pieces(source, &parts, ElementType::F64).expect("a source");
-    convert_pieces(&pieces, &whole, &wanted).expect("there is a conversion")
+    convert_parts(&parts, &whole, &wanted).expect("there is a conversion")
 }
 
 /// Judges mutants of the conversion between two formats: of all, one in `every`.
@@ -196,9 +193,8 @@ fn wrong_mutants_of_conversions_to_relations_are_refused() {
         for to in [COUNTED, DIAGONALLY] {
             let whole: [Descriptor; 1] = [to.parse().expect("a descriptor")];
             let parts = described(&source, false).expect("a source");
-            let pieces = pieces(&source, &parts, ElementType::F64).expect("a source");
             let wanted = wanted(&source, ElementType::F64);
-            let made = convert_pieces(&pieces, &whole, &wanted).expect("a conversion");
+            let made = convert_parts(&parts, &whole, &wanted).expect("a conversion");
             judge_all(&made, ([&source, &like], &whole), (None, 1), &mut counts);
         }
     }
