@@ -314,7 +314,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn parts_of_word(&mut self, word: Var) -> (Expr, Expr) {
+    pub(super) fn parts_of_word(&mut self, word: Var) -> (Expr, Expr) {
         let key = Expr::Var(word).binary(BinaryOp::FloorDiv, PLACES);
         let key = self.builder.let_("key", key);
         let point = Expr::Var(word).binary(BinaryOp::Sub, Expr::Var(key).mul(PLACES));
