@@ -12,6 +12,7 @@
 //! | [`scalars`]          | makes variables of workspaces of one entry           |
 //! | [`copy_propagation`] | removes variables that only rename, or name a short sum once |
 //! | [`ranges`]           | decides comparisons by the types of arrays           |
+//! | [`fail_early`]       | moves tests of numbers before the loops that make them |
 //! | [`hoist`]            | moves what a loop computes again and again before it |
 //! | [`dead_code`]        | drops what nothing needs                             |
 //!
@@ -45,6 +46,7 @@ mod copy_propagation;
 mod dead_code;
 mod defer_failures;
 mod divide;
+mod fail_early;
 mod hoist;
 mod lanes;
 mod needed;
@@ -63,6 +65,7 @@ pub use copy_propagation::copy_propagation;
 pub use dead_code::{dead_code, without_prefetch};
 pub use defer_failures::defer_failures;
 pub use divide::{Division, divide, identity};
+pub use fail_early::fail_early;
 pub use hoist::hoist;
 pub use lanes::lanes;
 pub use own_results::own_results;
@@ -106,6 +109,10 @@ pub const PIPELINE: &[Pass] = &[
     Pass {
         name: "ranges",
         run: ranges,
+    },
+    Pass {
+        name: "fail_early",
+        run: fail_early,
     },
     Pass {
         name: "hoist",

@@ -58,6 +58,33 @@ fn what_may_fail_stays() {
 }
 
 #[test]
+fn numbers_are_tried_before_the_loop() {
+    let early = |body: &str, expect: &str| check(passes::fail_early, body, expect);
+    early(
+        "for i in 1..n { let v: i64 = i + 1 if v > 7 { fail cast_out_of_range } z[i] = v }",
+        "if 1 < n and 7 < n {\n  fail cast_out_of_range\n}\nfor i in 1..n {\n  let v: i64 = i + 1\n  z[i] = v\n}",
+    );
+    // Of the loop variable, the last is one less than the bound.
+    early(
+        "for i in 0..n { if 7 < i { fail cast_out_of_range } z[i] = i }",
+        "if 0 < n and 8 < n {\n  fail cast_out_of_range\n}\nfor i in 0..n {\n  z[i] = i\n}",
+    );
+    // What the inner loop does not change stays in the outer one.
+    early(
+        "for i in 0..n { for j in 0..i { if i > 7 { fail cast_out_of_range } z[j] = i } }",
+        "for i in 0..n {\n  if 0 < i and 7 < i {\n    fail cast_out_of_range\n  }\n  for j in 0..i {\n    z[j] = i\n  }\n}",
+    );
+    // A sum that might wrap, an entry, and a test of some iterations stay.
+    for stays in [
+        "for i in 0..n {\n  let v: i64 = i + 2\n  if v > 7 {\n    fail cast_out_of_range\n  }\n  z[i] = v\n}",
+        "for i in 0..n {\n  let v: i64 = z[i]\n  if v > 7 {\n    fail cast_out_of_range\n  }\n  z[i] = v\n}",
+        "for i in 0..n {\n  if z[i] == 1 {\n    if i > 7 {\n      fail cast_out_of_range\n    }\n  }\n  z[i] = i\n}",
+    ] {
+        early(stays, stays);
+    }
+}
+
+#[test]
 fn floats_keep_their_bits() {
     simple_float("x[0] * 1.0 / 1.0 - 0.0 + -0.0", "x[0]");
     simple_float("x[0] + 0.0", "x[0] + 0.0");

@@ -46,7 +46,12 @@ fn same_results(left: &[ArgumentData], right: &[ArgumentData]) -> bool {
 fn assert_same_meaning(what: &str, before: &Function, after: &Function) {
     let (outcome, results) = run(before);
     let (outcome_after, results_after) = run(after);
-    assert_eq!(outcome, outcome_after, "{what}\n{before}\n{after}");
+    // Which of several failures comes first may change.
+    let fail = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_));
+    assert!(
+        outcome == outcome_after || fail(&outcome) && fail(&outcome_after),
+        "{what}: {outcome:?} {outcome_after:?}\n{before}\n{after}"
+    );
     assert!(
         outcome != Outcome::Done || same_results(&results, &results_after),
         "{what}: {results:?} {results_after:?}\n{before}\n{after}"

@@ -257,6 +257,24 @@ impl Generator<'_> {
         self.visible.push((value, false));
     }
 
+    /// Fails for a number that grows with the loop variable, or that the loop may not change.
+    fn number_is_tried(&mut self, i: Var, outer: Option<Var>) {
+        let most = self.pick(&[1, 2, 5, i64::from(i32::MAX)]);
+        let is_integer = |var: &Var| self.builder.function().vars[*var].element == ElementType::I64;
+        let outer = outer.filter(is_integer);
+        let number = match self.below(4) {
+            0 => i.into(),
+            1 => outer.map_or(i.into(), Expr::Var),
+            more => self
+                .builder
+                .let_("t", Expr::Var(i).add(more as i64 - 1))
+                .into(),
+        };
+        let is_beyond = Expr::int(most).less(number);
+        let failure = self.pick(&Failure::ALL);
+        self.builder.if_then(is_beyond, |b| b.fail(failure));
+    }
+
     fn store(&mut self) {
         let buffer = self.pick(&self.writable.clone());
         let compute = self.builder.function().buffers[buffer].compute;
@@ -305,7 +323,12 @@ impl Generator<'_> {
             },
         };
         self.visible.push((i, false));
-        let body = self.block(depth - 1, &mut |_| {});
+        let outer = self.visible.first().map(|(var, _)| *var);
+        let body = self.block(depth - 1, &mut |g| {
+            if g.below(2) == 1 {
+                g.number_is_tried(i, outer);
+            }
+        });
         self.visible.truncate(n_visible);
         self.builder.push(Stmt::For {
             var: i,
