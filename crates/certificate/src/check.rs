@@ -8,8 +8,9 @@ use sparsec_computation::Statement;
 use sparsec_relation::{Comparison, Constraint, Expression, Values};
 
 use crate::certificate::{Certificate, Line, Obligation, Part, Proof};
-use crate::entries::{At, variable};
+use crate::entries::{At, variable, within};
 use crate::goal::{Goal, failing};
+use crate::held::Held;
 use crate::lemma::Lemma;
 use crate::obligations::{declared_of, obligations, text};
 use crate::order::settled;
@@ -195,14 +196,7 @@ impl<'a> State<'a> {
     fn apart(&mut self) -> Outcome {
         let place = self.entries.place.clone();
         let tuple = self.entries.tuple();
-        let within = Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, place.clone()),
-                (Comparison::Less, self.entries.n_places.clone()),
-            ],
-        };
-        let within = within.split().all(|link| self.at_entries(&link));
+        let within = self.is_within(place.clone(), self.entries.n_places.clone());
         refuse(within, "an entry may lie outside of the places")?;
         refuse(
             self.determines(&[place], &tuple),
@@ -229,6 +223,15 @@ impl<'a> State<'a> {
             let [a, b] = [(); 2].map(|()| goal.entry(self));
             for key in keys {
                 goal.add(key.rewritten(&At(a)).equals(key.rewritten(&At(b))));
+                [a, b].iter().for_each(|at| goal.numbers_in(self, key, *at));
+                // Places of two segments are told apart by their parents.
+                key.visit(&mut |e| {
+                    if let Expression::Call(_, parent) = e
+                        && let [parent] = &parent[..]
+                    {
+                        goal.compare(parent.rewritten(&At(a)), parent.rewritten(&At(b)));
+                    }
+                });
             }
             let (left, right) = (value.rewritten(&At(a)), value.rewritten(&At(b)));
             for e in self.entries.tuple() {
@@ -298,8 +301,31 @@ impl<'a> State<'a> {
         };
         let call = [Expression::Call(name.to_owned(), vec![variable(0)])];
         let mut links = part.constraints().iter().flat_map(Constraint::split);
-        let within = links.all(|link| self.throughout(name, &link.rewritten(&Values(&call))));
+        let within = links.all(|link| {
+            self.throughout(name, &link.rewritten(&Values(&call))) || self.is_each(name, &link)
+        });
         refuse(within, "a value may be outside of it")
+    }
+
+    /// Whether a constraint `link` on a value holds for each value that an array computes from its
+    /// index.
+    fn is_each(&self, name: &str, link: &Constraint) -> bool {
+        let (Some(Held::Each { from, value }), Ok(extent)) =
+            (self.held.get(name), self.extent(name))
+        else {
+            return false;
+        };
+        let zero = Expression::Integer(0);
+        let never = |least: &Expression, end: &Expression, value: &Expression| {
+            let within = within(least.clone(), variable(0), end.clone());
+            let inside = Constraint::new(variable(0), Comparison::Less, extent.clone());
+            let (comparison, right) = &link.rest[0];
+            let broken = Constraint::new(link.first.clone(), comparison.negated(), right.clone());
+            let broken = broken.rewritten(&Values(std::slice::from_ref(value)));
+            let goal = Goal::new(1, vec![within, inside, broken]).with_numbers_between();
+            goal.with_witnesses(self).is_refuted(self)
+        };
+        never(&zero, from, &zero) && never(from, &extent, value)
     }
 
     fn monotone(&self, name: &str) -> Outcome {

@@ -11,14 +11,18 @@
 //! `i = UNMORTON(key, 0, 2)`, `j = UNMORTON(key, 1, 2)`. The key has no other coordinates.
 //!
 //! A declared key function says how many bits its numbers have. The computation refuses a tensor with
-//! an entry that has no number.
+//! an entry that has no number: if entries are numbered by the key, all have one. A key whose bits
+//! determine those of its arguments tells these apart.
 //!
 //! No coordinate grows without its key: a key lies below `MORTON(n, m) + 1` if its coordinates are
 //! at most `n` and `m`.
 
 use sparsec_computation::Key;
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, MortonWord};
+use sparsec_relation::{
+    Comparison, Conjunction, Constraint, Declarations, Expression, MortonWord, Values,
+};
 
+use crate::entries::variable;
 use crate::state::State;
 
 /// The bounds within which coordinates have a key on a curve. The computation checks the number of
@@ -78,6 +82,42 @@ pub(crate) fn is_below(state: &State<'_>, key: &Key) -> bool {
                 state.at_entries(&Constraint::new(coordinate, Comparison::LessEqual, most))
             })
     })
+}
+
+/// Records that the arguments of declared keys, by which entries are numbered, have keys.
+pub(crate) fn note_domains(state: &mut State<'_>, keys: &[Expression]) {
+    for key in keys {
+        if let Expression::Call(name, arguments) = key
+            && let Some((function, word)) = state.computation.declarations.key_of(name)
+            && let [domain] = function.words()[word].domain.parts()
+        {
+            let links = domain.constraints().iter();
+            let links = links.map(|link| link.rewritten(&Values(arguments)));
+            state.facts.extend(links);
+        }
+    }
+}
+
+/// That arguments of declared keys are the same if all words of their keys are.
+pub(crate) fn note_injective(known: &mut Declarations, of: &Declarations) {
+    for key in of.keys().iter().filter(|key| key.is_injective()) {
+        let n = key.arguments().len();
+        let names = (0..2 * n).map(|n| format!("v{n}"));
+        let mut same = Conjunction::new(names.collect::<Vec<_>>(), []);
+        let [a, b] = [0, n].map(|from| -> Vec<_> { (from..from + n).map(variable).collect() });
+        for word in key.words() {
+            let domain = word.domain.parts().iter().flat_map(|it| it.constraints());
+            for link in domain {
+                same.add(link.rewritten(&Values(&a)));
+                same.add(link.rewritten(&Values(&b)));
+            }
+            let [first, second] =
+                [&a, &b].map(|at| Expression::Call(word.name.clone(), at.clone()));
+            same.add(first.equals(second));
+        }
+        let equal = std::iter::zip(a, b).map(|(a, b)| a.equals(b));
+        known.forall(same, equal.collect());
+    }
 }
 
 fn are_natural(state: &State<'_>, word: &MortonWord<'_>) -> bool {

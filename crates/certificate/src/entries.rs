@@ -49,6 +49,38 @@ pub(crate) fn variable(index: usize) -> Expression {
     Expression::Variable(Variable::from_index(index))
 }
 
+pub(crate) fn zero() -> Expression {
+    Expression::Integer(0)
+}
+
+pub(crate) fn sum(a: Expression, b: Expression) -> Expression {
+    Expression::Add(Box::new(a), Box::new(b))
+}
+
+pub(crate) fn minus(a: Expression, b: Expression) -> Expression {
+    Expression::Subtract(Box::new(a), Box::new(b))
+}
+
+/// The entry of an array at an index.
+pub(crate) fn entry(array: &str, index: Expression) -> Expression {
+    Expression::Call(array.to_owned(), vec![index])
+}
+
+/// `from <= x < end`
+pub(crate) fn within(from: Expression, x: Expression, end: Expression) -> Constraint {
+    Constraint {
+        first: from,
+        rest: vec![(Comparison::LessEqual, x), (Comparison::Less, end)],
+    }
+}
+
+/// Whether an expression has the same value at all points.
+pub(crate) fn is_constant(e: &Expression) -> bool {
+    let mut is_constant = true;
+    e.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
+    is_constant
+}
+
 impl Entries {
     /// The entries as points over variables with these names.
     pub(crate) fn of(
@@ -121,13 +153,7 @@ impl Entries {
         self.part.add(stored.equals(Expression::Integer(value)));
         let below = |name: &str, end: Expression| {
             let mut part = Conjunction::new([name], []);
-            part.add(Constraint {
-                first: Expression::Integer(0),
-                rest: vec![
-                    (Comparison::LessEqual, variable(0)),
-                    (Comparison::Less, end),
-                ],
-            });
+            part.add(within(Expression::Integer(0), variable(0), end));
             Set::new(vec![part]).map_err(|_| Refusal::of("a name has two roles"))
         };
         Ok(Function {

@@ -54,6 +54,8 @@ pub(crate) struct Goal {
     tuples: Vec<usize>,
     /// Pairs of numbers that are split already.
     split: BTreeSet<(usize, usize)>,
+    /// The same for splits by a number between the two; `None` if the goal is not split by those.
+    between: Option<BTreeSet<(usize, usize)>>,
 }
 
 impl Goal {
@@ -71,7 +73,14 @@ impl Goal {
             pairs: Vec::new(),
             early: Vec::new(),
             split: BTreeSet::new(),
+            between: None,
         }
+    }
+
+    /// Splits two numbers, as a last resort, by whether there is a number between them.
+    pub(crate) fn with_numbers_between(mut self) -> Self {
+        self.between = Some(BTreeSet::new());
+        self
     }
 
     pub(crate) fn add(&mut self, constraint: Constraint) {
@@ -120,7 +129,10 @@ impl Goal {
     /// Adds the number of an entry, to be compared with other numbers.
     pub(crate) fn number(&mut self, state: &State<'_>, numbering: usize, at: usize) {
         let value = state.numberings[numbering].value.rewritten(&At(at));
-        self.numbers.push((numbering, value, at));
+        let number = (numbering, value, at);
+        if !self.numbers.contains(&number) {
+            self.numbers.push(number);
+        }
     }
 
     /// As [`number`](Self::number), for all numbers that an expression of an entry contains.
@@ -184,7 +196,13 @@ impl Goal {
         let given = self.constraints.clone();
         // Inner levels come last. Their witnesses serve the outer levels too, so they are added
         // first.
-        for (segments, at, element) in given.iter().rev().flat_map(|it| members(state, it)) {
+        let mut all: Vec<_> = given
+            .iter()
+            .rev()
+            .flat_map(|it| members(state, it))
+            .collect();
+        all.extend(self.ends(state, &all));
+        for (segments, at, element) in all {
             let segments = &state.segments[segments];
             let witness = self.witness(state, segments.numbering, &element);
             let parent = segments.parent.rewritten(&At(witness));
@@ -205,23 +223,14 @@ impl Goal {
             self.add(key.rewritten(&At(at)).equals(group));
             self.numbers.push((numbering, number, at));
         }
-        let mut calls: Vec<(String, Expression)> = Vec::new();
-        for e in given.iter().flat_map(Constraint::expressions) {
-            e.visit(&mut |e| {
-                if let Expression::Call(name, arguments) = e
-                    && let [argument] = &arguments[..]
-                    && !calls.contains(&(name.clone(), argument.clone()))
-                {
-                    calls.push((name.clone(), argument.clone()));
-                }
-            });
-        }
+        let calls = calls(&given);
         for (at, (name, argument)) in calls.iter().enumerate() {
             match state.held.get(name) {
                 Some(Held::Keys { numbering, value }) => {
                     let witness = self.witness(state, *numbering, argument);
                     let call = Expression::Call(name.clone(), vec![argument.clone()]);
                     self.add(call.equals(value.rewritten(&At(witness))));
+                    self.numbers_in(state, value, witness);
                 }
                 Some(Held::FilledUp { n_stored }) => {
                     let earlier = calls[..at].iter().filter(|(other, _)| other == name);
@@ -240,6 +249,36 @@ impl Goal {
             }
         }
         self
+    }
+
+    /// The first and the last element of segments whose bounds the constraints speak of, if they are
+    /// not empty and no other element is known. As [`members`].
+    fn ends(&self, state: &State<'_>, known: &[Member]) -> Vec<Member> {
+        let calls = calls(&self.constraints);
+        let mut found = Vec::new();
+        for (number, segments) in state.segments.iter().enumerate() {
+            let own = calls.iter().filter(|(name, _)| *name == segments.array);
+            for (name, at) in own {
+                let call = |at: &Expression| Expression::Call(name.clone(), vec![at.clone()]);
+                let behind = calls
+                    .iter()
+                    .find(|(other, it)| other == name && it.simplified() == after(at));
+                let Some((_, behind)) = behind else { continue };
+                let is_known = known.iter().any(|it| it.0 == number && it.1 == *at);
+                let mut empty = self.clone();
+                empty.add(Constraint::new(
+                    call(at),
+                    Comparison::GreaterEqual,
+                    call(behind),
+                ));
+                if !is_known && empty.is_refuted_at_once(state) {
+                    let one = Box::new(Expression::Integer(1));
+                    let last = Expression::Subtract(Box::new(call(behind)), one);
+                    found.extend([call(at), last].map(|element| (number, at.clone(), element)));
+                }
+            }
+        }
+        found
     }
 
     /// Splits first by whether two witnesses are one entry.
@@ -284,9 +323,28 @@ fn counted(
     found.collect()
 }
 
+/// The calls in constraints: functions with one argument, each once.
+fn calls(constraints: &[Constraint]) -> Vec<(String, Expression)> {
+    let mut calls: Vec<(String, Expression)> = Vec::new();
+    for e in constraints.iter().flat_map(Constraint::expressions) {
+        e.visit(&mut |e| {
+            if let Expression::Call(name, arguments) = e
+                && let [argument] = &arguments[..]
+                && !calls.contains(&(name.clone(), argument.clone()))
+            {
+                calls.push((name.clone(), argument.clone()));
+            }
+        });
+    }
+    calls
+}
+
+/// The number of segments, a parent, and an element of its segment.
+type Member = (usize, Expression, Expression);
+
 /// The elements that a constraint puts into segments: for a chain `pos(a) <= q < pos(a + 1)` the
 /// number of the segments, `a` and `q`.
-fn members(state: &State<'_>, constraint: &Constraint) -> Vec<(usize, Expression, Expression)> {
+fn members(state: &State<'_>, constraint: &Constraint) -> Vec<Member> {
     let chain: Vec<&Expression> = constraint.expressions().collect();
     let mut found = Vec::new();
     for (number, segments) in state.segments.iter().enumerate() {

@@ -21,8 +21,17 @@ pub(crate) enum NumberingKind {
     Entries,
     /// Entries with equal keys. The numbers have no gaps.
     Keys,
-    /// Entries of different groups only.
+    /// Entries of different groups only; without keys, no two.
     InGroups,
+    /// No two, in any order. The numbers have no gaps.
+    Onto,
+}
+
+impl NumberingKind {
+    /// Whether keys order numbers.
+    pub(crate) fn is_ordered(self) -> bool {
+        matches!(self, Self::Entries | Self::Keys)
+    }
 }
 
 /// The values of an array, beyond its declared range and order.
@@ -30,8 +39,10 @@ pub(crate) enum NumberingKind {
 pub(crate) enum Held {
     /// The declaration covers all known facts.
     Declared,
-    /// The array has each index once: it is a bijection of its indices.
-    Permutation,
+    /// The array has each index once: it is a bijection of its indices, ordered by keys if it has any.
+    Permutation { keys: Vec<Expression> },
+    /// The entry at an index from `from` on is a value of the index; those before are 0.
+    Each { from: Expression, value: Expression },
     /// Entry `p` is the number of entries whose key is less than `p`.
     Counts { key: Expression },
     /// The entry at a number is the value of each entry with that number.

@@ -5,7 +5,7 @@
 use sparsec_computation::Statement;
 
 use crate::check::Outcome;
-use crate::lemmas::{block, changes, number, run, scalar, scan, spread, store, table};
+use crate::lemmas::{block, changes, each, number, run, scalar, scan, spread, store, table};
 use crate::pieces;
 use crate::state::State;
 use crate::triangle;
@@ -40,16 +40,12 @@ macro_rules! lemmas {
 }
 
 lemmas! {
-    /// `T(p) = rank(k of n)`.
-    Rank = "ranks are a bijection onto 0..n that is ordered by keys, then by visits", Some(number::rank);
-    /// `T(p) = ordinal()`.
-    Ordinal = "the ordinals of all entries are a bijection onto 0..n in their order", Some(number::ordinal);
-    /// `T(p) = dense_rank(k of n)`.
-    DenseRank = "dense ranks are equal where keys are, ordered by them, and leave nothing out", Some(number::dense_rank);
+    /// `T(p) = rank(k of n)`, `dense_rank` or `ordinal`.
+    Numbered = "ranks and ordinals number entries by keys, then by visits", Some(number::window);
     /// `T(p) = pos(k) + ordinal(k of n)`.
     Start = "start + ordinal within counted groups is a bijection onto 0..n", Some(number::start);
-    /// `T(p) = ordinal(k of n)`.
-    InGroup = "the ordinal within a group is injective beside the group", Some(number::in_group);
+    /// `T(p) = pos(k) + s`.
+    Places = "entries have numbers of their own, by what arrays hold", Some(number::places);
     /// `n = places`.
     Count = "a number that is assigned once has that value", Some(scalar::assigned);
     /// `n max= T(p) + 1`.
@@ -64,6 +60,8 @@ lemmas! {
     RunningMaximum = "a running maximum is nondecreasing, and bounds each segment", Some(scan::running_maximum);
     /// `crd(T(p)) = k`.
     Keys = "numbers leave nothing out, and entries of one number agree", Some(store::keys);
+    /// `T(x) = e(x)`.
+    Each = "each entry is computed from others at its index", Some(each::valued);
     /// `crd(x) = mark`, `crd(at) = k`.
     Marked = "marked places hold the mark", Some(store::marked);
     /// `crd(at) = k`, and 0 elsewhere.
@@ -76,8 +74,6 @@ lemmas! {
     Least = "a running minimum from a mark is at most each value", Some(run::least);
     /// `behind(at) max= k + 1`.
     Behind = "a running maximum is behind each value", Some(run::behind);
-    /// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`.
-    Lengths = "a scan of lengths is nondecreasing, and bounds each run", Some(run::lengths);
     /// `pos(x + 1) = pos(x) + (changes(x) + 1)`.
     RunStarts = "each parent has one run more than changes of its values", Some(changes::starts);
     /// `bounds(run(x) + p) = k`, where a run begins.
@@ -96,12 +92,10 @@ lemmas! {
     Mirrored = "what is counted differs from its mirror image", Some(triangle::mirrored);
     /// `count(k) += 1`.
     Sizes = "what is counted at each entry of a group is the size of the group", Some(table::sizes);
-    /// `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`.
-    Rooms = "tables follow one another, and have room for twice their entries", Some(table::rooms);
     /// `T(p) = slot(c of n, pos(k), pos(k + 1))`.
     Slot = "a table with room gives each entry a slot of its own", Some(table::slot);
-    /// `start(x + 1) = start(x) + count(x)`.
-    Summed = "sums of sizes count the entries of lesser groups", Some(block::summed);
+    /// `pos(x + 1) = pos(x) + length(x)`.
+    Summed = "sums of lengths are nondecreasing, and bound what has these lengths", Some(scan::sums);
     /// `T(p) = K * k + min(o + (K - count(k)), c)`.
     InBlocks = "entries stand behind as many free places as their block has, or less than their coordinates", Some(block::in_blocks);
     /// `crd(K * x + s) = s`, `crd(T(p)) = c`.

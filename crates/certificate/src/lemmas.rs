@@ -3,6 +3,7 @@
 
 pub(crate) mod block;
 pub(crate) mod changes;
+pub(crate) mod each;
 pub(crate) mod number;
 pub(crate) mod run;
 pub(crate) mod scalar;
@@ -11,7 +12,7 @@ pub(crate) mod spread;
 pub(crate) mod store;
 pub(crate) mod table;
 
-use sparsec_computation::{Statement, Update};
+use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::Expression;
 
 use crate::Refusal;
@@ -82,5 +83,13 @@ pub(crate) fn index(statement: &Statement) -> Result<&Expression, Refusal> {
     match &statement.target.indices[..] {
         [index] => Ok(index),
         _ => Err(Refusal::at(statement, "its target has not one index")),
+    }
+}
+
+/// The array of which a value is the entry at an index.
+pub(crate) fn array_at(value: &Value, at: &Expression) -> Option<String> {
+    match value {
+        Value::Entry(read) if read.indices[..] == [at.clone()] => Some(read.space.clone()),
+        _ => None,
     }
 }

@@ -19,23 +19,24 @@
 //! | statements                                            | lemma                | holds afterwards                          |
 //! |-------------------------------------------------------|----------------------|-------------------------------------------|
 //! | `n += 1`                                              | `Counted`            | `n` is the number of entries              |
-//! | `T(p) = rank(k of n)`                                 | `Rank`, `Ordinal`    | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
-//! | `T(x) = rank(k of n)` at each index `x`; `F(T(x)) = x` | `Rank`; `Keys`       | a permutation of the indices; its inverse |
+//! | `T(p) = rank(k of n)`                                 | `Numbered`           | a **numbering**: entries onto `0..n`, by keys, then in the order of visits |
+//! | `T(p) = dense_rank(k of n)`                           | `Numbered`           | a numbering of the distinct keys          |
+//! | `T(p) = ordinal(k of n)`                              | `Numbered`           | no two entries have equal number and key; the numbers of a key are fewer than coordinates, and follow one another where entries are numbered by `k` |
+//! | `T(x) = rank(k of n)` at each index `x`; `F(T(x)) = x` | `Numbered`; `Keys`, `Marked` | a permutation of the indices; its inverse |
 //! | `T(p) = pos(k) + ordinal(k of n)`                     | `Start`              | a numbering by `k`, in segments of `pos`  |
-//! | `T(p) = dense_rank(k of n)`                           | `DenseRank`          | a numbering of the distinct keys          |
-//! | `T(p) = ordinal(k of n)`                              | `InGroup`            | no two entries have equal number and key  |
+//! | `T(p) = pos(k) + s`                                   | `Places`             | no two entries have equal numbers; `n` numbers below `n` leave nothing out, and are in segments of `pos` |
 //! | `n max= T(p) + 1`; `n = m`; `n += 1`, `assume n = 0`  | `Greatest`, `Count`, `Tally` | `n` is the count of numbers; `n = m`; no entry was counted |
 //! | `pos(k + 1) += 1`, `pos(x + 1) += pos(x)`             | `Scan`               | nondecreasing from 0 to the number of entries |
-//! | `pos(k + 1) max= T(p) + 1`, `pos(x + 1) max= pos(x)`  | `RunningMaximum`     | **segments**: `pos(k) <= q < pos(k + 1)` exactly for the numbers `q` of the entries of `k` |
+//! | `pos(k + 1) max= T(p) + 1`, and `pos(x + 1) max= pos(x)` if a segment may be empty | `RunningMaximum` | **segments**: `pos(k) <= q < pos(k + 1)` exactly for the numbers `q` of the entries of `k` |
 //! | `crd(T(p)) = k`                                       | `Keys`               | each `crd(q)` is the `k` of an entry of number `q` |
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
 //! | `crd(at) = k`                                         | `Kept`               | each `crd(x)` is 0, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
-//! | `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)`  | `Lengths`            | nondecreasing; segment `x` has the length of the run from `first(x)` to `behind(x)` |
+//! | `pos(x + 1) = pos(x) + e(x)`                          | `Summed`             | nondecreasing; segment `x` has the length `e(x)`: that of the run from `first(x)` to `behind(x)`, room for the entries of `x` twice, or the number of these |
+//! | `T(x) = e(x)` at each index `x`                       | `Each`               | `T(x) = e(x)`                             |
+//! | `most(g(x)) max= e(x)`, `n max= e(x)` at each index   | `Behind`, `Greatest` | `e(x) <= most(g(x))`, `e(x) <= n`         |
 //! | `count(k) += 1`                                       | `Sizes`              | `count(k)` is the number of entries of `k`, and their numbers are those below it |
-//! | `pos(x + 1) = pos(x) + power_of_two(2 * count(x))`    | `Rooms`              | nondecreasing; segment `k` has room for the entries of `k` |
 //! | `T(p) = slot(c of n, pos(k), pos(k + 1))`             | `Slot`               | each entry has a place of its own in segment `k` |
-//! | `start(x + 1) = start(x) + count(x)`                  | `Summed`             | `start(k)` is the number of entries with a lesser key |
 //! | `T(p) = K * k + min(o + (K - count(k)), c)`           | `InBlocks`           | each entry has a place of its own in block `k`, in the order of `c` |
 //! | `crd(K * x + s) = s`, `crd(T(p)) = c`                 | `FilledUp`           | `crd` increases in each block             |
 //! | `stored(p) = 1`                                       | `Taken`              | a part of the destination takes the entries with 1, and leaves the others |

@@ -20,7 +20,7 @@ use sparsec_computation::{Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression, Set};
 
 use crate::check::Outcome;
-use crate::entries::Entries;
+use crate::entries::{Entries, within};
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::lemmas::number::numbers;
 use crate::lemmas::store::{holds, stored};
@@ -268,13 +268,7 @@ pub(crate) fn placed(state: &mut State<'_>, name: &str, statements: &[&Statement
     state.note(name, any, None, Held::Declared)?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     state.listed_at = Some(number.clone());
-    state.note_fact(Constraint {
-        first: before.clone(),
-        rest: vec![
-            (Comparison::LessEqual, number.clone()),
-            (Comparison::Less, sum(&before, &own)),
-        ],
-    })?;
+    state.note_fact(within(before.clone(), number.clone(), sum(&before, &own)))?;
     numbered(state, &piece, (number, Vec::new()), end)
 }
 

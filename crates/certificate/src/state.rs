@@ -8,8 +8,8 @@ use sparsec_relation::{
 };
 
 use crate::curve;
-use crate::entries::Entries;
-use crate::held::{Held, Numbering, Segments};
+use crate::entries::{Entries, variable, within};
+use crate::held::{Held, Numbering, NumberingKind, Segments, before};
 use crate::lemmas::changes::Changes;
 use crate::lemmas::spread::Runs;
 use crate::order::names_in;
@@ -116,6 +116,7 @@ impl<'a> State<'a> {
         let parameters = &question.computation.parameters;
         let is_given = |name: &str| parameters.iter().any(|it| it == name);
         known.extend(destination.declarations.of_constants(is_given));
+        curve::note_injective(&mut known, &destination.declarations);
         if question.has_mask && !is_list {
             known.declare(entries.mask(MASK, 1)?);
         }
@@ -232,6 +233,30 @@ impl<'a> State<'a> {
         Ok(())
     }
 
+    /// Records a constraint on each point of a statement. Every call in it must have a value there.
+    pub(crate) fn note_over(
+        &mut self,
+        statement: &Statement,
+        fact: Constraint,
+    ) -> Result<(), Refusal> {
+        match statement.space.parts() {
+            [part] if part.exists().len() == 0 && self.is_valued_over(statement, &fact) => {
+                self.known.forall(part.clone(), vec![fact]);
+                Ok(())
+            }
+            _ => Err(Refusal::at(
+                statement,
+                "an index may be outside of an array",
+            )),
+        }
+    }
+
+    /// Whether every call in a constraint has a value at each point of a statement.
+    pub(crate) fn is_valued_over(&self, statement: &Statement, constraint: &Constraint) -> bool {
+        let holds = |it: &Constraint| statement.space.implies(it, &self.known);
+        constraint.expressions().all(|e| self.has_value(e, &holds))
+    }
+
     /// Records a constraint on constants. Every call in it must have a value.
     pub(crate) fn assume(&mut self, fact: Constraint) -> Result<(), Refusal> {
         if !fact
@@ -309,7 +334,7 @@ impl<'a> State<'a> {
                 let of = calls(fact);
                 let of: BTreeSet<String> = of
                     .into_iter()
-                    .filter(|name| name.starts_with(['B', 'L', 'T']))
+                    .filter(|name| !name.starts_with('A'))
                     .collect();
                 if !*kept && (of.is_empty() || !of.is_disjoint(&names)) {
                     *kept = true;
@@ -349,6 +374,12 @@ impl<'a> State<'a> {
         Set::new(vec![part]).is_ok_and(|set| set.implies(constraint, &self.known))
     }
 
+    /// Whether an expression is from 0 on and less than `end` at each entry.
+    pub(crate) fn is_within(&self, x: Expression, end: Expression) -> bool {
+        let bounds = within(Expression::Integer(0), x, end);
+        bounds.split().all(|link| self.at_entries(&link))
+    }
+
     /// Whether two expressions are equal at each entry.
     pub(crate) fn agree(&self, a: &Expression, b: &Expression) -> bool {
         a == b || self.at_entries(&a.clone().equals(b.clone()))
@@ -364,13 +395,42 @@ impl<'a> State<'a> {
 
     /// The number of segments that an array bounds: its extent less 1.
     pub(crate) fn n_segments(&self, name: &str) -> Result<Expression, Refusal> {
+        let extent = self.extent(name)?;
         let one = Box::new(Expression::Integer(1));
-        Ok(Expression::Subtract(Box::new(self.extent(name)?), one))
+        let less = || Expression::Subtract(Box::new(extent.clone()), one);
+        Ok(before(&extent).unwrap_or_else(less).simplified())
     }
 
     /// The numbering with this expression for the number of an entry.
     pub(crate) fn numbering(&self, value: &Expression) -> Option<usize> {
         self.numberings.iter().position(|it| it.value == *value)
+    }
+
+    /// Whether an element of the destination's tuple has a segment of an array that rises.
+    pub(crate) fn has_segment(&self, element: usize) -> bool {
+        let mut has_segment = false;
+        let constraints = self.destination.map.constraints().iter();
+        for e in constraints.flat_map(Constraint::expressions) {
+            e.visit(&mut |e| {
+                if let Expression::Call(array, at) = e
+                    && at[..] == [variable(element)]
+                {
+                    let function = self.known.function(array);
+                    has_segment |= function.is_some_and(|it| it.monotone.is_some());
+                }
+            });
+        }
+        has_segment
+    }
+
+    /// The numbering of the entries of each group, if this is its number: from 0 on, without gaps.
+    pub(crate) fn ordinal(&self, value: &Expression) -> Option<usize> {
+        let found = self.numbering(value).filter(|it| {
+            let it = &self.numberings[*it];
+            it.kind == NumberingKind::InGroups && !it.keys.is_empty()
+        });
+        // Numbers of the entries of all parts are none of one part's.
+        found.filter(|_| self.parts.len() == 1 && !self.has_taken)
     }
 
     /// The declared range of an array of the destination.
@@ -389,17 +449,15 @@ impl<'a> State<'a> {
     ) -> Result<(), Refusal> {
         let mut value = Conjunction::new(["value"], []);
         let (least, end) = range;
-        let mut bounds = Constraint::new(least, Comparison::LessEqual, crate::entries::variable(0));
+        let mut bounds = Constraint::new(least, Comparison::LessEqual, variable(0));
         bounds.rest.extend(end.map(|end| (Comparison::Less, end)));
         value.add(bounds);
         let mut domain = Conjunction::new(["at"], []);
-        domain.add(Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, crate::entries::variable(0)),
-                (Comparison::Less, self.extent(name)?),
-            ],
-        });
+        domain.add(within(
+            Expression::Integer(0),
+            variable(0),
+            self.extent(name)?,
+        ));
         let set = |part| Set::new(vec![part]).map_err(|_| Refusal::of("a name has two roles"));
         self.known
             .retain_functions(|function| function.name != name);
@@ -419,5 +477,12 @@ impl<'a> State<'a> {
         let functions = self.known.functions_mut().iter_mut();
         let own = functions.filter(|function| function.name == name);
         own.for_each(|function| function.injective = true);
+    }
+
+    /// Records the order of an array.
+    pub(crate) fn note_order(&mut self, name: &str, order: Monotone) {
+        let functions = self.known.functions_mut().iter_mut();
+        let own = functions.filter(|function| function.name == name);
+        own.for_each(|function| function.monotone = Some(order));
     }
 }

@@ -7,13 +7,16 @@
 //! Both are one computation, whose list is temporary. Arrays of the list that are copies of
 //! the source's are not made: those of the source take their place.
 
+mod elements;
+
 use std::collections::BTreeSet;
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Result, code};
-use sparsec_computation::{Access, Computation, Cost, Role, Update, Value};
-use sparsec_relation::{Comparison, Descriptor, Expression, Image, Relation, Rewrite, Variable};
+use sparsec_computation::{Access, Computation, Cost, Value};
+use sparsec_relation::{Descriptor, Expression, Image, Relation, Rewrite, Variable};
 
+use self::elements::elements;
 use crate::cases::{Case, CaseKind, table};
 use crate::certify::Origin;
 use crate::entries::Entries;
@@ -232,122 +235,6 @@ impl Rewrite for AtEntry<'_> {
     }
 }
 
-/// The elements of the destination's tuple at an entry, as far as the stated computation names them:
-/// the place of the value, an array of one integer for each entry with the bounds of the
-/// element, and elements that equations of the map determine from these.
-fn elements(named: &Named, computation: &Computation, entries: &Entries) -> Vec<Case> {
-    let map = &named.map;
-    let copies = computation.statements.iter();
-    let mut copies = copies.filter(|it| it.target.space == "B" && it.update == Update::Assign);
-    let Some(copy) = copies.find(|it| !it.value.entries().is_empty()) else {
-        return Vec::new();
-    };
-    let mut values: Vec<Option<Expression>> = vec![None; map.n_variables()];
-    for (output, coordinate) in map.outputs().zip(&entries.coordinates) {
-        values[output.index()] = Some(Expression::Variable(*coordinate));
-    }
-    if let (Some(element), Some(place)) = (place_of_values(named), copy.target.indices.first()) {
-        values[element.index()] = Some(place.clone());
-    }
-    let n = Expression::Variable(Variable::from_index(0));
-    for element in map.inputs().chain(map.exists()) {
-        if values[element.index()].is_none()
-            && let Some(array) = array_within(named, computation, element)
-        {
-            values[element.index()] = Some(Expression::Call(array, vec![n.clone()]));
-        }
-    }
-    let comparisons = named.comparisons();
-    let equations = comparisons.iter().filter_map(|link| match &link.rest[..] {
-        [(Comparison::Equal, right)] => Some((&link.first, right)),
-        _ => None,
-    });
-    let equations: Vec<(&Expression, &Expression)> = equations.collect();
-    for _ in map.inputs() {
-        for (a, b) in equations.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]) {
-            if let Expression::Variable(element) = a
-                && values[element.index()].is_none()
-            {
-                values[element.index()] = at_values(b, &values);
-            }
-        }
-    }
-    let found = map.inputs().chain(map.exists()).filter_map(|element| {
-        let unknown = map.name(element).to_owned();
-        let value = values[element.index()].as_ref()?;
-        let value = copy.names().text_of(value);
-        Some(Case {
-            part: 0,
-            kind: CaseKind::Stated,
-            found: vec![format!("{unknown} = {value}")],
-            unknown,
-        })
-    });
-    found.collect()
-}
-
-/// The element of the tuple that is the place of its value.
-fn place_of_values(named: &Named) -> Option<Variable> {
-    let [part] = named.data.parts() else {
-        return None;
-    };
-    let place = Expression::Variable(part.outputs().next()?);
-    let mut links = part.constraints().iter().flat_map(|it| it.links());
-    links.find_map(|(a, comparison, b)| match (a, b) {
-        _ if comparison != Comparison::Equal => None,
-        (Expression::Variable(v), out) | (out, Expression::Variable(v)) if *out == place => {
-            Some(*v)
-        }
-        _ => None,
-    })
-}
-
-/// The only temporary array of one integer for each entry whose range are the bounds of an element.
-fn array_within(named: &Named, computation: &Computation, element: Variable) -> Option<String> {
-    let element = Expression::Variable(element);
-    let (mut from, mut end) = (None, None);
-    for link in named.comparisons() {
-        let (comparison, right) = &link.rest[0];
-        match comparison {
-            Comparison::LessEqual if *right == element => from = Some(link.first.clone()),
-            Comparison::Less if link.first == element => end = Some(right.clone()),
-            _ => {}
-        }
-    }
-    let bounds = from.zip(end)?;
-    let of_entries = [Expression::Constant(format!("A_{NUMBER}"))];
-    let mut arrays = computation.spaces.iter().filter(|space| {
-        let function = computation.declarations.function(&space.name);
-        let range = function.and_then(|it| it.range.as_box()?.pop());
-        space.role == Role::Temporary
-            && space.extents[..] == of_entries
-            && range.as_ref() == Some(&bounds)
-    });
-    let array = arrays.next().filter(|_| arrays.next().is_none())?;
-    Some(array.name.clone())
-}
-
-/// An expression of the map at an entry, if all variables in it have values.
-fn at_values(e: &Expression, values: &[Option<Expression>]) -> Option<Expression> {
-    let mut is_known = true;
-    e.visit(&mut |e| {
-        if let Expression::Variable(v) = e {
-            is_known &= values[v.index()].is_some();
-        }
-    });
-    is_known.then(|| e.rewritten(&Found(values)).simplified())
-}
-
-/// Values in place of variables that have one.
-struct Found<'a>(&'a [Option<Expression>]);
-
-impl Rewrite for Found<'_> {
-    fn variable(&self, variable: Variable) -> Expression {
-        let value = self.0[variable.index()].clone();
-        value.unwrap_or(Expression::Variable(variable))
-    }
-}
-
 /// The name of an array of the list in a chain. The conversion to the list calls its arrays `B_…`, and
 /// the one from the list `A_…`.
 fn in_chain(name: &str, side: &str) -> Option<String> {
@@ -414,6 +301,11 @@ impl Assembled {
             computation.name.clone_from(&self.name);
         }
         Ok(computation)
+    }
+
+    /// The stated computation as a conversion from the list, to which its certificate refers.
+    pub fn stated(&self) -> &Conversion {
+        &self.stated
     }
 
     /// The cost of the computation, as [`Conversion::cost`].

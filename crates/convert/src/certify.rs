@@ -438,8 +438,8 @@ fn proposed(
     };
     let copy: Vec<String> = copies.iter().map(|copy| copy.name.clone()).collect();
     let is_numbering = |lemma: Option<Lemma>| {
-        use Lemma::{DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start};
-        let all = [DenseRank, InBlocks, InGroup, Ordinal, Rank, Slot, Start];
+        use Lemma::{InBlocks, Numbered, Places, Slot, Start};
+        let all = [InBlocks, Numbered, Places, Slot, Start];
         lemma.is_some_and(|lemma| all.contains(&lemma))
     };
     let numbers = |said: &dyn Fn(&str) -> bool| {
@@ -449,12 +449,7 @@ fn proposed(
     match obligation {
         Obligation::Monotone(name, _) => {
             let own = arrays.iter().find(|(array, ..)| array == name);
-            let scan = [
-                Lemma::Scan,
-                Lemma::RunningMaximum,
-                Lemma::Lengths,
-                Lemma::Rooms,
-            ];
+            let scan = [Lemma::Scan, Lemma::RunningMaximum, Lemma::Summed];
             match own {
                 Some((_, Some(lemma), statements)) if scan.contains(lemma) => {
                     (*lemma, statements.clone())

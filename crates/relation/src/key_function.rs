@@ -43,7 +43,8 @@
 //! ```
 //!
 //! To proofs a word is a declared function: it has values where each argument has its bits, and
-//! they have the bits of the word. Equal arguments have equal keys; nothing else is known.
+//! they have the bits of the word. Equal arguments have equal keys. Equal keys have equal arguments if
+//! the bits of the key determine those of the arguments, which a proof finds (`injective.rs`).
 
 use std::fmt;
 
@@ -53,6 +54,7 @@ use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
 use crate::set::Set;
 use sparsec_base::arena::Id;
 
+mod injective;
 mod number;
 mod parse;
 mod print;
@@ -94,6 +96,8 @@ pub struct KeyFunction {
     result: Term,
     /// Each word as a declared function.
     words: Vec<Function>,
+    /// Whether different coordinates are known to have different keys.
+    is_injective: bool,
 }
 
 /// What is known of a variable.

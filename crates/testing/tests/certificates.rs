@@ -1,6 +1,7 @@
 //! Certificates of conversions between presets: all obligations are proved.
 
 use sparsec::internals::conversion::synthesized;
+use sparsec::internals::relational;
 use sparsec::{ElementType, Format, FormatSpec, code};
 use sparsec_format::presets;
 
@@ -155,6 +156,46 @@ fn conversions_of_three_modes_are_proved() {
     let formats = texts(&["coo", "csf", "scoo", "dense"]);
     prove(&formats, &formats, 3);
     prove(&formats, &texts(&["mcoo", "hicoo(2)", "alto"]), 3);
+}
+
+/// Checks that all obligations of conversions to formats that are relations are proved.
+fn prove_relations(sources: &[&str], destinations: &[&str], order: usize) {
+    let mut failed = Vec::new();
+    for from in sources {
+        for to in destinations {
+            let [source, destination] = [from, to].map(|text| {
+                let spec = text.parse::<FormatSpec>();
+                let storage = spec.and_then(|spec| spec.storage(order));
+                storage.unwrap_or_else(|error| panic!("{text}: {error}"))
+            });
+            let made = relational::conversion(&source, &destination, ElementType::F64);
+            let certificate = made.and_then(|made| made.certificate());
+            let certificate = certificate.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
+            let unproved = certificate
+                .lines()
+                .filter(|line| line.contains(": not proved"));
+            failed.extend(unproved.map(|line| format!("{from} to {to}: {line}")));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[test]
+fn stated_assemblies_are_proved() {
+    let matrices = [
+        "jds",
+        "sell(1, 1)",
+        "sell(4, 2)",
+        "sell(8, 32)",
+        "fcoo(0)",
+        "fcoo(1)",
+        "bcsf(1)",
+        "bcsf(128)",
+    ];
+    prove_relations(&["scoo", "csr", "coo", "dense"], &matrices, 2);
+    let tensors = ["fcoo(0)", "fcoo(1)", "fcoo(2)", "bcsf(2)", "bcsf(128)"];
+    prove_relations(&["scoo", "csf", "coo"], &tensors, 3);
+    prove_relations(&["scoo"], &["fcoo(2)", "bcsf(8)"], 4);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! | two expressions            | less, greater, equal                                         |
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
@@ -26,13 +27,20 @@ impl Goal {
     pub(crate) fn is_refuted(&self, state: &State<'_>) -> bool {
         // Adds the facts about the arrays at the entries of the goal.
         let mut goal = self.clone();
+        let keys = self.numbers.iter().map(|it| &state.numberings[it.0].keys);
         let names = self.constraints.iter().flat_map(Constraint::expressions);
-        let facts = state.relevant(names.flat_map(names_in).collect());
+        let names = names.chain(keys.flatten()).flat_map(names_in);
+        let facts = state.relevant(names.collect());
         for at in &self.entries {
             goal.constraints
                 .extend(facts.iter().map(|fact| fact.rewritten(&At(*at))));
         }
         goal.refuted(state, &Cell::new(MOST_PROOFS))
+    }
+
+    /// Whether the prover refutes the goal without its entries' facts and without cases.
+    pub(super) fn is_refuted_at_once(&self, state: &State<'_>) -> bool {
+        self.is_impossible(state, &Cell::new(1))
     }
 
     fn is_impossible(&self, state: &State<'_>, budget: &Cell<usize>) -> bool {
@@ -78,6 +86,16 @@ impl Goal {
                 split.pairs.push(pair);
             }
             return split.compared_numbers(state, (a, b), budget);
+        }
+        if let Some(done) = &self.between {
+            let pairs = self.split.iter().filter(|pair| !done.contains(pair));
+            let mut pairs = pairs.filter(|(a, _)| {
+                let numbering = &state.numberings[self.numbers[*a].0];
+                numbering.kind != NumberingKind::InGroups && numbering.end.is_some()
+            });
+            if let Some(pair) = pairs.next() {
+                return self.numbers_between(state, *pair, budget);
+            }
         }
         if let Some(((name, at), rest)) = self.choices.split_last() {
             let mut without = self.clone();
@@ -161,7 +179,7 @@ impl Goal {
             if case.is_impossible(state, budget) {
                 continue;
             }
-            if numbering.kind == NumberingKind::InGroups {
+            if !numbering.kind.is_ordered() {
                 if !case.refuted(state, budget) {
                     return false;
                 }
@@ -178,7 +196,7 @@ impl Goal {
             }
         }
         let same = numbers(Comparison::Equal);
-        if numbering.kind != NumberingKind::InGroups {
+        if numbering.kind.is_ordered() {
             return with([equal(&order), vec![same]].concat()).refuted(state, budget);
         }
         // Within a group, entries with equal numbers are one.
@@ -195,6 +213,53 @@ impl Goal {
             vec![same.clone()],
         ];
         with(one.concat()).refuted(state, budget) && numbering.keys.iter().all(differ)
+    }
+
+    /// Splits two numbers by whether they are next to each other. A number between them is that of an
+    /// entry, since numbers have no gaps.
+    fn numbers_between(
+        &self,
+        state: &State<'_>,
+        (a, b): (usize, usize),
+        budget: &Cell<usize>,
+    ) -> bool {
+        let (numbering, first, _) = &self.numbers[a];
+        let second = &self.numbers[b].1;
+        let mut without = self.clone();
+        without.between.iter_mut().for_each(|done| {
+            done.insert((a, b));
+        });
+        let near = [(first, second), (second, first)]
+            .map(|(e, other)| Constraint::new(e.clone(), Comparison::LessEqual, after(other)));
+        let mut next = without.clone();
+        next.constraints.extend(near);
+        next.refuted(state, budget)
+            && [(first, second), (second, first)]
+                .iter()
+                .all(|(lesser, greater)| {
+                    let mut apart = without.clone();
+                    let far = Constraint::new(after(lesser), Comparison::Less, (*greater).clone());
+                    apart.add(far);
+                    if apart.is_impossible(state, budget) {
+                        return true;
+                    }
+                    let entry = apart.entry(state);
+                    let value = state.numberings[*numbering].value.rewritten(&At(entry));
+                    apart.add(value.equals(after(lesser)));
+                    let facts = state.relevant(
+                        self.constraints
+                            .iter()
+                            .flat_map(Constraint::expressions)
+                            .flat_map(names_in)
+                            .collect(),
+                    );
+                    let facts = facts.iter().map(|fact| fact.rewritten(&At(entry)));
+                    apart.constraints.extend(facts);
+                    let all: BTreeSet<usize> = self.numbers.iter().map(|it| it.0).collect();
+                    all.into_iter()
+                        .for_each(|it| apart.number(state, it, entry));
+                    apart.refuted(state, budget)
+                })
     }
 
     /// Splits two places of an array that increases within blocks of `n` places. Between places of
@@ -274,12 +339,18 @@ impl Goal {
                 stored
                     .constraints
                     .extend(facts.iter().map(|fact| fact.rewritten(&At(entry))));
-                // Elements of the tuple that are numbers may belong to this entry.
-                let n = state.destination.map.inputs().len();
-                for (place, element) in state.tuple[..n].iter().enumerate() {
-                    if state.numbering(element).is_some() {
+                // Elements that are numbers or have segments may belong to this entry.
+                let map = &state.destination.map;
+                let is_of = |tuple: &usize| {
+                    let own = (*tuple..tuple + map.n_variables()).map(variable);
+                    !matches!(at, Expression::Variable(_)) || own.into_iter().any(|it| it == *at)
+                };
+                let tuples: Vec<usize> = self.tuples.iter().copied().filter(is_of).collect();
+                let elements = state.tuple[..map.inputs().len()].iter().enumerate();
+                for (place, element) in elements {
+                    if state.numbering(element).is_some() || state.has_segment(place) {
                         let element = element.rewritten(&At(entry));
-                        let tuples = self.tuples.iter();
+                        let tuples = tuples.iter();
                         let pairs = tuples.map(|at| (variable(at + place), element.clone()));
                         stored.compared.extend(pairs);
                     }

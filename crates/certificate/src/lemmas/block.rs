@@ -23,39 +23,14 @@ use sparsec_relation::{Comparison, Constraint, Expression};
 
 use super::number::{checked, numbered, numbers};
 use super::store::{holds, ranged, stored};
-use super::{index, only_by, two};
+use super::{index, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::{At, variable};
+use crate::entries::{At, variable, within};
 use crate::goal::Goal;
-use crate::held::{Held, NumberingKind, after};
+use crate::held::{Held, NumberingKind};
 use crate::order::reads_itself;
 use crate::state::State;
-
-/// `start(x + 1) = start(x) + count(x)` over all groups: the entries of lesser groups.
-pub(crate) fn summed(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let scan = only_by(statements, Update::Assign)?;
-    state.sweeps(scan, &state.n_segments(name)?)?;
-    let x = variable(0);
-    let read = |value: &Value| match value {
-        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
-        _ => None,
-    };
-    let sizes = match &scan.value {
-        Value::Binary(Operator::Add, before, count) if read(before).as_deref() == Some(name) => {
-            read(count).and_then(|count| state.held.get(&count))
-        }
-        _ => None,
-    };
-    let Some(Held::Sizes { key, .. }) = sizes.cloned() else {
-        return Err(Refusal::at(scan, "it does not add up the sizes of groups"));
-    };
-    if *index(scan)? != after(&x) || !reads_itself(scan) {
-        return Err(Refusal::at(scan, "it does not write behind what it reads"));
-    }
-    let range = (Expression::Integer(0), None);
-    state.note(name, range, None, Held::Counts { key })
-}
 
 /// The terms of `K * k + min(o + (K - count(k)), c)`.
 struct Terms<'s> {
@@ -131,13 +106,11 @@ pub(crate) fn in_blocks(state: &mut State<'_>, name: &str, statements: &[&Statem
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     let sum = |a: &Expression, b: Expression| Expression::Add(Box::new(a.clone()), Box::new(b));
     let first = terms.first;
-    state.note_fact(Constraint {
-        first: first.clone(),
-        rest: vec![
-            (Comparison::LessEqual, number.clone()),
-            (Comparison::Less, sum(&first, Expression::Integer(n))),
-        ],
-    })?;
+    state.note_fact(within(
+        first.clone(),
+        number.clone(),
+        sum(&first, Expression::Integer(n)),
+    ))?;
     let at_most = sum(&first, c.clone());
     state.note_fact(Constraint::new(number, Comparison::LessEqual, at_most))?;
     let held = Held::Block {
@@ -238,14 +211,7 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
             "it does not write their numbers to all places",
         ));
     }
-    let within = Constraint {
-        first: zero.clone(),
-        rest: vec![
-            (Comparison::LessEqual, parent),
-            (Comparison::Less, n_blocks.clone()),
-        ],
-    };
-    let is_within = within.split().all(|link| state.at_entries(&link));
+    let is_within = state.is_within(parent, n_blocks.clone());
     if !is_within || !state.agree(&value, &coordinate) {
         return Err(Refusal::at(
             store,

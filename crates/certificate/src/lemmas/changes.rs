@@ -37,11 +37,11 @@ use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
 pub(crate) use self::runs::bounds;
-use super::{index, only_by};
+use super::number::ascends;
+use super::{array_at, index, only_by};
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
-use crate::entries::{At, variable};
-use crate::goal::Goal;
+use crate::entries::variable;
 use crate::held::{Held, NumberingKind, after};
 use crate::order::{is_after, reads_itself};
 use crate::state::State;
@@ -93,14 +93,7 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     if !is_each || !state.are_equal(&state.extent(&count)?, &n_parents) {
         return Err(wrong("it does not run over all parents"));
     }
-    let within = Constraint {
-        first: Expression::Integer(0),
-        rest: vec![
-            (Comparison::LessEqual, changes.parent.clone()),
-            (Comparison::Less, n_parents.clone()),
-        ],
-    };
-    let within = within.split().all(|link| state.at_entries(&link));
+    let within = state.is_within(changes.parent.clone(), n_parents.clone());
     refuse(within, "an entry may have no parent")?;
     // Each number is that of an entry, whose parent and coordinate are in their ranges.
     for (array, end) in [
@@ -142,14 +135,7 @@ fn counted(state: &State<'_>, count: &str, starts: &str) -> Result<Changes, Refu
     let (at, extent) = marked(state, [&before, &after], (&parents, &end))?;
     let (other, coordinate) = keys(state, &at)?;
     refuse(other == numbering, "coordinates have other numbers")?;
-    let within = Constraint {
-        first: Expression::Integer(0),
-        rest: vec![
-            (Comparison::LessEqual, coordinate.clone()),
-            (Comparison::Less, extent.clone()),
-        ],
-    };
-    let within = within.split().all(|link| state.at_entries(&link));
+    let within = state.is_within(coordinate.clone(), extent.clone());
     refuse(within, "a coordinate may be beyond its extent")?;
     let told = [parent.clone(), coordinate.clone()];
     let are_told = state.are_distinct && state.determines(&told, &state.entries.tuple());
@@ -180,29 +166,6 @@ fn keys(state: &State<'_>, array: &str) -> Result<(usize, Expression), Refusal> 
             "nothing says what `{array}` holds for each entry"
         ))),
     }
-}
-
-/// Whether entries with lesser keys have lesser numbers.
-fn ascends(state: &State<'_>, numbering: usize, keys: &[Expression]) -> bool {
-    let value = &state.numberings[numbering].value;
-    (0..keys.len()).all(|place| {
-        let mut goal = Goal::new(0, Vec::new());
-        let [a, b] = [(); 2].map(|()| goal.entry(state));
-        let mut pair = |e: &Expression, comparison| {
-            let [left, right] = [a, b].map(|at| e.rewritten(&At(at)));
-            goal.add(Constraint::new(left, comparison, right));
-        };
-        keys[..place]
-            .iter()
-            .for_each(|key| pair(key, Comparison::Equal));
-        pair(&keys[place], Comparison::Less);
-        pair(value, Comparison::GreaterEqual);
-        for at in [a, b] {
-            goal.number(state, numbering, at);
-            keys.iter().for_each(|key| goal.numbers_in(state, key, at));
-        }
-        goal.is_refuted(state)
-    })
 }
 
 /// Checks the statements that mark changes beside entries: `before` where one begins with an entry,
@@ -405,14 +368,6 @@ fn summed(value: &Value) -> Option<[String; 2]> {
     };
     let x = variable(0);
     Some([array_at(a, &x)?, array_at(b, &x)?])
-}
-
-/// The array of which a value is the entry at an index.
-fn array_at(value: &Value, at: &Expression) -> Option<String> {
-    match value {
-        Value::Entry(read) if read.indices[..] == [at.clone()] => Some(read.space.clone()),
-        _ => None,
-    }
 }
 
 fn reads(value: &Value, array: &str, at: &Expression) -> bool {

@@ -1,33 +1,51 @@
 //! Numberings of entries: arrays that hold the rank or the ordinal of each entry at its place.
 
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
 use super::scalar::bounded;
-use super::store::filled;
+use super::scan::by_size;
+use super::store::{filled, holds, stored};
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::curve;
-use crate::entries::variable;
+use crate::entries::{At, entry, variable, within, zero};
+use crate::goal::Goal;
 use crate::held::{Held, Numbering, NumberingKind, Segments, after};
 use crate::order::reads_itself;
 use crate::state::State;
 
-/// Ranks number entries by keys, then by visits. They count from 0 to the number of entries.
-pub(crate) fn rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+/// Ranks number entries by keys, then by visits, and so do ordinals without keys; both count from 0 to
+/// the number of entries. Dense ranks number distinct keys, and ordinals the entries of each group.
+pub(crate) fn window(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     if let [statement] = statements
+        && matches!(statement.value, Value::Window(Window::Rank, _))
         && is_of_indices(state, name, statement)
     {
         return permuted(state, name, statement);
     }
     let statement = numbers(state, name, statements)?;
-    let keys = windowed(state, statement, Window::Rank)?;
-    numbered(state, name, statement, (keys, NumberingKind::Entries))
+    let kind = match &statement.value {
+        Value::Window(Window::Rank, _) => NumberingKind::Entries,
+        Value::Window(Window::Ordinal, keys) if keys.is_empty() => NumberingKind::Entries,
+        Value::Window(Window::DenseRank, _) => NumberingKind::Keys,
+        Value::Window(Window::Ordinal, _) => NumberingKind::InGroups,
+        _ => return Err(Refusal::at(statement, "its value is no rank or ordinal")),
+    };
+    let windows = statement.value.windows().into_iter();
+    let keys: Vec<Key> = windows.flat_map(|(_, keys)| keys).cloned().collect();
+    let keys = checked(state, statement, &keys)?;
+    numbered(state, name, statement, (keys.clone(), kind))?;
+    curve::note_domains(state, &keys);
+    match kind {
+        NumberingKind::InGroups => in_groups(state, name, (statement, keys)),
+        _ => Ok(()),
+    }
 }
 
 /// Whether a statement writes all entries of its array, each at its index.
-pub(super) fn is_of_indices(state: &State<'_>, name: &str, statement: &Statement) -> bool {
+fn is_of_indices(state: &State<'_>, name: &str, statement: &Statement) -> bool {
     let is_each = |extent: Expression| state.sweeps(statement, &extent).is_ok();
     state.extent(name).is_ok_and(is_each) && statement.target.indices[..] == [variable(0)]
 }
@@ -38,13 +56,11 @@ fn permuted(state: &mut State<'_>, name: &str, statement: &Statement) -> Outcome
         return Err(Refusal::at(statement, "its value is no `rank`"));
     };
     for key in keys {
-        let within = Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, key.value.clone()),
-                (Comparison::Less, key.extent.clone()),
-            ],
-        };
+        let within = within(
+            Expression::Integer(0),
+            key.value.clone(),
+            key.extent.clone(),
+        );
         if !statement.space.implies(&within, &state.known) {
             return Err(Refusal::at(statement, "a key may be beyond its extent"));
         }
@@ -53,36 +69,97 @@ fn permuted(state: &mut State<'_>, name: &str, statement: &Statement) -> Outcome
         return Err(Refusal::at(statement, "it does not assign ranks"));
     }
     let range = (Expression::Integer(0), Some(state.extent(name)?));
-    state.note(name, range, None, Held::Permutation)?;
+    let keys = keys.iter().map(|key| key.value.clone()).collect();
+    state.note(name, range, None, Held::Permutation { keys })?;
     state.note_injective(name);
+    by_size(state)
+}
+
+/// A coordinate that tells the entries of a group apart bounds their ordinals. If a numbering without gaps is ordered by groups, then by visits, the entries of a
+/// group have numbers in turn: one that the group has alone, and the ordinal more.
+fn in_groups(
+    state: &mut State<'_>,
+    name: &str,
+    (statement, keys): (&Statement, Vec<Expression>),
+) -> Outcome {
+    let ordinal = Expression::Call(name.to_owned(), statement.target.indices.clone());
+    if let Some(most) = most_of_group(state, &keys) {
+        state.note_fact(Constraint::new(ordinal.clone(), Comparison::Less, most))?;
+    }
+    let order = [keys.clone(), state.entries.tuple()].concat();
+    for numbering in 0..state.numberings.len() {
+        let numbers = &state.numberings[numbering];
+        if numbers.kind == NumberingKind::Entries
+            && numbers.end.is_some()
+            && ascends(state, numbering, &order)
+        {
+            let first = Expression::Call(format!("first number for {name}"), keys.clone());
+            let sum = Expression::Add(Box::new(first), Box::new(ordinal.clone()));
+            state.facts.push(numbers.value.clone().equals(sum));
+        }
+    }
     Ok(())
 }
 
-/// The ordinals of all entries are their ranks by no key.
-pub(crate) fn ordinal(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
+/// `T(p) = e`, numbers that arrays hold, if no two entries have the same. As many numbers as there are
+/// entries leave nothing out. The entries whose numbers a segment holds are those of its parent.
+pub(crate) fn places(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = numbers(state, name, statements)?;
-    let keys = windowed(state, statement, Window::Ordinal)?;
-    if !keys.is_empty() {
-        return Err(Refusal::at(
-            statement,
-            "it numbers the entries of each group",
-        ));
+    let value = stored(statement)?;
+    let number = at_places(state, name, statement)?;
+    holds(state, statement, value.clone())?;
+    let mut parents: Vec<(String, Expression)> = Vec::new();
+    value.visit(&mut |e| {
+        if let Expression::Call(array, at) = e
+            && let [at] = &at[..]
+            && let Some(Monotone::Nondecreasing | Monotone::Increasing) =
+                state.known.function(array).and_then(|it| it.monotone)
+        {
+            parents.push((array.clone(), at.clone()));
+        }
+    });
+    let is_in = |state: &State<'_>, range: &Constraint| {
+        state.is_valued(range) && range.split().all(|link| state.at_entries(&link))
+    };
+    let mut segments_of = Vec::new();
+    for (array, parent) in parents {
+        let [first, end] = [parent.clone(), after(&parent)].map(|at| entry(&array, at));
+        let segment = within(first, number.clone(), end);
+        if is_in(state, &segment) {
+            state.note_fact(segment)?;
+            segments_of.push((array, parent));
+        }
     }
-    numbered(state, name, statement, (keys, NumberingKind::Entries))
-}
-
-/// Dense ranks number the distinct keys of the entries.
-pub(crate) fn dense_rank(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = numbers(state, name, statements)?;
-    let keys = windowed(state, statement, Window::DenseRank)?;
-    numbered(state, name, statement, (keys, NumberingKind::Keys))
-}
-
-/// No two entries of a group have the same ordinal.
-pub(crate) fn in_group(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = numbers(state, name, statements)?;
-    let keys = windowed(state, statement, Window::Ordinal)?;
-    numbered(state, name, statement, (keys, NumberingKind::InGroups))
+    let natural = Constraint::new(zero(), Comparison::LessEqual, number.clone());
+    let are_apart = state.at_entries(&natural)
+        && state.determines(std::slice::from_ref(&value), &state.entries.tuple());
+    if !are_apart {
+        let why = "two entries may have the same number";
+        return Err(Refusal::at(statement, why));
+    }
+    state.note_fact(natural)?;
+    let end = state
+        .n_entries()
+        .filter(|end| is_in(state, &within(zero(), number.clone(), end.clone())));
+    let numbering = state.numberings.len();
+    state.numberings.push(Numbering {
+        value: number,
+        keys: Vec::new(),
+        kind: match end {
+            Some(_) => NumberingKind::Onto,
+            None => NumberingKind::InGroups,
+        },
+        end: None,
+    });
+    let Some(end) = end else { return Ok(()) };
+    bounded(state, numbering, end.clone())?;
+    for (array, parent) in segments_of {
+        let last = entry(&array, state.n_segments(&array)?);
+        if state.always(&Constraint::new(last, Comparison::LessEqual, end.clone())) {
+            segments(state, &array, numbering, parent)?;
+        }
+    }
+    Ok(())
 }
 
 /// If `pos(k)` counts the entries with a lesser key, `pos(k) + ordinal(k of n)` is `rank(k of n)`.
@@ -138,21 +215,6 @@ pub(crate) fn segments(
     Ok(())
 }
 
-/// The keys of a statement that assigns this window function.
-fn windowed(
-    state: &State<'_>,
-    statement: &Statement,
-    window: Window,
-) -> Result<Vec<Expression>, Refusal> {
-    match &statement.value {
-        Value::Window(it, keys) if *it == window => checked(state, statement, keys),
-        _ => Err(Refusal::at(
-            statement,
-            format!("its value is no `{}`", window.word()),
-        )),
-    }
-}
-
 /// The values of keys, if they lie within their extents at each entry; of the words of a curve, the
 /// key that they are.
 pub(crate) fn checked(
@@ -161,14 +223,7 @@ pub(crate) fn checked(
     keys: &[Key],
 ) -> Result<Vec<Expression>, Refusal> {
     for key in keys {
-        let within = Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, key.value.clone()),
-                (Comparison::Less, key.extent.clone()),
-            ],
-        };
-        let is_within = || within.split().all(|link| state.at_entries(&link));
+        let is_within = || state.is_within(key.value.clone(), key.extent.clone());
         if !curve::is_below(state, key) && !is_within() {
             return Err(Refusal::at(statement, "a key may be beyond its extent"));
         }
@@ -192,6 +247,25 @@ pub(crate) fn numbers<'s>(
     only_by(statements, Update::Assign)
 }
 
+/// Checks that a statement writes at the place of each entry, and returns what the array holds there.
+fn at_places(
+    state: &mut State<'_>,
+    name: &str,
+    statement: &Statement,
+) -> Result<Expression, Refusal> {
+    state.visits(statement)?;
+    let wrong = |why: &str| Err(Refusal::at(statement, why));
+    if !state.are_apart || *index(statement)? != state.entries.place {
+        return wrong("entries may share the places of their numbers");
+    }
+    if !state.are_equal(&state.extent(name)?, &state.entries.n_places) {
+        return wrong("its array has not one entry for each place");
+    }
+    let any = (Expression::Integer(i64::MIN), None);
+    state.note(name, any, None, Held::Declared)?;
+    Ok(entry(name, state.entries.place.clone()))
+}
+
 /// Records a numbering: the array holds the number of each entry at its place.
 pub(crate) fn numbered(
     state: &mut State<'_>,
@@ -199,27 +273,15 @@ pub(crate) fn numbered(
     statement: &Statement,
     (keys, kind): (Vec<Expression>, NumberingKind),
 ) -> Outcome {
-    state.visits(statement)?;
-    if !state.are_apart || *index(statement)? != state.entries.place {
-        return Err(Refusal::at(
-            statement,
-            "entries may share the places of their numbers",
-        ));
+    let number = at_places(state, name, statement)?;
+    if state.is_full {
+        state.note(name, (zero(), None), None, Held::Declared)?;
     }
-    if !state.are_equal(&state.extent(name)?, &state.entries.n_places) {
-        return Err(Refusal::at(
-            statement,
-            "its array has not one entry for each place",
-        ));
-    }
-    let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
-    let zero = Expression::Integer(0);
-    let least = match state.is_full {
-        true => zero.clone(),
-        false => Expression::Integer(i64::MIN),
-    };
-    state.note(name, (least, None), None, Held::Declared)?;
-    state.note_fact(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
+    state.note_fact(Constraint::new(
+        zero(),
+        Comparison::LessEqual,
+        number.clone(),
+    ))?;
     state.numberings.push(Numbering {
         value: number,
         keys,
@@ -230,4 +292,41 @@ pub(crate) fn numbered(
         (NumberingKind::Entries, Some(end)) => bounded(state, state.numberings.len() - 1, end),
         _ => Ok(()),
     }
+}
+
+/// Whether entries with lesser keys have lesser numbers.
+pub(super) fn ascends(state: &State<'_>, numbering: usize, keys: &[Expression]) -> bool {
+    let value = &state.numberings[numbering].value;
+    (0..keys.len()).all(|place| {
+        let mut goal = Goal::new(0, Vec::new());
+        let [a, b] = [(); 2].map(|()| goal.entry(state));
+        let mut pair = |e: &Expression, comparison| {
+            let [left, right] = [a, b].map(|at| e.rewritten(&At(at)));
+            goal.add(Constraint::new(left, comparison, right));
+        };
+        keys[..place]
+            .iter()
+            .for_each(|key| pair(key, Comparison::Equal));
+        pair(&keys[place], Comparison::Less);
+        pair(value, Comparison::GreaterEqual);
+        for at in [a, b] {
+            goal.number(state, numbering, at);
+            keys.iter().for_each(|key| goal.numbers_in(state, key, at));
+        }
+        goal.is_refuted(state)
+    })
+}
+
+/// How many entries with equal keys there are at most: the extent of a coordinate that tells them apart.
+pub(super) fn most_of_group(state: &State<'_>, keys: &[Expression]) -> Option<Expression> {
+    let coordinates = state.entries.coordinates.iter().enumerate();
+    let mut found = coordinates.filter_map(|(mode, coordinate)| {
+        let extent = Expression::Constant(format!("N{mode}"));
+        let all = [keys, std::slice::from_ref(coordinate)].concat();
+        let tells = !keys.contains(coordinate)
+            && state.is_within(coordinate.clone(), extent.clone())
+            && state.determines(&all, &state.entries.tuple());
+        tells.then_some(extent)
+    });
+    found.next()
 }

@@ -1,15 +1,14 @@
 //! Runs: for each parent, the coordinates from its least to its greatest.
 
-use sparsec_computation::{Operator, Statement, Update, Value};
-use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
+use sparsec_computation::{Statement, Update};
+use sparsec_relation::{Comparison, Constraint, Expression};
 
+use super::each;
 use super::store::{filled, ranged, stored};
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::variable;
 use crate::held::{Held, after, before};
-use crate::order::reads_itself;
 use crate::state::State;
 
 /// `first(x) = mark` everywhere, then `first(at) min= k` at each entry.
@@ -34,6 +33,9 @@ pub(crate) fn least(state: &mut State<'_>, name: &str, statements: &[&Statement]
 /// the mark of the array `first` of the same `k` serves as one.
 pub(crate) fn behind(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let note = only_by(statements, Update::Maximum)?;
+    if state.beyond_entries(note).is_err() {
+        return each::bounded(state, name, note);
+    }
     state.visits(note)?;
     let index = index(note)?.clone();
     let value = before(&stored(note)?);
@@ -68,56 +70,19 @@ fn less_one(e: &Expression) -> Expression {
     Expression::Subtract(Box::new(e.clone()), one).simplified()
 }
 
-/// `pos(x + 1) = pos(x) + max(behind(x) - first(x), 0)` over all segments, beginning with 0.
-pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let scan = only_by(statements, Update::Assign)?;
-    state.sweeps(scan, &state.n_segments(name)?)?;
-    let wrong = |why: &str| Refusal::at(scan, why);
-    let x = variable(0);
-    let entry = |value: &Value| match value {
-        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
-        _ => None,
-    };
-    let summed = || {
-        let Value::Binary(Operator::Add, before, length) = &scan.value else {
-            return None;
-        };
-        let Value::Binary(Operator::Maximum, length, zero) = &**length else {
-            return None;
-        };
-        let Value::Binary(Operator::Subtract, behind, first) = &**length else {
-            return None;
-        };
-        let is_sum = **zero == Value::Integer(0) && entry(before)? == name;
-        is_sum.then_some((entry(behind)?, entry(first)?))
-    };
-    let (behind, first) =
-        summed().ok_or_else(|| wrong("it does not add a length to each entry"))?;
-    if *index(scan)? != after(&x)
-        || !reads_itself(scan)
-        || [&behind, &first].contains(&&name.to_owned())
-    {
-        return Err(wrong("it does not write behind what it reads"));
-    }
-    let range = (Expression::Integer(0), None);
-    let held = Held::Lengths {
-        first: first.clone(),
-        behind: behind.clone(),
-    };
-    state.note(name, range, Some(Monotone::Nondecreasing), held)?;
+/// The run of an entry is not empty, so the length that is added for it is the difference, without
+/// `max`.
+pub(crate) fn lengths(state: &mut State<'_>, name: &str, (first, behind): (&str, &str)) -> Outcome {
     let call = |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
-    let zero = Expression::Integer(0);
-    state.assume(call(name, &zero).equals(zero))?;
-    // The run of an entry is not empty, so its length is the difference, without `max`.
     if let (Some(Held::Least { index, .. }), Some(Held::Behind { index: other, .. })) =
-        (state.held.get(&first), state.held.get(&behind))
+        (state.held.get(first), state.held.get(behind))
         && index == other
     {
         let at = index.clone();
-        let some = Constraint::new(call(&first, &at), Comparison::Less, call(&behind, &at));
+        let some = Constraint::new(call(first, &at), Comparison::Less, call(behind, &at));
         if state.at_entries(&some) {
             let length =
-                Expression::Subtract(Box::new(call(&behind, &at)), Box::new(call(&first, &at)));
+                Expression::Subtract(Box::new(call(behind, &at)), Box::new(call(first, &at)));
             let end = Expression::Add(Box::new(call(name, &at)), Box::new(length));
             state.note_fact(call(name, &after(&at)).equals(end))?;
         }

@@ -4,7 +4,7 @@ use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{only, only_by, updates};
+use super::{each, only, only_by, updates};
 use crate::Refusal;
 use crate::check::Outcome;
 use crate::entries::{At, variable};
@@ -34,6 +34,9 @@ pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Stateme
     let sizes = sizes_of_groups(state, statement);
     let numbering = match &sizes {
         Some((_, numbering)) => *numbering,
+        None if state.beyond_entries(statement).is_err() => {
+            return each::bounded(state, name, statement);
+        }
         None => {
             state.visits(statement)?;
             numbering_before(state, statement)?

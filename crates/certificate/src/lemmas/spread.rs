@@ -19,10 +19,10 @@ use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite, Set, Variable};
 
 use super::store::stored;
-use super::{index, only_by, two};
+use super::{array_at, index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::{At, variable};
+use crate::entries::{At, variable, within};
 use crate::held::{Held, after};
 use crate::order::reads_itself;
 use crate::pieces::{count_of, counts, numbered, numbers_of};
@@ -80,13 +80,11 @@ pub(crate) fn counted(state: &mut State<'_>, name: &str, statements: &[&Statemen
         return wrong("its points are not those of entries without a coordinate");
     };
     let lifted = Lifted(coordinate);
-    let run = Constraint {
-        first: from.rewritten(&lifted),
-        rest: vec![
-            (Comparison::LessEqual, variable(coordinate)),
-            (Comparison::Less, end.rewritten(&lifted)),
-        ],
-    };
+    let run = within(
+        from.rewritten(&lifted),
+        variable(coordinate),
+        end.rewritten(&lifted),
+    );
     let mut pairs = Conjunction::new(own.clone(), []);
     let constraints = places.constraints().iter();
     constraints.for_each(|it| pairs.add(it.rewritten(&lifted)));
@@ -139,13 +137,11 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statemen
     }
     let place = index(statement)?.clone();
     let lifted = place.rewritten(&Lifted(runs.coordinate));
-    let within = Constraint {
-        first: Expression::Integer(0),
-        rest: vec![
-            (Comparison::LessEqual, place.clone()),
-            (Comparison::Less, state.entries.n_places.clone()),
-        ],
-    };
+    let within = within(
+        Expression::Integer(0),
+        place.clone(),
+        state.entries.n_places.clone(),
+    );
     let mut within = within.split();
     let is_place = lifted == state.entries.place
         && state.are_equal(&state.extent(name)?, &state.entries.n_places)
@@ -203,13 +199,9 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     let n_places = state.entries.n_places.clone();
     state.sweeps(scan, &n_places)?;
     let x = variable(0);
-    let read = |value: &Value| match value {
-        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
-        _ => None,
-    };
     let added = match &scan.value {
-        Value::Binary(Operator::Add, own, length) if read(own).as_deref() == Some(name) => {
-            read(length)
+        Value::Binary(Operator::Add, own, length) if array_at(own, &x).as_deref() == Some(name) => {
+            array_at(length, &x)
         }
         _ => None,
     };
@@ -229,12 +221,6 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     let number = Expression::Add(Box::new(start), Box::new(offset));
     let behind = Expression::Add(Box::new(before.clone()), Box::new(own)).simplified();
     state.listed_at = Some(number.clone());
-    state.note_fact(Constraint {
-        first: before,
-        rest: vec![
-            (Comparison::LessEqual, number.clone()),
-            (Comparison::Less, behind),
-        ],
-    })?;
+    state.note_fact(within(before, number.clone(), behind))?;
     numbered(state, &piece, (number, vec![place, coordinate]), end)
 }

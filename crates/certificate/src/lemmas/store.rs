@@ -6,7 +6,7 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::{At, variable};
+use crate::entries::{At, entry, variable, within};
 use crate::goal::Goal;
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::order::reads_itself;
@@ -16,8 +16,8 @@ use crate::state::State;
 /// cover the array.
 pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Assign)?;
-    if let Some(permutation) = inverted(state, name, statement) {
-        return inverse(state, name, &permutation);
+    if let Some(permutation) = inverted(state, statement) {
+        return inverse(state, name, (&permutation, statement), None);
     }
     state.visits(statement)?;
     let value = stored(statement)?;
@@ -51,28 +51,63 @@ pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement])
 }
 
 /// The permutation whose inverse a statement stores: `perm(place(x)) = x` for each index `x`.
-fn inverted(state: &State<'_>, name: &str, statement: &Statement) -> Option<String> {
+fn inverted(state: &State<'_>, statement: &Statement) -> Option<String> {
     let [Expression::Call(place, at)] = &statement.target.indices[..] else {
         return None;
     };
-    let (own, extent) = (state.extent(name).ok()?, state.extent(place).ok()?);
-    let is_inverse = matches!(state.held.get(place), Some(Held::Permutation))
+    let extent = state.extent(place).ok()?;
+    let is_inverse = matches!(state.held.get(place), Some(Held::Permutation { .. }))
         && at[..] == [variable(0)]
         && statement.value.to_expression() == Some(variable(0))
-        && state.sweeps(statement, &extent).is_ok()
-        && state.are_equal(&own, &extent);
+        && state.sweeps(statement, &extent).is_ok();
     is_inverse.then(|| place.clone())
 }
 
-/// The inverse of a permutation is one. At each coordinate that is an index of it, the inverse gives
-/// the coordinate back.
-fn inverse(state: &mut State<'_>, name: &str, permutation: &str) -> Outcome {
-    let range = (Expression::Integer(0), Some(state.extent(name)?));
-    state.note(name, range, None, Held::Permutation)?;
-    state.note_injective(name);
+/// The inverse of a permutation is one, if its array has no more entries; others hold the mark. At each
+/// coordinate that is an index of the permutation, the inverse gives the coordinate back.
+fn inverse(
+    state: &mut State<'_>,
+    name: &str,
+    (permutation, statement): (&str, &Statement),
+    mark: Option<&Expression>,
+) -> Outcome {
+    let (own, n) = (state.extent(name)?, state.extent(permutation)?);
+    match mark {
+        None if state.are_equal(&own, &n) => {
+            let range = (Expression::Integer(0), Some(n));
+            let keys = Vec::new();
+            state.note(name, range, None, Held::Permutation { keys })?;
+            state.note_injective(name);
+        }
+        None => {
+            return Err(Refusal::at(
+                statement,
+                "it may leave entries of its array unwritten",
+            ));
+        }
+        Some(mark) => {
+            if !state.always(&Constraint::new(n, Comparison::LessEqual, own)) {
+                let why = "an index may be outside of its array";
+                return Err(Refusal::at(statement, why));
+            }
+            let range = ranged(state, name, &[mark]);
+            let end = range.1.clone().into_iter();
+            let mut bounds = vec![Constraint::new(
+                range.0.clone(),
+                Comparison::LessEqual,
+                variable(0),
+            )];
+            bounds.extend(end.map(|end| Constraint::new(variable(0), Comparison::Less, end)));
+            let mut bounds = bounds.iter();
+            let range = match bounds.all(|it| statement.space.implies(it, &state.known)) {
+                true => range,
+                false => (Expression::Integer(i64::MIN), None),
+            };
+            state.note(name, range, None, Held::Declared)?;
+        }
+    }
     for coordinate in state.entries.coordinates.clone() {
-        let place = Expression::Call(permutation.to_owned(), vec![coordinate.clone()]);
-        let back = Expression::Call(name.to_owned(), vec![place]);
+        let back = entry(name, entry(permutation, coordinate.clone()));
         // A coordinate may lie outside of the array.
         let _ = state.note_fact(back.equals(coordinate));
     }
@@ -84,6 +119,9 @@ fn inverse(state: &mut State<'_>, name: &str, permutation: &str) -> Outcome {
 pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let [fill, store] = two(state, statements, [Update::Assign; 2])?;
     let mark = filled(state, name, fill)?;
+    if let Some(permutation) = inverted(state, store) {
+        return inverse(state, name, (&permutation, store), Some(&mark));
+    }
     state.visits(store)?;
     let value = stored(store)?;
     let index = index(store)?.clone();
@@ -135,13 +173,7 @@ fn holds_zero(state: &State<'_>, name: &str) -> bool {
         return true;
     }
     let mut place = Conjunction::new(["p"], []);
-    place.add(Constraint {
-        first: zero.clone(),
-        rest: vec![
-            (Comparison::LessEqual, variable(0)),
-            (Comparison::Less, extent),
-        ],
-    });
+    place.add(within(zero.clone(), variable(0), extent));
     // A count of numbers that is not 0 is that of an entry.
     let mut ends = state.numberings.iter().filter_map(|it| it.end.clone());
     let has_entry = Set::new(vec![place]).is_ok_and(|place| {

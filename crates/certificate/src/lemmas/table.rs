@@ -10,16 +10,15 @@
 //! table of `k` needs as many slots as entries have `k`. At least half of the slots stay free: a
 //! search for a key ends there.
 
-use sparsec_computation::{Operator, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
+use sparsec_computation::{Statement, Update, Value, Window};
+use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::number::{checked, numbered, numbers};
+use super::number::{checked, most_of_group, numbered, numbers};
 use super::{index, only_by};
 use crate::Refusal;
 use crate::check::Outcome;
-use crate::entries::variable;
+use crate::entries::within;
 use crate::held::{Held, Numbering, NumberingKind, after};
-use crate::order::reads_itself;
 use crate::state::State;
 
 /// `count(k) += 1` at each entry.
@@ -27,14 +26,7 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
     let count = only_by(statements, Update::Add)?;
     state.visits(count)?;
     let key = index(count)?.clone();
-    let within = Constraint {
-        first: Expression::Integer(0),
-        rest: vec![
-            (Comparison::LessEqual, key.clone()),
-            (Comparison::Less, state.extent(name)?),
-        ],
-    };
-    let is_within = within.split().all(|link| state.at_entries(&link));
+    let is_within = state.is_within(key.clone(), state.extent(name)?);
     if count.value != Value::Integer(1) || !is_within {
         return Err(Refusal::at(
             count,
@@ -43,6 +35,7 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
     }
     let numbering = numbering_of_groups(state, &key);
     let most = numbering.and_then(|it| state.numberings[it].end.clone());
+    let most = most.or_else(|| most_of_group(state, std::slice::from_ref(&key)));
     let most = most.filter(|end| {
         let zero = Expression::Integer(0);
         state.always(&Constraint::new(zero, Comparison::LessEqual, end.clone()))
@@ -69,43 +62,6 @@ fn numbering_of_groups(state: &State<'_>, key: &Expression) -> Option<usize> {
         |it: &Numbering| it.kind == NumberingKind::InGroups && it.keys == std::slice::from_ref(key);
     let found = state.numberings.iter().position(is_of_groups);
     found.filter(|_| is_alone)
-}
-
-/// `pos(x + 1) = pos(x) + power_of_two(c * count(x))` over all parents, where `c` is at least 2.
-pub(crate) fn rooms(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let scan = only_by(statements, Update::Assign)?;
-    state.sweeps(scan, &state.n_segments(name)?)?;
-    let x = variable(0);
-    let read = |value: &Value| match value {
-        Value::Entry(read) if read.indices[..] == [x.clone()] => Some(read.space.clone()),
-        _ => None,
-    };
-    let counted = || {
-        let Value::Binary(Operator::Add, before, slots) = &scan.value else {
-            return None;
-        };
-        let Value::PowerOfTwo(least) = &**slots else {
-            return None;
-        };
-        let Value::Binary(Operator::Multiply, factor, count) = &**least else {
-            return None;
-        };
-        let is_enough = matches!(**factor, Value::Integer(2..=1024));
-        (is_enough && read(before)? == name).then_some(read(count)?)
-    };
-    let key = counted().and_then(|count| match state.held.get(&count) {
-        Some(Held::Sizes { key, .. }) if count != name => Some(key.clone()),
-        _ => None,
-    });
-    let key = key.ok_or_else(|| Refusal::at(scan, "it does not make room for counted entries"))?;
-    if *index(scan)? != after(&x) || !reads_itself(scan) {
-        return Err(Refusal::at(scan, "it does not write behind what it reads"));
-    }
-    let range = (Expression::Integer(0), None);
-    let held = Held::Rooms { key };
-    state.note(name, range, Some(Monotone::Nondecreasing), held)?;
-    let first = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
-    state.assume(first.equals(Expression::Integer(0)))
 }
 
 /// `T(p) = slot(c of n, pos(k) of …, pos(k + 1) of …)`, where the table of `k` has room for the
@@ -139,11 +95,5 @@ pub(crate) fn slot(state: &mut State<'_>, name: &str, statements: &[&Statement])
         (Vec::new(), NumberingKind::InGroups),
     )?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
-    state.note_fact(Constraint {
-        first: begin.clone(),
-        rest: vec![
-            (Comparison::LessEqual, number),
-            (Comparison::Less, end.clone()),
-        ],
-    })
+    state.note_fact(within(begin.clone(), number, end.clone()))
 }

@@ -107,6 +107,37 @@ enum Rank {
     Waits,
 }
 
+/// The end of a variable for which `left < right` is `c * v < e`, with a constant `c` from 1 on.
+fn below(v: Variable, left: &Expression, right: &Expression) -> Option<Expression> {
+    let space = difference(right.clone(), left.clone());
+    let at = |n: i64| expanded(space.rewritten(&Replaced(v, &Expression::Integer(n))));
+    let [none, one, two] = [0, 1, 2].map(at);
+    let c = difference(none.clone(), one.clone());
+    let is_negative = matches!(c, Expression::Integer(..=0) | Expression::Negate(_));
+    if is_negative || !super::sweeps::variables(&c).is_empty() || difference(one, two) != c {
+        return None;
+    }
+    if c == Expression::Integer(1) {
+        return Some(none);
+    }
+    let e = sum([none, difference(c.clone(), Expression::Integer(1))]);
+    Some(Expression::FloorDivide(Box::new(e), Box::new(c)))
+}
+
+/// The greatest value of functions in place of calls.
+struct Greatest<'a>(&'a Declarations);
+
+impl Rewrite for Greatest<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        let Expression::Call(name, _) = e else {
+            return None;
+        };
+        let range = self.0.function(name)?.range.as_box()?;
+        let [(_, end)] = &range[..] else { return None };
+        Some(difference(end.clone(), Expression::Integer(1)))
+    }
+}
+
 /// How a loop over a variable runs.
 struct Range {
     rank: Rank,
@@ -281,7 +312,7 @@ impl<'a> Loops<'a> {
         let of = Expression::Variable(v);
         let one = || Expression::Integer(1);
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        let (mut is_called, mut waits) = (false, false);
+        let (mut is_called, mut is_sum, mut waits) = (false, false, false);
         for (left, comparison, right) in links {
             for (e, other) in [(left, right), (right, left)] {
                 e.visit(&mut |e| {
@@ -290,8 +321,9 @@ impl<'a> Loops<'a> {
                         is_called |= variables.any(|variable| variable == v);
                     }
                 });
-                waits |= *comparison == Comparison::Equal
-                    && *e == of
+                let is_equal = *comparison == Comparison::Equal && *e == of;
+                is_sum |= is_equal && matches!(other, Expression::Add(..));
+                waits |= is_equal
                     && matches!(
                         other,
                         Expression::Add(..) | Expression::Subtract(..) | Expression::Call(..)
@@ -313,6 +345,8 @@ impl<'a> Loops<'a> {
                 Comparison::Less if right == of => lower.push(next(left)),
                 Comparison::Less if left == of => upper.push(right),
                 Comparison::LessEqual if left == of => upper.push(next(right)),
+                Comparison::Less => upper.extend(below(v, &left, &right)),
+                Comparison::LessEqual => upper.extend(below(v, &left, &next(right))),
                 _ => {}
             }
         }
@@ -328,12 +362,16 @@ impl<'a> Loops<'a> {
         };
         if let Some((own, parents)) = pairs().find_map(|(from, end)| self.in_segments(from, end)) {
             return Some(Range {
-                rank: Rank::Segments,
+                rank: match is_sum {
+                    true => Rank::Waits,
+                    false => Rank::Segments,
+                },
                 own,
                 parents,
             });
         }
-        let fixed = pairs().map(|(from, end)| difference(end.clone(), from.clone()));
+        let greatest = |end: &Expression| end.rewritten(&Greatest(self.known));
+        let fixed = pairs().map(|(from, end)| difference(greatest(end), from.clone()));
         let fixed = fixed.filter(|own| super::sweeps::variables(own).is_empty());
         let own = fixed.min_by_key(|own| !matches!(own, Expression::Integer(_)))?;
         let rank = match (&own, waits, is_called) {
@@ -362,29 +400,54 @@ impl<'a> Loops<'a> {
     }
 
     /// The entries of all segments from `f(a)` to `f(a + 1)`, and the variables of the loops that
-    /// count no more: those in `a`.
+    /// count no more: those in `a`. With an end `(f(a + 1) - f(a) + k) floordiv c`, each segment has a
+    /// `c`th of the entries, and `k` are added for each.
     fn in_segments(
         &self,
         from: &Expression,
         end: &Expression,
     ) -> Option<(Expression, Vec<Variable>)> {
-        let (Expression::Call(f, a), Expression::Call(g, b)) = (from, end) else {
-            return None;
+        let (sum, c) = match (from.simplified(), end) {
+            (Expression::Integer(0), Expression::FloorDivide(sum, c)) => {
+                ((**sum).clone(), Some((**c).clone()))
+            }
+            _ => (difference(end.clone(), from.clone()), None),
         };
-        let ([a], [b]) = (&a[..], &b[..]) else {
-            return None;
-        };
-        if f != g || difference(b.clone(), a.clone()) != Expression::Integer(1) {
-            return None;
-        }
+        let mut calls = Vec::new();
+        sum.visit(&mut |e| {
+            if let Expression::Call(f, at) = e
+                && let [at] = &at[..]
+            {
+                calls.push((e.clone(), f.clone(), at.clone()));
+            }
+        });
+        let pairs = calls
+            .iter()
+            .flat_map(|from| calls.iter().map(move |end| (from, end)));
+        let mut segments = pairs.filter_map(|((from, f, a), (end, g, b))| {
+            let is_next = f == g && difference(b.clone(), a.clone()) == Expression::Integer(1);
+            let length = difference(end.clone(), from.clone());
+            let more = is_next.then(|| difference(sum.clone(), length))?;
+            let is_constant = super::sweeps::variables(&more).is_empty();
+            is_constant.then_some((f, a, more))
+        });
+        let (f, a, more) = segments.next()?;
         let domain = self.known.function(f)?.domain.as_box()?;
         let [(first, behind)] = &domain[..] else {
             return None;
         };
         let last = difference(behind.clone(), Expression::Integer(1));
         let entry = |x: &Expression| Expression::Call(f.clone(), vec![expanded(x.clone())]);
-        let own = difference(entry(&last), entry(first));
-        Some((own, self.resolved_variables(a)))
+        let all = difference(entry(&last), entry(first));
+        let parents = self.resolved_variables(a);
+        let loops = self.loops.iter().filter(|(v, _)| parents.contains(v));
+        let n_segments = loops.map(|(_, own)| own.clone()).fold(more, product);
+        let all = super::sum([all, n_segments]);
+        let own = match c {
+            Some(c) => Expression::FloorDivide(Box::new(all), Box::new(c)),
+            None => all,
+        };
+        Some((own, parents))
     }
 
     /// The variables of loops that an expression depends on.

@@ -3,7 +3,7 @@
 use sparsec_base::arena::Id;
 use sparsec_certificate::Lemma;
 use sparsec_computation::{Computation, Operator, Role, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Constraint, Expression, Variable};
 
 /// A computed array or number, the lemma that its statements suggest, and these.
 pub(super) type Computed = (String, Option<Lemma>, Vec<String>);
@@ -103,11 +103,8 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
     }
     let last = statements.last()?;
     let numbering = match &last.value {
-        Value::Window(Window::Rank, _) => Some(Lemma::Rank),
-        Value::Window(Window::DenseRank, _) => Some(Lemma::DenseRank),
-        Value::Window(Window::Ordinal, keys) if keys.is_empty() => Some(Lemma::Ordinal),
-        Value::Window(Window::Ordinal, _) => Some(Lemma::InGroup),
         Value::Window(Window::Slot, _) => Some(Lemma::Slot),
+        Value::Window(..) => Some(Lemma::Numbered),
         Value::Binary(Operator::Add, _, ordinal) if matches!(**ordinal, Value::Window(..)) => {
             Some(Lemma::Start)
         }
@@ -118,24 +115,29 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         }
         _ => None,
     };
+    let space = computation.space(&first.target.space);
+    let is_temporary = space.is_some_and(|space| space.role == Role::Temporary);
     match updates[..] {
         [Assign] | [Assign, Assign] if numbering.is_some() => numbering,
         [Assign] => Some(match &first.value {
-            Value::Binary(_, _, slots) if matches!(**slots, Value::PowerOfTwo(_)) => Lemma::Rooms,
-            Value::Binary(_, _, size) if matches!(**size, Value::Entry(_)) => Lemma::Summed,
             Value::Binary(_, _, more)
                 if matches!(&**more, Value::Binary(Operator::Add, count, _)
                 if matches!(**count, Value::Entry(_))) =>
             {
                 Lemma::RunStarts
             }
-            value if reads(value, &first.target.space) => Lemma::Lengths,
+            value if reads(value, &first.target.space) => Lemma::Summed,
             _ if first.variables().len() == 0 => Lemma::Copied,
+            _ if is_of_indices(first) && !is_of_entries(computation, first) => Lemma::Each,
+            Value::Binary(..) if is_temporary && is_of_entries(computation, first) => Lemma::Places,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
             _ if is_sum_of_numbers(&first.target.indices) => Lemma::Kept,
             _ => Lemma::Keys,
         }),
-        [Maximum] => Some(Lemma::Behind),
+        [Maximum] => Some(match &first.target.indices[..] {
+            [Expression::Add(_, one)] if **one == Expression::Integer(1) => Lemma::RunningMaximum,
+            _ => Lemma::Behind,
+        }),
         [Add] => Some(Lemma::Sizes),
         [Assign, Minimum] => Some(Lemma::Least),
         [Assign, Assign] if first.variables().len() == 2 && last.variables().len() != 2 => {
@@ -147,6 +149,26 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
         [Maximum, Maximum] => Some(Lemma::RunningMaximum),
         _ => None,
     }
+}
+
+/// Whether a statement runs over indices, and writes the entry at each.
+fn is_of_indices(statement: &Statement) -> bool {
+    let index = Expression::Variable(Variable::from_index(0));
+    let is_box = statement
+        .space
+        .as_box()
+        .is_some_and(|sides| sides.len() == 1);
+    is_box && statement.target.indices[..] == [index]
+}
+
+/// Whether a statement writes an entry at the place of each entry of the source.
+fn is_of_entries(computation: &Computation, statement: &Statement) -> bool {
+    let copies = super::copy_of(computation, "B", 0);
+    copies.is_some_and(|copy| {
+        let reads = copy.value.entries();
+        let place = reads.first().map(|read| &read.indices);
+        copy.space == statement.space && place == Some(&statement.target.indices)
+    })
 }
 
 fn reads(value: &Value, name: &str) -> bool {

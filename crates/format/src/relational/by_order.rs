@@ -77,17 +77,18 @@ forall n, m : 0 <= n < m < NNZ => LEX({first}) < LEX({second})
         "computation assemble {{
 {given}  assume 0 <= B_NS
 {arrays}  function to : {all} -> {{[q] : 0 <= q < NZ}}
-  function key : {all} -> {{[q] : 0 <= q < N{mode}}} nondecreasing
+  function group : {all} -> {{[s] : 0 <= s < B_NS}}
   function B_ps : {all} -> {{[s] : 0 <= s < B_NS}} nondecreasing
-  temporary to : i64[NZ], key : i64[NZ], B_NS : i64
+  temporary to : i64[NZ], group : i64[NZ], B_NS : i64, B_NNZ : i64
   out B_bf : i64[NZ], B_ps : i64[NZ], B_slice : i64[B_NS], {out}B : f64[NZ]
 
+  entries: B_NNZ = NZ over {{[]}}
   sorted: to(n) = rank(A_crd{mode}(n) of N{mode}) over {all}
-  keys: key(to(n)) = A_crd{mode}(n) over {all}
-  starts: B_bf(n) = 1 over {{[n] : 1 <= n < NZ && key(n - 1) < key(n)}}
-  slices: B_ps(n) = dense_rank(key(n) of N{mode}) over {all}
-  total: B_NS max= B_ps(n) + 1 over {all}
-  heads: B_slice(B_ps(n)) = key(n) over {all}
+  slices: group(n) = dense_rank(A_crd{mode}(n) of N{mode}) over {all}
+  total: B_NS max= group(n) + 1 over {all}
+  heads: B_slice(group(n)) = A_crd{mode}(n) over {all}
+  running: B_ps(to(n)) = group(n) over {all}
+  starts: B_bf(n) = B_ps(n) - B_ps(n - 1) over {{[n] : 1 <= n < NZ}}
 {listed}  values: B(to(n)) = A(n) over {all}
 }}
 ",
@@ -185,9 +186,10 @@ function idx0 : {{[p] : 0 <= p < {roots}}} -> {{[i] : 0 <= i < E0}} {first}
         "computation assemble {{
 {given}  assume {counts}
 {arrays}{ordered}  function nth : {all} -> {{[o] : 0 <= o < N{last}}}
-{nodes}  temporary nth : i64[NZ], {temporary}
+{nodes}  temporary nth : i64[NZ], {temporary}, B_NNZ : i64
   out {out}B : f64[NZ]
 
+  entries: B_NNZ = NZ over {{[]}}
   within: nth(n) = ordinal({fiber}) over {all}
 {ranks}{totals}{indices}{pointers}  values: B(n) = A(n) over {all}
 }}

@@ -51,6 +51,9 @@ impl Declarations {
         for tuple in &self.tuples {
             clauses.extend(tuple.clauses());
         }
+        for key in self.keys.iter().filter(|key| key.is_injective()) {
+            clauses.extend(injective(key.words()));
+        }
         for quantifier in &self.quantifiers {
             self.add_clauses(quantifier, &mut clauses);
         }
@@ -154,6 +157,28 @@ fn ordered(
     }
 }
 
+/// That arguments for which all of these functions agree are the same.
+fn injective(functions: &[Function]) -> Vec<Clause> {
+    let n = functions.first().map_or(0, |it| it.domain.n_elements());
+    let variable = |k: usize| Expression::Variable(Variable::from_index(k));
+    let differ = functions.iter().map(|function| {
+        let [a, b] = [0, n].map(|from| {
+            Expression::Call(
+                function.name.clone(),
+                (from..from + n).map(variable).collect(),
+            )
+        });
+        Constraint::new(a, Comparison::NotEqual, b)
+    });
+    let differ: Vec<Constraint> = differ.collect();
+    let clauses = (0..n).map(|k| Clause {
+        n_variables: 2 * n,
+        is_stated: false,
+        literals: [&differ[..], &[variable(k).equals(variable(n + k))]].concat(),
+    });
+    clauses.collect()
+}
+
 impl Function {
     pub(super) fn clauses(&self) -> Vec<Clause> {
         let n = self.domain.n_elements();
@@ -174,14 +199,7 @@ impl Function {
         }
         // A strict order implies this already.
         if self.injective && !self.is_strict() {
-            clauses.extend((0..n).map(|k| Clause {
-                n_variables: 2 * n,
-                is_stated: false,
-                literals: vec![
-                    Constraint::new(call(0), Comparison::NotEqual, call(n)),
-                    Constraint::new(variable(k), Comparison::Equal, variable(n + k)),
-                ],
-            }));
+            clauses.extend(injective(std::slice::from_ref(self)));
         }
         clauses
     }

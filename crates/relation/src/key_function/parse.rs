@@ -76,6 +76,7 @@ impl KeyFunction {
                 range: Range::default(),
             },
             words: Vec::new(),
+            is_injective: false,
         };
         let reader = Reader {
             parser,
@@ -131,6 +132,7 @@ impl Reader<'_> {
             return Err(found.at(self.parser.tokens.source(), place, shown));
         }
         self.key.name_words();
+        self.key.is_injective = self.key.prove_injective();
         Ok(self.key)
     }
 

@@ -53,6 +53,11 @@ impl Range {
         (least == most).then_some(most)
     }
 
+    /// Whether a value may be below 0.
+    pub(super) fn may_be_negative(self) -> bool {
+        is_negative(self)
+    }
+
     /// How many words its values need; one for those that may be negative.
     pub fn n_words(self) -> usize {
         self.most().n_bits().div_ceil(WORD_BITS).max(1) as usize

@@ -260,6 +260,10 @@ fn given(
             given.data.insert(name.to_owned(), values);
         }
     }
+    if computation.parameters.iter().any(|name| name == "A_NZ") {
+        let n = given.data["A"].len() as i64;
+        given.parameters.insert("A_NZ".to_owned(), n);
+    }
     let known: Vec<Option<u64>> = tensor.extents().iter().copied().map(Some).collect();
     for (mode, extent) in tensor.extents().iter().enumerate() {
         given.parameters.insert(format!("N{mode}"), *extent as i64);
@@ -417,6 +421,11 @@ impl Sample {
             };
             environment = environment.constant(name.clone(), *value);
             data.constant(name, *value);
+        }
+        for (mode, name) in part.extents().iter().enumerate() {
+            let extent = self.given.parameters[&format!("N{mode}")];
+            environment = environment.constant(name.clone(), extent);
+            data.constant(name.clone(), extent);
         }
         for (name, values) in results {
             // Numbers that the computation finds, such as how many places a row has.

@@ -14,7 +14,10 @@
 mod judge;
 mod mutate;
 
-use sparsec::internals::conversion::{Conversion, Wanted, convert_parts, described, into, wanted};
+use sparsec::internals::conversion::{
+    Conversion, Wanted, assembled, convert_parts, described, into, wanted,
+};
+use sparsec::internals::relational;
 use sparsec::{ElementType, Format, FormatSpec};
 use sparsec_relation::Descriptor;
 
@@ -126,19 +129,20 @@ fn judge_all(
     }
 }
 
-/// Judges the mutants of conversions from formats to others. The environment variable
-/// `SPARSEC_MUTANTS` asks for all mutants.
+/// Of how many mutants one is judged. The environment variable `SPARSEC_MUTANTS` asks for all.
+fn every(n: usize) -> usize {
+    match std::env::var_os("SPARSEC_MUTANTS") {
+        Some(_) => 1,
+        None => n,
+    }
+}
+
+/// Judges the mutants of conversions from formats to others.
 fn check(sources: &[&str], destinations: &[&str], how: (Option<f64>, usize)) {
-    let (fill, every) = how;
-    let every = if std::env::var_os("SPARSEC_MUTANTS").is_some() {
-        1
-    } else {
-        every
-    };
     let mut counts = Counts::default();
     for from in sources {
         for to in destinations {
-            judge([from, to], (fill, every), &mut counts);
+            judge([from, to], (how.0, every(how.1)), &mut counts);
         }
     }
     settle(sources.len() * destinations.len(), &counts);
@@ -199,6 +203,37 @@ fn wrong_mutants_of_conversions_to_relations_are_refused() {
         }
     }
     settle(8, &counts);
+}
+
+/// Formats whose assembly is stated: rows by length, chunks of rows, entries by one mode, fibers.
+const STATED: [&str; 7] = [
+    "jds",
+    "sell(2, 2)",
+    "sell(2, 4)",
+    "fcoo(0)",
+    "fcoo(1)",
+    "bcsf(1)",
+    "bcsf(2)",
+];
+
+#[test]
+fn wrong_mutants_of_stated_assemblies_are_refused() {
+    let mut counts = Counts::default();
+    let (source, like) = (Format::scoo(2), Format::csr());
+    let parts = described(&source, false).expect("a source");
+    for to in STATED {
+        let format = to.parse::<FormatSpec>().and_then(|spec| spec.relation(2));
+        let format = format.expect("a format").expect("a relation");
+        let assembly = relational::assembly(&format, ElementType::F64).expect("a computation");
+        let assembly = assembly.expect("a stated assembly");
+        let whole = std::slice::from_ref(format.descriptor());
+        let wanted = Wanted::of(ElementType::F64);
+        let made = assembled(&parts, &whole[0], &wanted, (&assembly, true));
+        let made = made.expect("a conversion");
+        let formats = ([&source, &like], whole);
+        judge_all(made.stated(), formats, (None, every(7)), &mut counts);
+    }
+    settle(STATED.len(), &counts);
 }
 
 #[test]

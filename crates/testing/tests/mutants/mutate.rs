@@ -6,6 +6,7 @@
 //! | space               | each bound one more or less; each comparison strict or not; each constraint dropped |
 //! | update              | each other operator                                            |
 //! | window              | each key dropped, keys reversed, another window                |
+//! | operator            | the opposite                                                   |
 //! | indices and value   | each one more or less                                          |
 
 use sparsec_computation::{Access, Computation, Operator, Statement, Update, Value, Window};
@@ -109,6 +110,17 @@ fn values(value: &Value) -> Vec<(String, Value)> {
             all.push(("value +1".to_owned(), more));
         }
         Value::Binary(operator, a, b) => {
+            let other = match operator {
+                Operator::Add => Some(Operator::Subtract),
+                Operator::Subtract => Some(Operator::Add),
+                Operator::FloorDivide => Some(Operator::Modulo),
+                Operator::Modulo => Some(Operator::FloorDivide),
+                _ => None,
+            };
+            all.extend(other.map(|other| {
+                let changed = Value::Binary(other, a.clone(), b.clone());
+                ("another operator".to_owned(), changed)
+            }));
             for (what, a) in values(a) {
                 all.push((what, Value::Binary(*operator, Box::new(a), b.clone())));
             }

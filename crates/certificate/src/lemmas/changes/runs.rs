@@ -6,7 +6,7 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values};
 use super::{Changes, plus_one, reads, runs_over, stored, summed};
 use crate::Refusal;
 use crate::check::{Outcome, refuse};
-use crate::entries::variable;
+use crate::entries::{variable, within};
 use crate::held::{Held, after};
 use crate::lemmas::{index, only_by};
 use crate::state::State;
@@ -86,21 +86,17 @@ pub(crate) fn bounds(state: &mut State<'_>, name: &str, statements: &[&Statement
     state.known.forall(premises, vec![increases]);
     let run_of = call(&run, &changes.number);
     let parent = changes.parent.clone();
-    state.note_fact(Constraint {
-        first: call(&changes.starts, &parent),
-        rest: vec![
-            (Comparison::LessEqual, run_of.clone()),
-            (Comparison::Less, call(&changes.starts, &after(&parent))),
-        ],
-    })?;
+    state.note_fact(within(
+        call(&changes.starts, &parent),
+        run_of.clone(),
+        call(&changes.starts, &after(&parent)),
+    ))?;
     let place = sum(run_of, parent);
-    state.note_fact(Constraint {
-        first: call(name, &place),
-        rest: vec![
-            (Comparison::LessEqual, changes.coordinate.clone()),
-            (Comparison::Less, call(name, &plus_one(&place))),
-        ],
-    })?;
+    state.note_fact(within(
+        call(name, &place),
+        changes.coordinate.clone(),
+        call(name, &plus_one(&place)),
+    ))?;
     state.changes = Some(Changes {
         runs: Some([name.to_owned(), run]),
         ..changes
@@ -157,13 +153,7 @@ fn increasing(bounds: &str, starts: &str, n_parents: &Expression) -> (Conjunctio
     let call = |array: &str, at: &Expression| Expression::Call(array.to_owned(), vec![at.clone()]);
     let start = |at: &Expression| Expression::Add(Box::new(call(starts, at)), Box::new(p.clone()));
     let mut premises = Conjunction::new(["p", "b1", "b2"], []);
-    premises.add(Constraint {
-        first: Expression::Integer(0),
-        rest: vec![
-            (Comparison::LessEqual, p.clone()),
-            (Comparison::Less, n_parents.clone()),
-        ],
-    });
+    premises.add(within(Expression::Integer(0), p.clone(), n_parents.clone()));
     premises.add(Constraint {
         first: start(&p),
         rest: vec![
