@@ -42,6 +42,8 @@ pub enum Obligation {
     Monotone(String, String),
     /// An array takes no value twice.
     Injective(String),
+    /// A search finds each key of a hash table: no slot is free from where it begins to the key.
+    Found(String),
     /// An assumption about numbers or a `forall` of the descriptor, as text.
     Declared(String),
     /// A constant stands for an entry of an array: `B_pos1_end` for `B_pos1(N0)`.
@@ -199,6 +201,10 @@ impl Obligation {
             .or_else(|| of(" keeps to its range").map(Self::Range))
             .or_else(|| of(" takes no value twice").map(Self::Injective))
             .or_else(|| {
+                let name = text.strip_prefix("a search finds each key of ")?;
+                Some(Self::Found(name.to_owned()))
+            })
+            .or_else(|| {
                 let said = text.strip_prefix("it holds that ")?;
                 Some(Self::Declared(said.to_owned()))
             })
@@ -226,6 +232,7 @@ impl Display for Obligation {
             Self::Range(name) => write!(f, "{name} keeps to its range"),
             Self::Monotone(name, word) => write!(f, "{name} is {word}"),
             Self::Injective(name) => write!(f, "{name} takes no value twice"),
+            Self::Found(name) => write!(f, "a search finds each key of {name}"),
             Self::Declared(said) => write!(f, "it holds that {said}"),
             Self::End(name, call) => write!(f, "{name} is the entry {call}"),
             Self::Inside => f.write_str("statements keep to their arrays"),

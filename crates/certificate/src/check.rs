@@ -12,6 +12,7 @@ use crate::entries::{At, variable, within};
 use crate::goal::{Goal, failing};
 use crate::held::Held;
 use crate::lemma::Lemma;
+use crate::lemmas::table::found;
 use crate::obligations::{declared_of, obligations, text};
 use crate::order::settled;
 use crate::stage::Stage;
@@ -119,6 +120,7 @@ impl<'a> State<'a> {
             Obligation::Visited => proof.lemma == Lemma::Space,
             Obligation::Apart if self.question.is_unique => proof.lemma == Lemma::Source,
             Obligation::Others => proof.lemma == Lemma::Untouched,
+            Obligation::Found(_) => proof.lemma == Lemma::Search,
             Obligation::Injective(_)
             | Obligation::Declared(_)
             | Obligation::OneTuple
@@ -152,6 +154,7 @@ impl<'a> State<'a> {
             Obligation::Monotone(name, _) => self.monotone(name),
             Obligation::Injective(name) => self.injective(name),
             Obligation::Declared(said) => self.declared(said),
+            Obligation::Found(name) => found(self, name),
             Obligation::End(name, call) => self.end(name, call),
             Obligation::Inside => self.inside(),
             Obligation::Tuple => self.has_tuple(),

@@ -76,6 +76,8 @@ pub(crate) enum Held {
     },
     /// The entries of each block of `n_stored` increase.
     FilledUp { n_stored: i64 },
+    /// The entry at the place of an entry is a slot of its key, in the segments of an array.
+    Slots { key: Expression },
     /// Segment `x` has room for twice the entries with key `x`.
     Rooms { key: Expression },
     /// Entry `x` is the sum of `max(behind - first, 0)` over the indices before `x`.

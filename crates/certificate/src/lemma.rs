@@ -104,6 +104,8 @@ lemmas! {
     Arithmetic = "it follows from what arrays hold", None;
     /// A proof about two points from the order of their numbers.
     ByNumbers = "it follows from the order of numbers", None;
+    /// A proof from the contract of slots, and from the mark of free ones.
+    Search = "a key takes the first free slot from where its search begins, and keeps it", None;
     /// A proof from the schedule of the statements.
     Schedule = "sweeps follow one another", None;
     /// A proof from the iteration space of the statements.

@@ -116,6 +116,7 @@ fn of_part(question: &Question<'_>, destination: &Side, is_last: bool) -> Vec<Ob
             .into_iter()
             .map(|(said, _)| Obligation::Declared(said)),
     );
+    all.extend(destination.tables.iter().cloned().map(Obligation::Found));
     all.extend([
         Obligation::Visited,
         Obligation::Tuple,

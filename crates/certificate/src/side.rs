@@ -30,6 +30,8 @@ pub(crate) struct Side {
     pub(crate) declarations: Declarations,
     /// The constants for calls with constant arguments, in the order of their discovery.
     pub(crate) ends: Vec<(String, Expression)>,
+    /// The arrays that hold the keys of hash tables.
+    pub(crate) tables: Vec<String>,
 }
 
 impl Side {
@@ -64,6 +66,9 @@ impl Side {
             data: descriptor.data().rewritten(&names).map_err(in_names)?,
             values: descriptor.values().rewritten(&names).map_err(in_names)?,
             declarations: declarations.map_err(in_names)?,
+            tables: (descriptor.clauses().tables.iter())
+                .map(|array| names.function(array))
+                .collect(),
             ends: names.ends.into_inner(),
         })
     }

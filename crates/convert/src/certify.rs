@@ -425,10 +425,10 @@ fn proposed(
     arrays: &[Computed],
     copies: &[&Statement],
 ) -> (Lemma, Vec<String>) {
-    let of = |problem: &dyn Fn(&str) -> bool| -> Vec<String> {
+    let of = |is_meant: &dyn Fn(&str) -> bool| -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for (name, _, statements) in arrays {
-            if problem(name) {
+            if is_meant(name) {
                 let new = statements.iter().filter(|it| !names.contains(it));
                 let new: Vec<String> = new.cloned().collect();
                 names.extend(new);
@@ -457,6 +457,7 @@ fn proposed(
                 _ => (Lemma::ByNumbers, numbers(&|it| it == name)),
             }
         }
+        Obligation::Found(name) => (Lemma::Search, numbers(&|it| it == name)),
         Obligation::Injective(name) => (Lemma::ByNumbers, numbers(&|it| it == name)),
         Obligation::Length(name) if name == "B" => (Lemma::Arithmetic, Vec::new()),
         Obligation::Range(name) | Obligation::Length(name) | Obligation::End(name, _) => {

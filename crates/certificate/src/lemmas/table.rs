@@ -8,7 +8,7 @@
 //!
 //! A window `slot` gives no two points the same place. It has no value if a table is full, so the
 //! table of `k` needs as many slots as entries have `k`. At least half of the slots stay free: a
-//! search for a key ends there.
+//! search for a key that is not there ends at one.
 
 use sparsec_computation::{Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression};
@@ -73,7 +73,7 @@ pub(crate) fn slot(state: &mut State<'_>, name: &str, statements: &[&Statement])
     };
     let keys = checked(state, statement, keys)?;
     let wrong = |why: &str| Err(Refusal::at(statement, why));
-    let [_, begin, end] = &keys[..] else {
+    let [own, begin, end] = &keys[..] else {
         return wrong("it has no table");
     };
     let (Expression::Call(pos, at), Expression::Call(other, behind)) = (begin, end) else {
@@ -95,5 +95,34 @@ pub(crate) fn slot(state: &mut State<'_>, name: &str, statements: &[&Statement])
         (Vec::new(), NumberingKind::InGroups),
     )?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
-    state.note_fact(within(begin.clone(), number, end.clone()))
+    state.note_fact(within(begin.clone(), number, end.clone()))?;
+    let key = own.clone();
+    state.held.insert(name.to_owned(), Held::Slots { key });
+    Ok(())
+}
+
+/// A search for each key of a table finds it. When an entry took its slot, no slot was free from
+/// where a search for its key begins to the slot: that is the contract of `slot`. Slots that
+/// entries took hold their keys, which are no free slot's mark.
+pub(crate) fn found(state: &State<'_>, name: &str) -> Outcome {
+    let refused = |why: &str| Err(Refusal::of(why));
+    let Some(Held::Marked { index, value, mark }) = state.held.get(name) else {
+        return refused("its free slots hold no mark");
+    };
+    // The slot of the entry itself.
+    let slots = match index {
+        Expression::Call(slots, _) => state.numbering(index).and(state.held.get(slots)),
+        _ => None,
+    };
+    let Some(Held::Slots { key }) = slots else {
+        return refused("its keys are not stored at their slots");
+    };
+    let is_key = key == value || state.at_entries(&key.clone().equals(value.clone()));
+    let less = |a: &Expression, b: &Expression| {
+        state.at_entries(&Constraint::new(a.clone(), Comparison::Less, b.clone()))
+    };
+    match is_key && (less(value, mark) || less(mark, value)) {
+        true => Ok(()),
+        false => refused("a slot of another key is taken, or one that looks free"),
+    }
 }

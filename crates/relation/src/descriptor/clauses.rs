@@ -14,7 +14,7 @@
 //!
 //! The keys of a **table** lie in segments. A hash of the key says at which slot of its segment a
 //! search begins; no slot from there to the key is free, where the first slot follows the last one.
-//! Free slots hold -1. A **block** that has fewer entries than places holds the least coordinates
+//! Free slots hold the extent of the key. A **block** that has fewer entries than places holds the least coordinates
 //! without an entry in the others. Conversions write tables and blocks in this way; nothing that
 //! reads a tensor through its relations relies on it.
 
