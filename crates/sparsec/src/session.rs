@@ -132,8 +132,8 @@ impl Session {
     }
 
     /// The same session, whose work ends soon after `cancel` is set, from another thread, with
-    /// `E0521`: kernels, conversions, and waiting for its own C compiler. Planning, sorting, making
-    /// code in memory, and a C compiler that another call waits for end first.
+    /// `E0521`: kernels, conversions, and waiting for a C compiler. Planning, sorting and making
+    /// code in memory end first.
     ///
     /// ```
     /// use sparsec::{Cancel, Format, Session, Tensor, code};
