@@ -193,9 +193,7 @@ impl Compiled {
                     format!("the extent of `{name}` is not known"),
                 )
                 .at(&self.program.source, statement.lhs.span, "needed here")
-                .help(format!(
-                    "say it: `.extent(\"{name}\", …)` in Rust, `-d {name}=…` on the command line"
-                ))
+                .help(format!("say it: `.extent(\"{name}\", …)`"))
             })?);
         }
         Ok(found)
