@@ -20,6 +20,9 @@
 //!
 //! Kernels, conversions and files run without the interpreter's lock. Unsafe code is in
 //! [`lent`] and [`view`], where arrays cross between the two languages.
+//!
+//! The module needs the lock in interpreters that can do without: [`lent`] counts references to
+//! arrays before it freezes them, and another thread could make one in between.
 
 use pyo3::prelude::*;
 
@@ -34,8 +37,10 @@ mod session;
 mod stored;
 mod view;
 
-#[pymodule]
+#[pymodule(gil_used = true)]
 mod _sparsec {
+    #[pymodule_export]
+    use super::error::explanation;
     #[pymodule_export]
     use super::evaluate::{
         einsum_text, estimated, evaluate, evaluate_all, explain, shardable, sharded, typed,

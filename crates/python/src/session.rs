@@ -8,14 +8,25 @@
 //! known kinds finds its kernel by a text and a few numbers.
 //!
 //! A forked child has none of its parent's threads, so it gets a session and a pool of its own.
+//!
+//! Only the thread that called may run the handlers of signals. Work that takes long runs on a
+//! thread of its own, and the caller waits and looks for Ctrl-C:
+//!
+//! ```text
+//! caller ──work──► thread: plan, convert, pack, run ──result──► caller
+//!    └─ every 50 ms: a signal? ──► cancel; kernels and derived conversions end
+//!                              └─► after 300 ms more, leave the thread behind: planning and
+//!                                  sorting do not look, and end unheard
+//! ```
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::mem;
 use std::num::NonZero;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -35,12 +46,13 @@ use crate::held::Held;
 /// microseconds.
 const MOST: usize = 1024;
 
-/// Stored entries of operands from which on a kernel runs on a thread of its own while the thread
-/// of the caller waits for Ctrl-C. Starting a thread takes about 15 µs, and kernels over so
-/// many entries ten times as long.
+/// Stored entries of operands from which on a caller looks for Ctrl-C. Starting a thread takes
+/// about 15 µs, and kernels over so many entries ten times as long.
 const WATCHED: usize = 1 << 18;
 /// How often the caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
+/// How long the caller waits for work that is cancelled.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Which program, over operands of which kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -199,67 +211,95 @@ impl State {
         py.detach(|| self.on_threads(work)).or_raise(py)
     }
 
-    /// As [`State::run`], for kernels over so many entries. Ctrl-C cancels `work` by its `Cancel`.
-    pub(crate) fn run_until<R: Send>(
-        &self,
+    /// As [`State::run`], for work that may take long on objects of Python, which are dropped with
+    /// the interpreter's lock. Ctrl-C cancels the work by its `Cancel`.
+    ///
+    /// # Errors
+    /// That of `work`, or what the handler of a signal raises.
+    pub(crate) fn watched<H: Send + Sync + 'static, R: Send + 'static>(
+        self: &Arc<Self>,
         py: Python<'_>,
-        n_entries: usize,
-        work: impl FnOnce(&Cancel) -> sparsec::Result<R> + Send,
+        held: H,
+        work: impl FnOnce(&Self, &Cancel, &H) -> sparsec::Result<R> + Send + 'static,
     ) -> PyResult<R> {
-        let cancel = Cancel::default();
-        if n_entries < WATCHED {
-            return self.run(py, || work(&cancel));
-        }
-        let mut interrupt = None;
-        let result = py.detach(|| {
-            thread::scope(|scope| {
-                let (done, ended) = mpsc::channel::<()>();
-                let cancel = &cancel;
-                let worker = scope.spawn(move || {
-                    let result = self.on_threads(|| work(cancel));
-                    drop(done);
-                    result
-                });
-                // Only the thread that called may run the handlers of signals.
-                while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(POLL) {
-                    if interrupt.is_none() {
-                        interrupt = Python::attach(|py| py.check_signals()).err();
-                        interrupt.iter().for_each(|_| cancel.set());
-                    }
-                }
-                worker.join().unwrap_or_else(|panic| resume_unwind(panic))
-            })
-        });
-        match interrupt {
-            Some(interrupt) => Err(interrupt),
-            None => result.or_raise(py),
+        let (cancel, state) = (Cancel::default(), Arc::clone(self));
+        let (done, ended) = mpsc::channel::<Ended<R, H>>();
+        let own = cancel.clone();
+        let run = move || {
+            let work = AssertUnwindSafe(|| state.on_threads(|| work(&state, &own, &held)));
+            let result = catch_unwind(work);
+            // Nobody listens any more if the caller has left.
+            let _ = done.send((result, held));
+        };
+        let thread = thread::Builder::new().name("sparsec-call".to_owned());
+        thread.spawn(run)?;
+        match py.detach(move || waited(&ended, &cancel)) {
+            (Some(interrupt), _) => Err(interrupt),
+            (None, Some((Ok(result), _held))) => result.or_raise(py),
+            (None, Some((Err(panic), _held))) => resume_unwind(panic),
+            (None, None) => unreachable!("the thread sends what it made"),
         }
     }
 
-    fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// As [`State::watched`], if the work is over many entries; else in place.
+    pub(crate) fn run_over<H: Send + Sync + 'static, R: Send + 'static>(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        n_entries: usize,
+        held: H,
+        work: impl FnOnce(&Self, &Cancel, &H) -> sparsec::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        match Self::is_long(n_entries) {
+            true => self.watched(py, held, work),
+            false => self.run(py, || work(self, &Cancel::default(), &held)),
+        }
+    }
+
+    /// Whether work over so many entries is worth a thread of its own.
+    pub(crate) fn is_long(n_entries: usize) -> bool {
+        n_entries >= WATCHED
+    }
+
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.run(work),
             None => work(),
         }
     }
 
-    /// The kernel that was kept for `key`, or the one that `make` makes.
-    pub(crate) fn kernel(
-        &self,
-        key: Key,
-        make: impl FnOnce(&Session) -> sparsec::Result<Kernel>,
-    ) -> sparsec::Result<Kernel> {
-        if let Some(kernel) = lock(&self.kernels).get(&key) {
-            return Ok(kernel.clone());
-        }
-        let kernel = make(&self.session)?;
+    /// The kernel that was kept for `key`.
+    pub(crate) fn kernel(&self, key: &Key) -> Option<Kernel> {
+        lock(&self.kernels).get(key).cloned()
+    }
+
+    /// Keeps a kernel.
+    pub(crate) fn keep(&self, key: Key, kernel: &Kernel) {
         let mut kernels = lock(&self.kernels);
         if kernels.len() >= MOST {
             kernels.clear();
         }
         kernels.insert(key, kernel.clone());
-        Ok(kernel)
     }
+}
+
+/// What a thread makes, or how it panicked; and the objects of Python that it had.
+type Ended<R, H> = (Result<sparsec::Result<R>, Box<dyn Any + Send>>, H);
+
+/// Waits for what a thread makes, and looks for signals meanwhile: what the handler of a signal
+/// raised, and what the thread made unless it still runs.
+fn waited<E>(ended: &Receiver<E>, cancel: &Cancel) -> (Option<PyErr>, Option<E>) {
+    let interrupt = loop {
+        match ended.recv_timeout(POLL) {
+            Ok(made) => return (None, Some(made)),
+            Err(RecvTimeoutError::Disconnected) => return (None, None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+            break interrupt;
+        }
+    };
+    cancel.set();
+    (Some(interrupt), ended.recv_timeout(PATIENCE).ok())
 }
 
 /// The names of the engines.
