@@ -526,7 +526,8 @@ def _deferring(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(method)
     def operator(self: Any, other: Any) -> Any:
-        return NotImplemented if _is_graph(other) else method(self, other)
+        is_ours = type(other) is type(self)
+        return NotImplemented if not is_ours and _is_graph(other) else method(self, other)
 
     return operator
 
@@ -760,50 +761,62 @@ def evaluated(
     text: str, operands: list[tuple[str, _sparsec.Stored]], extents: list[tuple[str, int]]
 ) -> Tensor:
     """The result of a program over these operands, with extents of further indices."""
-    return _made(_sparsec.evaluate(text, operands, [], extents))
+    if extents:
+        return _made(_sparsec.evaluate(text, operands, [], extents))
+    statement = _STATEMENTS.get(text)
+    if statement is None:
+        if len(_STATEMENTS) >= _MOST_STATEMENTS:
+            _STATEMENTS.clear()
+        statement = _sparsec.Statement(text, [name for name, _ in operands])
+        _STATEMENTS[text] = statement
+    return _made(statement(*[stored for _, stored in operands]))
+
+
+#: Statements by their texts, which name operands in order.
+_STATEMENTS: dict[str, _sparsec.Statement] = {}
+_MOST_STATEMENTS = 1024
 
 
 #: What makes a tensor of a stored one: `Tensor._of`, which that module puts here.
 _made: Callable[[_sparsec.Stored], Tensor]
 
 
-#: Products of vectors and matrices, by the numbers of modes.
-_PRODUCTS: dict[tuple[int, int], str] = {
-    (1, 1): "out = a(j) * b(j)",
-    (1, 2): "out(k) = a(j) * b(j,k)",
-    (2, 1): "out(i) = a(i,j) * b(j)",
-    (2, 2): "out(i,k) = a(i,j) * b(j,k)",
-}
-
-
-_PRODUCTS_OF_TRUTHS: dict[tuple[int, int], str] = {
-    (1, 1): "out = or{j}(a(j) and b(j))",
-    (1, 2): "out(k) = or{j}(a(j) and b(j,k))",
-    (2, 1): "out(i) = or{j}(a(i,j) and b(j))",
-    (2, 2): "out(i,k) = or{j}(a(i,j) and b(j,k))",
+#: Products of vectors and matrices, by the numbers of modes; and those of truth values, which NumPy
+#: does not count.
+_PRODUCTS: dict[tuple[int, int, bool], _sparsec.Statement] = {
+    (*orders, are_truths): _sparsec.Statement(
+        f"{left} = or{{j}}({a} and {b})" if are_truths else f"{left} = {a} * {b}", ["a", "b"]
+    )
+    for orders, left, a, b in (
+        ((1, 1), "out", "a(j)", "b(j)"),
+        ((1, 2), "out(k)", "a(j)", "b(j,k)"),
+        ((2, 1), "out(i)", "a(i,j)", "b(j)"),
+        ((2, 2), "out(i,k)", "a(i,j)", "b(j,k)"),
+    )
+    for are_truths in (False, True)
 }
 
 
 def _matmul(first: Any, second: Any) -> Tensor:
     a, b = _tensor(first), _tensor(second)
+    if not (a._is_lazy or b._is_lazy or LAZY.get()):
+        left, right = a._stored, b._stored
+        are_truths = left.holds_truths and right.holds_truths
+        statement = _PRODUCTS.get((left.order, right.order, are_truths))
+        if statement is not None:
+            return _made(statement(left, right))
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("`@` multiplies tensors with modes; multiply by a number with `*`")
-    text = _PRODUCTS.get((a.ndim, b.ndim))
-    are_truths = _holds_truths(a) and _holds_truths(b)
-    if text is not None and not (a._is_lazy or b._is_lazy or LAZY.get()):
-        if are_truths:
-            text = _PRODUCTS_OF_TRUTHS[a.ndim, b.ndim]
-        return evaluated(text, [("a", a._stored), ("b", b._stored)], [])
     from ._compute import einsum
 
-    left = "...ij" if a.ndim > 1 else "j"
-    right = "...jk" if b.ndim > 1 else "j"
+    rows = "...ij" if a.ndim > 1 else "j"
+    columns = "...jk" if b.ndim > 1 else "j"
     output = "..." + ("i" if a.ndim > 1 else "") + ("k" if b.ndim > 1 else "")
-    made = einsum(f"{left},{right}->{output}", a, b)
-    return made != 0 if are_truths else made
+    made = einsum(f"{rows},{columns}->{output}", a, b)
+    return made != 0 if _holds_truths(a) and _holds_truths(b) else made
 
 
 def _holds_truths(x: Any) -> bool:
     """Whether the entries are truth values, whose products NumPy does not count. The type of an
     expression is not asked for where it takes a plan to know it."""
-    return x._dtype == np.bool_ if x._is_lazy else x._stored.dtype == "bool"
+    return x._dtype == np.bool_ if x._is_lazy else x._stored.holds_truths  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ use crate::session::{self, Key, State};
 use crate::stored::Stored;
 
 /// What a call of Python asks for.
-struct Call<'py> {
+pub(crate) struct Call<'py> {
     text: String,
     operands: Vec<(String, Bound<'py, Stored>)>,
     /// Of tensors that the program computes; without a name, of the last result.
@@ -30,7 +30,7 @@ struct Call<'py> {
 }
 
 impl<'py> Call<'py> {
-    fn new(
+    pub(crate) fn new(
         text: String,
         operands: Vec<(String, Bound<'py, Stored>)>,
         formats: Vec<(String, String)>,
@@ -57,7 +57,7 @@ impl<'py> Call<'py> {
     }
 
     /// The kernel, planned if none is kept.
-    fn kernel(&self, py: Python<'_>, state: &Arc<State>) -> PyResult<Kernel> {
+    pub(crate) fn kernel(&self, py: Python<'_>, state: &Arc<State>) -> PyResult<Kernel> {
         let operands = self.operands.iter();
         let key = Key {
             text: self.text.clone(),
@@ -112,25 +112,8 @@ impl<'py> Call<'py> {
         let state = State::get();
         let kernel = self.kernel(py, &state)?;
         let operands = self.operands.iter();
-        let operands: PyResult<Vec<_>> = operands
-            .map(|(name, stored)| Ok((name.as_str(), stored.get().tensor(py)?)))
-            .collect();
-        let operands = operands?;
-        let n_entries = operands.iter().map(|(_, it)| it.n_stored()).sum();
-        if !State::is_long(n_entries) {
-            return state.run(py, || work(&bound(kernel.binding(), operands)?));
-        }
-        let operands = self.operands.iter();
-        let held: Vec<(String, Py<Stored>)> = operands
-            .map(|(name, stored)| (name.clone(), stored.clone().unbind()))
-            .collect();
-        state.watched(py, held, move |_, cancel, held| {
-            let operands = held.iter().map(|(name, stored)| {
-                let tensor = stored.get().held().known();
-                (name.as_str(), tensor.expect("it was checked"))
-            });
-            work(&bound(kernel.binding().until(cancel), operands)?)
-        })
+        let operands: Vec<_> = operands.map(|(name, it)| (name.as_str(), it)).collect();
+        run(py, &state, &kernel, &operands, work)
     }
 
     /// The relation as which a result is to be stored.
@@ -155,6 +138,37 @@ impl<'py> Call<'py> {
         })?;
         Ok(Stored::from(Held::from(made)))
     }
+}
+
+/// Runs `work` on a kernel with these operands, without the interpreter's lock.
+pub(crate) fn run<R: Send + 'static>(
+    py: Python<'_>,
+    state: &Arc<State>,
+    kernel: &Kernel,
+    operands: &[(&str, &Bound<'_, Stored>)],
+    work: impl FnOnce(&Binding<'_>) -> sparsec::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    let tensors = operands.iter();
+    let tensors: PyResult<Vec<_>> = tensors
+        .map(|(name, stored)| Ok((*name, stored.get().tensor(py)?)))
+        .collect();
+    let tensors = tensors?;
+    let n_entries = tensors.iter().map(|(_, it)| it.n_stored()).sum();
+    if !State::is_long(n_entries) {
+        return state.run(py, || work(&bound(kernel.binding(), tensors)?));
+    }
+    let held = operands.iter();
+    let held: Vec<(String, Py<Stored>)> = held
+        .map(|(name, stored)| ((*name).to_owned(), (*stored).clone().unbind()))
+        .collect();
+    let kernel = kernel.clone();
+    state.watched(py, held, move |_, cancel, held| {
+        let operands = held.iter().map(|(name, stored)| {
+            let tensor = stored.get().held().known();
+            (name.as_str(), tensor.expect("it was checked"))
+        });
+        work(&bound(kernel.binding().until(cancel), operands)?)
+    })
 }
 
 fn bound<'a>(

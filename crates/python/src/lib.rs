@@ -15,6 +15,7 @@
 //! | [`build`]    | its constructors                                                  |
 //! | [`held`]     | arrays that are checked when they are first read                  |
 //! | [`evaluate`] | programs to kernels, kept by text, formats and types              |
+//! | [`statement`] | statements of operators, whose kernels are found by operands alone |
 //! | [`files`]    | reading and writing                                               |
 //! | [`session`]  | the session, its options, and the kernels that it keeps           |
 //!
@@ -34,6 +35,7 @@ mod files;
 mod held;
 mod lent;
 mod session;
+mod statement;
 mod stored;
 mod view;
 
@@ -48,7 +50,9 @@ mod _sparsec {
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]
-    use super::session::{configuration, configure, version};
+    use super::session::{configuration, configure, forked, version};
+    #[pymodule_export]
+    use super::statement::Statement;
     #[pymodule_export]
     use super::stored::Stored;
 }

@@ -25,7 +25,7 @@ use std::mem;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -69,8 +69,8 @@ pub(crate) struct State {
     /// The threads, if they are not those that the process has in common.
     pool: Option<Pool>,
     settings: Settings,
-    /// The process that made it.
-    process: u32,
+    /// How many processes were forked one from another until the one that made it.
+    process: usize,
     kernels: Mutex<HashMap<Key, Kernel>>,
 }
 
@@ -97,8 +97,9 @@ impl Default for Settings {
     }
 }
 
-/// Whether this process was forked from one that had a session.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
+/// How many processes were forked one from another until this one. Python says so, since a call that
+/// asks the system would take as long as a small kernel.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
 static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static KINDS: Mutex<Kinds> = Mutex::new(Kinds {
     known: Vec::new(),
@@ -164,7 +165,7 @@ fn pool(threads: usize) -> Option<Pool> {
     };
     let is_common = parallel::set_threads(threads) || parallel::threads() == wanted;
     // A forked child does not have the threads of its parent.
-    let is_child = IS_CHILD.load(Ordering::Relaxed);
+    let is_child = process() > 0;
     (is_child || !is_common).then(|| Pool::new(threads))
 }
 
@@ -181,7 +182,7 @@ impl State {
             session: Session::new(options),
             pool: pool(settings.threads),
             settings,
-            process: std::process::id(),
+            process: process(),
             kernels: Mutex::default(),
         }
     }
@@ -190,12 +191,11 @@ impl State {
     pub(crate) fn get() -> Arc<Self> {
         let mut state = lock(&STATE);
         match &*state {
-            Some(known) if known.process == std::process::id() => Arc::clone(known),
+            Some(known) if known.process == process() => Arc::clone(known),
             Some(known) => {
                 let settings = known.settings.clone();
                 // The threads that would end with it are not in this process.
                 mem::forget(state.take());
-                IS_CHILD.store(true, Ordering::Relaxed);
                 Arc::clone(state.insert(Arc::new(Self::new(settings))))
             }
             None => Arc::clone(state.insert(Arc::new(Self::new(Settings::default())))),
@@ -325,11 +325,10 @@ pub(crate) fn configure(
     let mut settings = settings.unwrap_or_default();
     if state
         .as_ref()
-        .is_some_and(|state| state.process != std::process::id())
+        .is_some_and(|state| state.process != process())
     {
         // The threads of the parent are not there in a child.
         mem::forget(state.take());
-        IS_CHILD.store(true, Ordering::Relaxed);
     }
     drop(state);
     if let Some(name) = backend {
@@ -362,6 +361,16 @@ pub(crate) fn configuration() -> (usize, &'static str, Option<PathBuf>, u64) {
     };
     let name = name.map_or("auto", |(name, _)| name);
     (threads, name, settings.cache_dir.clone(), settings.memory)
+}
+
+fn process() -> usize {
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// Says that this process was forked.
+#[pyfunction]
+pub(crate) fn forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The version of the library.

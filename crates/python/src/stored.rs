@@ -8,7 +8,7 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sparsec::{Array, Format, PrintOptions, Storage, Tensor, Widths, Window};
+use sparsec::{Array, ElementType, Format, PrintOptions, Storage, Tensor, Widths, Window};
 
 use crate::build::{self, Attributes, Packing};
 use crate::element;
@@ -195,6 +195,16 @@ impl Stored {
         }
         let format = self.held.format().clone().without_fill();
         format.with_widths(Widths::default()).short_name()
+    }
+
+    #[getter]
+    fn order(&self) -> usize {
+        self.held.extents().len()
+    }
+
+    #[getter]
+    fn holds_truths(&self) -> bool {
+        self.held.element() == ElementType::Bool
     }
 
     /// A number that tensors have in common whose formats (but for widths), types and fills are

@@ -51,6 +51,9 @@ pub struct CompiledStatement {
     pub division: Division,
     /// What its kernels may be launched on.
     pub(crate) signature: Signature,
+    /// Whether it computes the whole of a result that has no fill: then each entry has to be
+    /// stored.
+    pub(crate) lacks_fill: bool,
 }
 
 impl Compiled {

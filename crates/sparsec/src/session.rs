@@ -250,7 +250,13 @@ impl Session {
             let parts = self.parts(&statement.function, repeats.apart)?;
             timings.compile += started.elapsed();
             timings.origins.extend(parts.origins());
-            results.push(run.evaluate(number, &parts, &results, repeats.times, &mut timings)?);
+            results.push(run.evaluate(
+                number,
+                &parts,
+                &results,
+                repeats.times,
+                Some(&mut timings),
+            )?);
         }
         timings.n_converted = run.n_converted();
         let named = compiled.named(results);
