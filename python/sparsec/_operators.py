@@ -748,6 +748,9 @@ def _tensor(x: Any) -> Tensor:
     """A tensor, or what `asarray` makes of anything else."""
     if isinstance(x, Operators):
         return x  # type: ignore[return-value]
+    if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "biufc":
+        # As `asarray`, which looks at more first.
+        return _made(_sparsec.Stored.dense(x, False, False))
     from ._asarray import asarray
 
     return asarray(x)

@@ -18,8 +18,8 @@ from .dtypes import check_device
 from .entries import is_dense, of_numpy
 
 __all__ = [
-    *["arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid"],
-    *["ones", "ones_like", "tril", "triu", "zeros", "zeros_like"],
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones",
+    "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]
 
 

@@ -16,8 +16,8 @@ from .._tensor import Tensor
 from .entries import axis_of, checked_size, flat, is_dense, of_numpy, rebuilt, unflat
 
 __all__ = [
-    *["broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip"],
-    *["moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile"],
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile",
     "unstack",
 ]
 
