@@ -54,10 +54,10 @@ for _class in (ClusterError, DtypeError, Error, FileError, InputError, OutOfMemo
     _class.__module__ = "sparsec"
 del _class
 
+# Written out: type checkers take nothing else.
 __all__ = [
-    *["ClusterError", "DtypeError", "Error", "FileError", "InputError", "Lazy"],
-    *["OutOfMemoryError", "Tensor"],
-    *["asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate"],
-    *["evaluate_all", "evaluate_to", "explain", "from_buffers", "from_coo", "function"],
-    *["gradient", "jit", "lazy", "read", "tucker_hooi", "write"],
+    "ClusterError", "DtypeError", "Error", "FileError", "InputError", "Lazy", "OutOfMemoryError",
+    "Tensor", "asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate",
+    "evaluate_all", "evaluate_to", "explain", "from_buffers", "from_coo", "function", "gradient",
+    "jit", "lazy", "read", "tucker_hooi", "write",
 ]

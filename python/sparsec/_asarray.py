@@ -64,8 +64,9 @@ def asarray(
         The data. A pair ``(values, coordinates)``, with a list of coordinates for each mode,
         is taken as triplets if `shape` is given.
     format : str, optional
-        A preset such as ``"csr"`` or a map such as ``"(i, j) -> (j : compressed, i : dense)"``.
-        Entries that are zero are left out when a dense array becomes sparse.
+        A preset such as ``"csr"``, a map such as ``"(i, j) -> (j : compressed, i : dense)"``, or
+        the text of a ``.fmt`` file. Entries that are zero are left out when a dense array becomes
+        sparse.
     shape : sequence of int, optional
         The shape of triplets.
     dtype : dtype, optional
@@ -218,7 +219,8 @@ def from_buffers(
         A preset or a map.
     shape : sequence of int
     buffers : mapping or sequence of array-like
-        The arrays in the order of the format, the values last.
+        The arrays in the order of the format, the values last; of a relation, in the order of
+        their names.
     fill_value : number, optional
         The value of entries that are not stored; zero unless the format says otherwise.
 

@@ -57,6 +57,11 @@ def configure(
     _sparsec.configure(threads, backend, cache_dir, memory)
 
 
+if hasattr(os, "register_at_fork"):
+    # A child does not have the threads of its parent.
+    os.register_at_fork(after_in_child=_sparsec.forked)
+
+
 def configuration() -> dict[str, Any]:
     """The number of threads, the engine, the folder and the memory, as `configure` takes them."""
     threads, backend, cache_dir, memory = _sparsec.configuration()

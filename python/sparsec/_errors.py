@@ -25,8 +25,7 @@ class Error(Exception):
     Attributes
     ----------
     code : str
-        The code, such as ``"E0203"``. ``sparsec explain E0203`` of the command line has the
-        long form.
+        The code, such as ``"E0203"``.
     message : str
         What is wrong, in one line.
 
@@ -37,11 +36,20 @@ class Error(Exception):
     ...     sparsec.evaluate("y(i) = A(i,j", A=1.0)
     ... except sparsec.Error as error:
     ...     print(error.code, isinstance(error, ValueError))
+    ...     print(error.explanation.splitlines()[0])
     E0101 True
+    E0101: unexpected token
     """
 
     code: str = ""
     message: str = ""
+
+    @property
+    def explanation(self) -> str:
+        """What the code means, with an example and the way out."""
+        from . import _sparsec
+
+        return _sparsec.explanation(self.code)
 
     def __reduce__(self) -> Any:
         # What other processes make of the attributes alone is no `MemoryError`.

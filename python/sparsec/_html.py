@@ -62,8 +62,12 @@ def _tree(tensor: Tensor) -> str:
     buffers = tensor.buffers
     opened = ""
     for number, level in enumerate(tensor.levels):
-        own = [name for name in buffers if name.rstrip("0123456789") != "vals" and name.endswith(str(number))]
-        arrays = ", ".join(f"{name}: {buffers[name].dtype}[{len(buffers[name])}]" for name in own)
+        own = [
+            name
+            for name in buffers
+            if name != "vals" and (tensor._stored.is_relation or name.endswith(str(number)))
+        ]
+        arrays = ", ".join(f"{name}: {buffers[name].dtype}[{buffers[name].size}]" for name in own)
         text = level + (f" ({arrays})" if arrays else "")
         opened += f"<ul><li><code>{escape(text)}</code>"
     values = buffers["vals"]

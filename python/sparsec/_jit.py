@@ -16,7 +16,7 @@ import numpy as np
 from . import _sparsec
 from ._errors import failure
 from ._lazy import Lazy, Program, leaf
-from ._operators import _UFUNCS, _literal
+from ._operators import _BITS, _TRUTHS, _UFUNCS, _is_number, _literal, _tensor, bits_form
 from ._tensor import Tensor
 
 #: Programs that a function keeps; beyond, all are forgotten.
@@ -124,26 +124,29 @@ def _is_array(x: Any) -> bool:
 
 
 class Scalar:
-    """A number that a traced function computes with: its expression."""
+    """A number that a traced function computes with: its expression, and its type as far as that
+    is known. Bits of truth values and of integers have functions of their own."""
 
-    __slots__ = ("_text",)
+    __slots__ = ("_dtype", "_text")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, dtype: np.dtype | None = None) -> None:
         self._text = text
+        self._dtype = dtype
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        form = _UFUNCS.get(ufunc.__name__)
-        if form is None or method != "__call__" or options:
+        name = ufunc.__name__
+        if method != "__call__" or options or not (name in _UFUNCS or name in _BITS):
             return NotImplemented
-        return Scalar(f"({form.format(*map(_scalar_text, inputs))})")
+        return _scalar(name, *inputs)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
         if function is np.where and len(arguments) == 3 and not options:
-            return Scalar(f"select({', '.join(map(_scalar_text, arguments))})")
+            text = f"select({', '.join(map(_scalar_text, arguments))})"
+            return Scalar(text, _common(arguments[1:]))
         if function is np.clip and len(arguments) == 3 and not options:
             x, low, high = map(_scalar_text, arguments)
-            return Scalar(f"min(max({x}, {low}), {high})")
+            return Scalar(f"min(max({x}, {low}), {high})", _common(arguments))
         raise TypeError(f"`{function.__name__}` is no function of index notation")
 
     def __bool__(self) -> bool:
@@ -160,12 +163,6 @@ class Scalar:
 
     __float__ = __int__ = __index__ = __complex__ = _no_number
 
-    def __abs__(self) -> Scalar:
-        return Scalar(f"abs({self._text})")
-
-    def __neg__(self) -> Scalar:
-        return Scalar(f"(-{self._text})")
-
     def __pos__(self) -> Scalar:
         return self
 
@@ -181,47 +178,102 @@ def _scalar_text(x: Any) -> str:
     return text
 
 
-def _operator(form: str, is_reflected: bool) -> Any:
+def _type_of(x: Any) -> np.dtype | None:
+    """The type of a number; None for one of Python but for truth values."""
+    if isinstance(x, Scalar):
+        return x._dtype
+    return np.asarray(x).dtype if isinstance(x, (bool, np.generic)) else None
+
+
+def _common(arguments: Sequence[Any]) -> np.dtype | None:
+    """The type in which numbers are computed, if one is known."""
+    known = [dtype for dtype in map(_type_of, arguments) if dtype is not None]
+    return np.result_type(*known) if known else None
+
+
+def _scalar(name: str, *arguments: Any) -> Scalar:
+    """A function of NumPy of numbers."""
+    dtype = _common(arguments)
+    if name in _BITS:
+        are_truths = all(_type_of(x) == np.bool_ for x in arguments)
+        form = bits_form(name, are_truths, dtype)
+    else:
+        form = _UFUNCS[name]
+    text = f"({form.format(*map(_scalar_text, arguments))})"
+    return Scalar(text, np.dtype(bool) if name in _TRUTHS else dtype)
+
+
+def _operator(name: str, is_reflected: bool) -> Any:
     def method(self: Scalar, other: Any) -> Scalar:
-        pair = (other, self) if is_reflected else (self, other)
-        return Scalar(f"({form.format(*map(_scalar_text, pair))})")
+        return _scalar(name, *((other, self) if is_reflected else (self, other)))
 
     return method
 
 
-for _name, _form in {
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "truediv": "{0} / {1}",
-    "floordiv": "{0} // {1}",
-    "mod": "{0} % {1}",
-    "pow": "pow({0}, {1})",
-    "and": "{0} and {1}",
-    "or": "{0} or {1}",
-    "lshift": "shl({0}, {1})",
-    "rshift": "shr({0}, {1})",
+def _unary(name: str) -> Any:
+    def method(self: Scalar) -> Scalar:
+        return _scalar(name, self)
+
+    return method
+
+
+for _name, _ufunc in {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
 }.items():
-    setattr(Scalar, f"__{_name}__", _operator(_form, False))
-    setattr(Scalar, f"__r{_name}__", _operator(_form, True))
-for _name, _form in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
-    setattr(Scalar, f"__{_name}__", _operator(f"{{0}} {_form} {{1}}", False))
+    setattr(Scalar, f"__{_name}__", _operator(_ufunc, False))
+    setattr(Scalar, f"__r{_name}__", _operator(_ufunc, True))
+for _name, _ufunc in {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}.items():
+    setattr(Scalar, f"__{_name}__", _operator(_ufunc, False))
+for _name, _ufunc in {
+    "neg": "negative",
+    "abs": "absolute",
+    "invert": "invert",
+    "round": "rint",
+    "floor": "floor",
+    "ceil": "ceil",
+    "trunc": "trunc",
+}.items():
+    setattr(Scalar, f"__{_name}__", _unary(_ufunc))
 
 
 class Function:
     """A scalar function in index notation. Made by `function`."""
 
-    def __init__(self, name: str, parameters: Sequence[str], body: str, form: str) -> None:
+    def __init__(self, name: str, parameters: Sequence[str], given: Callable[..., Any]) -> None:
         self.name = name
         self.parameters = tuple(parameters)
-        self.body = body
-        self._form = form
+        self._given = given
+        #: By the types of arguments, which say what the operators of bits are.
+        self._forms: dict[tuple[np.dtype | None, ...], str] = {}
+        self.body = self._traced(parameters, [None] * len(parameters))
         self.__doc__ = f"``{self.definition}``, for each entry."
 
     @property
     def definition(self) -> str:
-        """The function as index notation; put it before a program that calls it."""
+        """The function as index notation; put it before a program that calls it. It is that of
+        numbers: ``&``, ``|``, ``^`` and ``~`` of parameters are those of integers."""
         return f"def {self.name}({', '.join(self.parameters)}) = {self.body}"
+
+    def _traced(self, texts: Sequence[str], types: Sequence[np.dtype | None]) -> str:
+        return _scalar_text(self._given(*map(Scalar, texts, types)))
 
     def __call__(self, *arguments: Any) -> Any:
         from ._operators import apply
@@ -229,7 +281,15 @@ class Function:
         if len(arguments) != len(self.parameters):
             n = len(self.parameters)
             raise TypeError(f"`{self.name}` takes {n} arguments, and {len(arguments)} are given")
-        return apply(self._form, *arguments)
+        given = [x if _is_number(x) else _tensor(x) for x in arguments]
+        types: tuple[np.dtype | None, ...] = (None,) * len(given)
+        if "bit" in self.body:
+            types = tuple(_type_of(x) if _is_number(x) else x.dtype for x in given)
+        form = self._forms.get(types)
+        if form is None:
+            form = self._traced([f"{{{at}}}" for at in range(len(given))], types)
+            self._forms[types] = form
+        return apply(form, *given)
 
     def __repr__(self) -> str:
         return f"<sparsec function: {self.definition}>"
@@ -238,14 +298,15 @@ class Function:
 def function(given: Callable[..., Any]) -> Function:
     """A scalar function of the user as a function of tensors.
 
-    The function is called once, with symbols, and translated to index notation. It is never
-    called for an entry: kernels compute its expression.
+    The function is called with symbols, once for each combination of types, and translated to
+    index notation. It is never called for an entry: kernels compute its expression.
 
     Parameters
     ----------
     given : callable
-        A function or lambda of one to three numbers, of operators, ``abs``, functions of NumPy
-        such as `numpy.exp`, and ``np.where(condition, a, b)``.
+        A function or lambda of one to three numbers, of operators, ``abs``, ``round``, functions of
+        NumPy such as `numpy.exp`, and ``np.where(condition, a, b)``. The operators ``& | ^ ~`` are
+        those of truth values, or of integers, as the types of the arguments say.
 
     Returns
     -------
@@ -275,6 +336,4 @@ def function(given: Callable[..., Any]) -> Function:
         message = f"a function of {len(parameters)} arguments"
         raise failure("E0413", message, "give a function of one to three numbers")
     name = given.__name__ if given.__name__.isidentifier() else "f"
-    body = _scalar_text(given(*map(Scalar, parameters)))
-    form = _scalar_text(given(*(Scalar(f"{{{at}}}") for at in range(len(parameters)))))
-    return Function(name, parameters, body, form)
+    return Function(name, parameters, given)

@@ -82,7 +82,7 @@ class Lazy(Operators):
                 own[mode] = indices[place]
             return writer.text(self, own)
 
-        return Lazy([self.shape[mode] for mode in modes], [self], write, 0)
+        return self._of_my_type(Lazy([self.shape[mode] for mode in modes], [self], write, 0))
 
     def _reduced(self, name: str, axis: Any, keepdims: bool, form: str) -> Any:
         modes = modes_of(axis, self.ndim)
@@ -122,7 +122,12 @@ class Lazy(Operators):
                     own.append(f"{step} * ({given[mode]}) + {start}")
             return writer.text(self, own)
 
-        return Lazy([lengths[mode] for mode in kept], [self], write)
+        return self._of_my_type(Lazy([lengths[mode] for mode in kept], [self], write))
+
+    def _of_my_type(self, made: Lazy) -> Lazy:
+        """A node of the same entries, whose type is known if that of this one is."""
+        made._dtype = self._dtype
+        return made
 
     def __repr__(self) -> str:
         program = Program([self])
@@ -130,7 +135,7 @@ class Lazy(Operators):
         return f"<sparsec.Lazy [{shape}]\n  " + program.text.replace("\n", "\n  ") + ">"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise failure("E0457", "an expression is no array yet", "call `compute()` first")
+        raise failure("E0471", "an expression is no array yet", "call `compute()` first")
 
 
 def leaf(tensor: Tensor) -> Lazy:
@@ -139,7 +144,9 @@ def leaf(tensor: Tensor) -> Lazy:
     def write(writer: Writer, indices: list[str]) -> str:
         return access(writer.operand(tensor), indices)
 
-    return Lazy(tensor.shape, [], write, 0)
+    made = Lazy(tensor.shape, [], write, 0)
+    made._dtype = None if tensor._stored.dtype == "bfloat16" else tensor.dtype
+    return made
 
 
 def node(x: Any) -> Lazy:

@@ -328,6 +328,8 @@ class Operators:
 
     def conj(self) -> Tensor:
         """The complex conjugate; of real numbers, themselves."""
+        if not self._is_lazy and not self._stored.dtype.startswith("complex"):
+            return self  # type: ignore[return-value]
         return apply("conj({0})", self)
 
     def sum(self, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
@@ -454,7 +456,11 @@ class Operators:
             return self.dtype.type(value)
         made = self._of(self._stored.slice(windows))
         if dropped:
-            made = made.sum(axis=tuple(dropped)).astype(self.dtype)
+            without = _without(made._stored, dropped)
+            if without is None:
+                made = made.sum(axis=tuple(dropped)).astype(self.dtype)
+            else:
+                made = self._of(without)
         if added:
             from ._array_api.manipulation import expand_dims
 
@@ -520,7 +526,8 @@ def _deferring(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     @wraps(method)
     def operator(self: Any, other: Any) -> Any:
-        return NotImplemented if _is_graph(other) else method(self, other)
+        is_ours = type(other) is type(self)
+        return NotImplemented if not is_ours and _is_graph(other) else method(self, other)
 
     return operator
 
@@ -585,18 +592,27 @@ def broadcast_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(extents)
 
 
-@lru_cache(maxsize=1024)
-def _broadcast(form: str, shapes: tuple[tuple[int, ...] | str, ...], types: tuple[str, ...]) -> str:
-    """A statement over operands whose shapes are aligned at the last mode; a text stands for
-    itself. A mode of extent 1 beside a longer one is summed over, which is its one entry, in
-    the type of the operand: sums of integers have 64 bits."""
-    given = [shape for shape in shapes if not isinstance(shape, str)]
-    order = max(map(len, given))
-    extents = [1] * order
-    for shape in given:
-        for mode, extent in zip(range(order - len(shape), order), shape):
-            # An extent of 0 is broadcast with 1, as any other.
+def _longest(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The extents of shapes that are aligned at the last mode: of each, the first that is not 1."""
+    extents = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for mode, extent in enumerate(shape, start=len(extents) - len(shape)):
             extents[mode] = extent if extents[mode] == 1 else extents[mode]
+    return tuple(extents)
+
+
+@lru_cache(maxsize=1024)
+def _broadcast(
+    form: str,
+    extents: tuple[int, ...],
+    shapes: tuple[tuple[int | None, ...] | str, ...],
+    types: tuple[str, ...],
+) -> str:
+    """A statement over operands whose shapes are aligned at the last mode; a text stands for
+    itself. Of an extent that is None, the operand has no mode. A mode of extent 1 beside a longer
+    one is summed over, which is its one entry, in the type of the operand: sums of integers have 64
+    bits."""
+    order = len(extents)
     arguments = []
     for name, shape, dtype in zip("abc", shapes, types):
         if isinstance(shape, str):
@@ -604,6 +620,8 @@ def _broadcast(form: str, shapes: tuple[tuple[int, ...] | str, ...], types: tupl
             continue
         letters, summed = [], []
         for mode, extent in zip(range(order - len(shape), order), shape):
+            if extent is None:
+                continue
             is_broadcast = extent == 1 and extents[mode] != 1
             letters.append(f"{name}{mode}" if is_broadcast else f"i{mode}")
             summed += [letters[-1]] if is_broadcast else []
@@ -665,37 +683,74 @@ def apply(form: str, *arguments: Any) -> Tensor:
     # Operands without modes stand beside any others.
     given = {shape for shape in shapes if shape and not isinstance(shape, str)}
     if len(given) > 1:
-        types = dict((name, stored.dtype) for name, stored in operands)
-        return evaluated(
-            _broadcast(form, tuple(shapes), tuple(types.get(name, "") for name in "abc")),
-            operands,
-            [],
-        )
+        return _broadcasted(form, shapes, operands)
     orders = [shape if isinstance(shape, str) else len(shape) for shape in shapes]
     return evaluated(_elementwise(form, *orders), operands, [])
 
 
+def _broadcasted(
+    form: str,
+    shapes: Sequence[tuple[int, ...] | str],
+    operands: Sequence[tuple[str, _sparsec.Stored]],
+) -> Tensor:
+    """A function of operands of several shapes; a text among the shapes stands for itself."""
+    # Shapes that do not fit together are refused with the statement, which shows where.
+    extents = _longest([shape for shape in shapes if not isinstance(shape, str)])
+    read: list[tuple[str, _sparsec.Stored]] = []
+    aligned: dict[str, tuple[int | None, ...]] = {}
+    for name, stored in operands:
+        shape = stored.shape
+        longer = extents[len(extents) - len(shape) :]
+        modes = [mode for mode, extent in enumerate(shape) if extent == 1 and longer[mode] != 1]
+        without = _without(stored, modes) if modes else None
+        read.append((name, stored if without is None else without))
+        is_left = [without is not None and mode in modes for mode in range(len(shape))]
+        aligned[name] = tuple(None if left else it for it, left in zip(shape, is_left))
+    written = tuple(
+        shape if isinstance(shape, str) else aligned[name] for name, shape in zip("abc", shapes)
+    )
+    types = {name: stored.dtype for name, stored in operands}
+    text = _broadcast(form, extents, written, tuple(types.get(name, "") for name in "abc"))
+    return evaluated(text, read, [])
+
+
+def _without(stored: _sparsec.Stored, modes: Sequence[int]) -> _sparsec.Stored | None:
+    """A dense tensor without some modes of extent 1, over the same array; None for others."""
+    is_dense = all(level.endswith(": dense") for level in stored.levels)
+    if not is_dense or stored.fill != 0 or stored.dtype == "bfloat16":
+        return None
+    (values,) = stored.arrays_in("dense", False)
+    shape = [extent for mode, extent in enumerate(stored.shape) if mode not in modes]
+    return _sparsec.Stored.dense(values.reshape(shape), False, False)
+
+
 def of_bits(name: str, *arguments: Any) -> Tensor:
     """A function of bits, of integers or of truth values, by its name in NumPy."""
-    of_integers, of_truths = _BITS[name]
     arguments = tuple(x if _is_number(x) or hasattr(x, "dtype") else _tensor(x) for x in arguments)
     kinds = [
         "b" if str(getattr(x, "dtype", type(x).__name__)).endswith("bool") else "i"
         for x in arguments
     ]
-    if set(kinds) == {"b"}:
-        return apply(of_truths, *arguments)
-    if name == "invert":
-        dtype = np.dtype(arguments[0].dtype)
-        ones = np.iinfo(dtype).max if dtype.kind == "u" else -1
-        of_integers = of_integers.replace("{ones}", str(ones))
-    return apply(of_integers, *arguments)
+    dtype = np.dtype(arguments[0].dtype) if name == "invert" else None
+    return apply(bits_form(name, set(kinds) == {"b"}, dtype), *arguments)
+
+
+def bits_form(name: str, are_truths: bool, dtype: np.dtype | None) -> str:
+    """How index notation writes a function of bits, of truth values or of integers."""
+    of_integers, of_truths = _BITS[name]
+    if are_truths:
+        return of_truths
+    ones = np.iinfo(dtype).max if dtype is not None and dtype.kind == "u" else -1
+    return of_integers.replace("{ones}", str(ones))
 
 
 def _tensor(x: Any) -> Tensor:
     """A tensor, or what `asarray` makes of anything else."""
     if isinstance(x, Operators):
         return x  # type: ignore[return-value]
+    if type(x) is np.ndarray and x.flags.c_contiguous and x.dtype.kind in "biufc":
+        # As `asarray`, which looks at more first.
+        return _made(_sparsec.Stored.dense(x, False, False))
     from ._asarray import asarray
 
     return asarray(x)
@@ -709,32 +764,62 @@ def evaluated(
     text: str, operands: list[tuple[str, _sparsec.Stored]], extents: list[tuple[str, int]]
 ) -> Tensor:
     """The result of a program over these operands, with extents of further indices."""
-    return _made(_sparsec.evaluate(text, operands, [], extents))
+    if extents:
+        return _made(_sparsec.evaluate(text, operands, [], extents))
+    statement = _STATEMENTS.get(text)
+    if statement is None:
+        if len(_STATEMENTS) >= _MOST_STATEMENTS:
+            _STATEMENTS.clear()
+        statement = _sparsec.Statement(text, [name for name, _ in operands])
+        _STATEMENTS[text] = statement
+    return _made(statement(*[stored for _, stored in operands]))
+
+
+#: Statements by their texts, which name operands in order.
+_STATEMENTS: dict[str, _sparsec.Statement] = {}
+_MOST_STATEMENTS = 1024
 
 
 #: What makes a tensor of a stored one: `Tensor._of`, which that module puts here.
 _made: Callable[[_sparsec.Stored], Tensor]
 
 
-#: Products of vectors and matrices, by the numbers of modes.
-_PRODUCTS: dict[tuple[int, int], str] = {
-    (1, 1): "out = a(j) * b(j)",
-    (1, 2): "out(k) = a(j) * b(j,k)",
-    (2, 1): "out(i) = a(i,j) * b(j)",
-    (2, 2): "out(i,k) = a(i,j) * b(j,k)",
+#: Products of vectors and matrices, by the numbers of modes; and those of truth values, which NumPy
+#: does not count.
+_PRODUCTS: dict[tuple[int, int, bool], _sparsec.Statement] = {
+    (*orders, are_truths): _sparsec.Statement(
+        f"{left} = or{{j}}({a} and {b})" if are_truths else f"{left} = {a} * {b}", ["a", "b"]
+    )
+    for orders, left, a, b in (
+        ((1, 1), "out", "a(j)", "b(j)"),
+        ((1, 2), "out(k)", "a(j)", "b(j,k)"),
+        ((2, 1), "out(i)", "a(i,j)", "b(j)"),
+        ((2, 2), "out(i,k)", "a(i,j)", "b(j,k)"),
+    )
+    for are_truths in (False, True)
 }
 
 
 def _matmul(first: Any, second: Any) -> Tensor:
     a, b = _tensor(first), _tensor(second)
+    if not (a._is_lazy or b._is_lazy or LAZY.get()):
+        left, right = a._stored, b._stored
+        are_truths = left.holds_truths and right.holds_truths
+        statement = _PRODUCTS.get((left.order, right.order, are_truths))
+        if statement is not None:
+            return _made(statement(left, right))
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError("`@` multiplies tensors with modes; multiply by a number with `*`")
-    text = _PRODUCTS.get((a.ndim, b.ndim))
-    if text is not None and not (a._is_lazy or b._is_lazy or LAZY.get()):
-        return evaluated(text, [("a", a._stored), ("b", b._stored)], [])
     from ._compute import einsum
 
-    left = "...ij" if a.ndim > 1 else "j"
-    right = "...jk" if b.ndim > 1 else "j"
+    rows = "...ij" if a.ndim > 1 else "j"
+    columns = "...jk" if b.ndim > 1 else "j"
     output = "..." + ("i" if a.ndim > 1 else "") + ("k" if b.ndim > 1 else "")
-    return einsum(f"{left},{right}->{output}", a, b)
+    made = einsum(f"{rows},{columns}->{output}", a, b)
+    return made != 0 if _holds_truths(a) and _holds_truths(b) else made
+
+
+def _holds_truths(x: Any) -> bool:
+    """Whether the entries are truth values, whose products NumPy does not count. The type of an
+    expression is not asked for where it takes a plan to know it."""
+    return x._dtype == np.bool_ if x._is_lazy else x._stored.holds_truths  # type: ignore[no-any-return]

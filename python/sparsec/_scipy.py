@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def to_scipy(tensor: Tensor, format: str | None, copy: bool | None) -> Any:
     if format == "coo":
         coords, values = tensor.to_coo()
         made = sparse.coo_array((values, coords), shape=tensor.shape)
-        made.has_canonical_format = True
+        made.has_canonical_format = _ascend(coords)
         return made
     if format in _MADE and tensor.ndim == 2:
         return to_scipy(tensor, "csr", copy).asformat(format)
@@ -54,6 +54,16 @@ def to_scipy(tensor: Tensor, format: str | None, copy: bool | None) -> Any:
         f"SciPy has no format `{format}` for {tensor.ndim} modes",
         "give csr, csc, bsr, coo, dia, lil or dok for a matrix, and coo for other tensors",
     )
+
+
+def _ascend(coords: Sequence[np.ndarray]) -> bool:
+    """Whether tuples of coordinates ascend, and none stands twice."""
+    equal = np.ones(max(len(coords[0]) - 1, 0), dtype=bool) if coords else np.ones(0, dtype=bool)
+    for mode in coords:
+        if np.any(equal & (mode[1:] < mode[:-1])):
+            return False
+        equal &= mode[1:] == mode[:-1]
+    return not equal.any()
 
 
 def _own(tensor: Tensor) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 
 from . import _sparsec
 from ._array_api.entries import is_dense, of_numpy
-from ._asarray import asarray, from_buffers
+from ._asarray import _default, asarray, from_buffers
 from ._errors import failure
 from ._operators import access
 from ._tensor import Tensor
@@ -319,8 +319,11 @@ def _storage_order(tensor: Tensor) -> list[int]:
 
 
 #: What a format's text has if it stores not any entries, but a triangle, a mirrored half, or a few
-#: of each block.
-_RULES = re.compile(r"\b(?:symmetric|skew|hermitian|lower|upper|diagonal)\(|\bstructured\[")
+#: of each block; or if it is a relation, which slices are not taken of.
+_RULES = re.compile(
+    r"\b(?:symmetric|skew|hermitian|lower|upper|diagonal)\(|\bstructured\["
+    r"|\A(?:\s|;.*)*(?:format\s|(?:jds|sell|fcoo|bcsf)\b)"
+)
 
 
 def has_rule(format: str) -> bool:
@@ -331,6 +334,8 @@ def has_rule(format: str) -> bool:
 
 def without_rule(tensor: Tensor) -> Tensor:
     """A tensor that slices can be taken of: a copy of all entries if its format has a rule."""
+    if tensor._stored.is_relation:
+        return tensor.convert(_default(tensor.ndim))
     return tensor.convert("coo") if has_rule(tensor._stored.format) else tensor
 
 

@@ -84,7 +84,8 @@ class Tensor(Operators):
 
     @property
     def format(self) -> str:
-        """How the entries are arranged, as text that `convert` takes."""
+        """How the entries are arranged, as text that `convert` takes: the name of a preset, a map of
+        levels, or the text of a ``.fmt`` file."""
         return self._stored.short_format
 
     @property
@@ -104,13 +105,17 @@ class Tensor(Operators):
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """The levels of storage, outermost first: what each stores, and its kind."""
+        """The levels of storage, outermost first: what each stores, and its kind.
+
+        A format that is a relation has no levels. Its one item names the relation.
+        """
         return tuple(self._stored.levels)
 
     @property
     def buffers(self) -> Mapping[str, np.ndarray]:
         """The arrays by name, as read-only views: ``pos1``, ``crd1``, ..., ``vals``.
 
+        Those of a relation have the names of its functions.
         A view keeps the memory alive. Values of ``bfloat16`` are shown as their bits.
         """
         return MappingProxyType(dict(self._stored.buffers))
@@ -124,12 +129,15 @@ class Tensor(Operators):
         Parameters
         ----------
         format : str
-            A preset (``"csc"``, ``"bsr(4, 4)"``, ``"csf"``) or a map.
+            A preset (``"csc"``, ``"bsr(4, 4)"``, ``"csf"``, ``"jds"``), a map, or the text of a
+            ``.fmt`` file. Kernels read levels: a tensor whose format is a relation is copied to
+            the nearest format of levels when it is first computed with, and keeps the copy.
 
         Raises
         ------
         InputError
-            For a format that does not exist, or that cannot store these entries.
+            For a format that does not exist, or that cannot store these entries (``E0519``,
+            ``E0830``).
         OutOfMemoryError
             For a format that stores far more than the entries, such as ``"dense"``.
 
@@ -139,6 +147,11 @@ class Tensor(Operators):
         >>> A = sparsec.asarray([[0.0, 2.0], [3.0, 0.0]])
         >>> A.convert("csc").buffers["crd1"]
         array([1, 0], dtype=int32)
+        >>> J = A.convert("jds")
+        >>> J.levels, sorted(J.buffers)
+        (('jds : relation',), ['col', 'perm', 'ptr', 'vals'])
+        >>> (J @ [1.0, 1.0]).to_numpy()
+        array([2., 3.])
         """
         if format in (self._stored.short_format, self._stored.format):
             return self
@@ -336,7 +349,7 @@ class Tensor(Operators):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if any(": dense" not in level for level in self.levels):
             raise failure(
-                "E0457",
+                "E0470",
                 f"a tensor in `{self.format}` does not become dense by itself",
                 "call `to_numpy()` for all of its entries",
             )
@@ -446,6 +459,9 @@ class Tensor(Operators):
 
     def __reduce__(self) -> Any:
         stored = self._stored
+        if stored.is_relation:
+            # Its constants are no arrays. The entries say all.
+            return Tensor.convert, (self.convert("csr" if self.ndim == 2 else "csf"), self.format)
         arrays = [array for _, array in stored.buffers]
         return _rebuilt, (stored.format, stored.shape, arrays, stored.fill, self.dtype)
 

@@ -17,7 +17,7 @@ import itertools
 import re
 import threading
 import weakref
-from typing import Any, Sequence
+from typing import Any, List, Sequence
 
 import numpy as np
 import torch  # type: ignore[import-not-found, unused-ignore]
@@ -234,7 +234,7 @@ def _gradients(
     handles: Sequence[int],
     grad: torch.Tensor,
     needed: Sequence[int],
-) -> list[torch.Tensor]:
+) -> List[torch.Tensor]:  # PyTorch 2.6 reads no `list`
     given = _named(names, operands, handles)
     like = given.get(values_of)
     seed = asarray(grad.detach().contiguous().numpy())

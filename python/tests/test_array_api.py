@@ -415,7 +415,7 @@ def test_nothing_becomes_dense(rng):
                  lambda: np.sort(zeros), lambda: np.linalg.norm(zeros), lambda: np.cumsum(zeros)]:
         with pytest.raises(sparsec.Error) as refused:
             call()
-        assert refused.value.code == "E0457" and "help" in str(refused.value)
+        assert refused.value.code == "E0470" and "help" in str(refused.value)
 
 
 def test_large_shapes():

@@ -366,6 +366,60 @@ def test_a_signal_ends_a_long_kernel():
         signal.signal(signal.SIGALRM, before)
 
 
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
+@pytest.mark.parametrize("what", ["pack", "convert"])
+def test_a_signal_ends_what_takes_long(rng, what):
+    n, extent = 3_000_000, 2**30
+    coords, values = rng.integers(0, extent, (2, n)), np.ones(n)
+    A = sparsec.from_coo(coords, values, (extent, extent), format="coo")
+
+    def work():
+        if what == "pack":
+            return sparsec.from_coo(coords, values, (extent, extent), format="dcsr")
+        return A.convert("dcsc")
+
+    started = time.perf_counter()
+    work()
+    whole = time.perf_counter() - started
+    if whole < 1.5:
+        pytest.skip("it takes as long as a call waits for what it leaves behind")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        started = time.perf_counter()
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert time.perf_counter() - started < whole
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_one_thread_after_others(rng):
+    a = random_csr(rng, 300, 0.1)
+    A = sparsec.asarray(a)
+    try:
+        for threads in (0, 1, 2, 1):
+            sparsec.configure(threads=threads)
+            np.testing.assert_allclose((A @ A).to_numpy(), (a @ a).toarray())
+            assert A.convert("csc").nnz == a.nnz
+        sparsec.configure(threads=1)
+        assert sparsec.configuration()["threads"] == 1
+    finally:
+        sparsec.configure(threads=0)
+
+
+def test_signs_of_zeros_in_broadcasts():
+    row, column = np.array([[-0.0, 0.0, 1.0]]), np.array([[-0.0], [0.0]])
+    for made, expected in [
+        (sparsec.asarray(row) + np.full((2, 3), -0.0), row + np.full((2, 3), -0.0)),
+        (sparsec.asarray(column) + sparsec.asarray(row), column + row),
+        (sparsec.asarray(row)[0], row[0]),
+        (sparsec.asarray(column)[:, 0], column[:, 0]),
+    ]:
+        np.testing.assert_array_equal(np.signbit(made.to_numpy()), np.signbit(expected))
+
+
 def test_functions_in_a_type():
     a = np.asarray([[100, 0], [0, -3]], dtype=np.int8)
     A = sparsec.asarray(a, format="csr")

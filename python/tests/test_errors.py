@@ -58,6 +58,17 @@ def test_expressions():
     check(error, "E0032")
 
 
+def test_ways_out_are_those_of_python():
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.evaluate("y(i,j) = x(i)", x=np.ones(2))
+    check(error, "E0204", '`extents={"j": …}`')
+    with pytest.raises(sparsec.InputError) as error:
+        sparsec.from_buffers("csr", (2, 3), [[0, 1, 2], [0, 9], [1.0, 2.0]])
+    assert "`sparsec " not in str(error.value)
+    assert error.value.explanation.startswith(f"{error.value.code}: ")
+    assert sparsec.Error().explanation == ""
+
+
 def test_arguments():
     for wrong, code in [
         (lambda: sparsec.evaluate("y(i) = x(i)", {"x": np.ones(2)}, x=np.ones(2)), "E0003"),
@@ -159,7 +170,7 @@ def test_buffers():
 def test_nothing_becomes_dense_by_itself():
     with pytest.raises(ValueError) as error:
         np.asarray(A)
-    check(error, "E0457", "to_numpy")
+    check(error, "E0470", "to_numpy")
     assert np.asarray(sparsec.asarray([1.0, 2.0])).tolist() == [1.0, 2.0]
 
 

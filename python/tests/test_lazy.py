@@ -104,8 +104,9 @@ def test_what_is_refused_before_it_is_computed(rng):
         A + B
     with pytest.raises(sparsec.InputError, match="extents"):
         A @ B
-    with pytest.raises(sparsec.InputError, match="compute"):
+    with pytest.raises(sparsec.InputError, match="compute") as error:
         np.asarray(A)
+    assert error.value.code == "E0471"
     with pytest.raises(TypeError, match="compute"):
         A[[0, 1]]
 
@@ -183,6 +184,43 @@ def test_scalar_functions(rng, number):
         A = sparsec.asarray(a, format=format)
         np.testing.assert_allclose(made(A).to_numpy(), expected, rtol=1e-13)
     np.testing.assert_allclose(made(sparsec.lazy(a)).compute().to_numpy(), expected, rtol=1e-13)
+
+
+BITS = [
+    (lambda x: x & 6 ^ 3, "iu"),
+    (lambda x: (1 | x) + (7 & ~x), "iu"),
+    (lambda x: ~x ^ x, "iub"),
+    (lambda x: np.bitwise_xor(x, x > 1), "b"),
+    (lambda x: (x > 0) ^ (x < 3), "iuf"),
+    (lambda x: ~(x > 1) & (x != 0) | (x == 2), "iuf"),
+    (lambda x: np.invert(x) | x, "b"),
+]
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64", "uint64", "float64"])
+@pytest.mark.parametrize("number", range(len(BITS)))
+def test_bits_in_scalar_functions(number, dtype):
+    function, kinds = BITS[number]
+    if np.dtype(dtype).kind not in kinds:
+        pytest.skip("NumPy has no such bits")
+    a = np.arange(2 if dtype == "bool" else 6).astype(dtype)
+    made = sparsec.function(function)(sparsec.asarray(a, format="(i) -> (i : compressed)"))
+    assert made.dtype == function(a).dtype
+    np.testing.assert_array_equal(made.to_numpy(), function(a))
+
+
+def test_rounding_in_scalar_functions():
+    import math
+
+    a = np.array([0.5, 1.5, -1.5, 2.3])
+    for function, expected in [
+        (lambda x: round(x), np.rint),
+        (lambda x: math.floor(x), np.floor),
+        (lambda x: math.ceil(x), np.ceil),
+        (lambda x: math.trunc(x), np.trunc),
+    ]:
+        made = sparsec.function(function)(sparsec.asarray(a))
+        np.testing.assert_array_equal(made.to_numpy(), expected(a))
 
 
 def test_definitions_stand_in_programs(rng):

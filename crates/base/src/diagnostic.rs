@@ -133,7 +133,8 @@ impl Diagnostic {
     }
 
     /// The same diagnostic for the users of another front end. Each pair of `words` has a name of
-    /// the Rust library and its replacement.
+    /// the Rust library and its replacement. A hole `{}` stands for any text without a backtick, and
+    /// is filled with it in the replacement.
     ///
     /// ```
     /// use sparsec_base::{Diagnostic, code};
@@ -141,6 +142,9 @@ impl Diagnostic {
     /// let error = error.help("run without one: `Backend::Cranelift`");
     /// let told = error.in_words(&[("`Backend::Cranelift`", "`--backend cranelift`")]);
     /// assert_eq!(told.help_text(), Some("run without one: `--backend cranelift`"));
+    /// let error = Diagnostic::new(code::MISSING_EXTENT, "no extent").help("say it: `.extent(\"i\", 9)`");
+    /// let told = error.in_words(&[("`.extent(\"{}\", {})`", "`-d {}={}`")]);
+    /// assert_eq!(told.help_text(), Some("say it: `-d i=9`"));
     /// ```
     #[must_use]
     pub fn in_words(mut self, words: &[(&str, &str)]) -> Self {
@@ -148,8 +152,8 @@ impl Diagnostic {
         let texts = inner.notes.iter_mut().chain(&mut inner.help);
         for text in texts.chain([&mut inner.message]) {
             for (name, word) in words {
-                if text.contains(name) {
-                    *text = text.replace(name, word);
+                if let Some(told) = told(text, name, word) {
+                    *text = told;
                 }
             }
         }
@@ -258,4 +262,34 @@ impl From<std::convert::Infallible> for Diagnostic {
     fn from(never: std::convert::Infallible) -> Self {
         match never {}
     }
+}
+/// A text with `word` in place of each `name`, if it has one.
+fn told(text: &str, name: &str, word: &str) -> Option<String> {
+    let mut parts = name.split("{}");
+    let first = parts.next()?;
+    let parts: Vec<&str> = parts.collect();
+    let (mut done, mut rest) = (String::new(), text);
+    let mut is_told = false;
+    while let Some(at) = rest.find(first) {
+        let mut after = &rest[at + first.len()..];
+        let filled = parts.iter().try_fold(word.to_owned(), |word, part| {
+            let end = after.find(part)?;
+            let filler = &after[..end];
+            after = &after[end + part.len()..];
+            (!filler.contains('`')).then(|| word.replacen("{}", filler, 1))
+        });
+        done.push_str(&rest[..at]);
+        match filled {
+            Some(word) => {
+                done.push_str(&word);
+                rest = after;
+                is_told = true;
+            }
+            None => {
+                done.push_str(first);
+                rest = &rest[at + first.len()..];
+            }
+        }
+    }
+    is_told.then(|| done + rest)
 }

@@ -21,6 +21,9 @@ const WORDS: &[(&str, &str)] = &[
     ("`Program::strict`", "`--strict`"),
     ("`Stage::Mlir`", "`--emit mlir`"),
     ("`Structure::General`", "`--structure expand`"),
+    ("`ReadOptions::extents`", "`-d i=10`"),
+    ("`.extent(\"{}\", {})`", "`-d {}={}`"),
+    ("`.format(\"{}\", \"{}\")`", "`-f {}={}`"),
 ];
 
 /// Standard output that is written as text comes, and whether its reader left.

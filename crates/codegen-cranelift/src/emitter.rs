@@ -16,7 +16,7 @@
 //! Every buffer is an alias region of its own, since no two share memory but those
 //! that are only read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use cranelift_codegen::ir::{
     self, AbiParam, AliasRegionData, InstBuilder, MemFlagsData, Signature, Type, UserFuncName,
@@ -52,6 +52,8 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) groups: Vec<Group>,
     /// The variable of the innermost loop around.
     pub(crate) innermost: Option<Var>,
+    /// Variables that differ from turn to turn of the loop around, if that has no jumps.
+    pub(crate) varying: HashSet<Var>,
     /// Whether the loop around is a merge that branches.
     pub(crate) is_branching: bool,
     pub(crate) context: Value,
@@ -184,6 +186,7 @@ impl<'f, 'b> Emitter<'f, 'b> {
             buffers: HashMap::new(),
             groups: Vec::new(),
             innermost: None,
+            varying: HashSet::new(),
             is_branching: false,
             context,
             own: None,

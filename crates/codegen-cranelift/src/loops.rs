@@ -11,6 +11,8 @@
 //! One that is to be written out several times counts by as many, as long as there are so
 //! many turns, and then goes on by one.
 
+use std::collections::HashSet;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use sparsec_base::Scalar;
@@ -22,6 +24,7 @@ use crate::emitter::{Cell, Emitter};
 use crate::helper::Helper;
 use crate::lanes::{Rows, unaligned};
 use crate::number::Number;
+use crate::place::varies;
 use crate::sums::Sums;
 
 /// Whether the turns of a loop over `body` go one of several ways.
@@ -88,6 +91,24 @@ fn settled(function: &Function, body: &Block) -> Option<Block> {
 /// Bodies are written out at most so many times.
 const MOST_TURNS: usize = 16;
 
+/// What differs from turn to turn of a loop over `var`: the variable itself, and what the body
+/// computes of it. Nothing, if the body has jumps.
+fn varying(function: &Function, var: Var, body: &[Stmt]) -> HashSet<Var> {
+    if !is_brief(body) {
+        return HashSet::new();
+    }
+    let mut varying = HashSet::from([var]);
+    for stmt in body {
+        if let Stmt::Declare { var, value } = stmt
+            && !function.vars[*var].mutable
+            && varies(&varying, value)
+        {
+            varying.insert(*var);
+        }
+    }
+    varying
+}
+
 /// Whether a body is worth writing out several times: without jumps.
 fn is_brief(body: &[Stmt]) -> bool {
     body.iter().all(|stmt| {
@@ -124,18 +145,28 @@ impl Emitter<'_, '_> {
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
         let before = self.bring_near(None, body);
+        let varying = varying(self.function, var, body);
+        let varying = std::mem::replace(&mut self.varying, varying);
+        self.for_loop_inside(var, [lo, hi], (known, mark), body);
+        self.varying = varying;
+        self.leave_loop(before);
+        self.innermost = outside;
+    }
+
+    fn for_loop_inside(
+        &mut self,
+        var: Var,
+        [lo, hi]: [Value; 2],
+        (known, mark): (Option<i64>, Mark),
+        body: &Block,
+    ) {
         if let Some(sums) = Sums::of(self.function, body) {
-            self.sums(&sums, var, lo, hi);
-            self.leave_loop(before);
-            self.innermost = outside;
-            return;
+            return self.sums(&sums, var, lo, hi);
         }
         let lo = match Rows::of(self.function, var, body) {
             Some(rows) if known.is_some_and(|n| rows.is_short(n)) => {
                 let whole = self.all_vectors(&rows, lo, known.unwrap_or(0));
                 if Some(whole) == known {
-                    self.innermost = outside;
-                    self.leave_loop(before);
                     return;
                 }
                 self.int(whole)
@@ -155,8 +186,6 @@ impl Emitter<'_, '_> {
             emitter.block(body);
         });
         self.is_branching = merge;
-        self.leave_loop(before);
-        self.innermost = outside;
     }
 
     /// Runs a loop, of which the body is written out so many times, as long as there are so

@@ -7,10 +7,23 @@
 //! ```text
 //! B.vals[k * n + j + 1]     (B.vals + 8 * (k * n)) + 8 * j, offset 8
 //! ```
+//!
+//! Cranelift leaves loads in the order in which they are written, and computes as late as it can:
+//!
+//! ```text
+//! t_lane += a[p] * x[crd[p]]        load, load, load, load, …, multiply, add, multiply, add
+//! t_lane_2 += a[p + 1] * x[…]  ─►   sixteen numbers are in registers at once, or in memory
+//! ```
+//!
+//! So loads of what the kernel only reads **move** to where they are needed, in loops without jumps.
+//! A load moves no further than out of such a loop, so it must not: its index differs from turn to
+//! turn.
+
+use std::collections::HashSet;
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use sparsec_base::{ElementType, Scalar};
-use sparsec_loop::{BinaryOp, Buffer, Expr};
+use sparsec_loop::{Access, BinaryOp, Buffer, Expr, Var};
 
 use crate::emitter::Emitter;
 use crate::number::{Number, register};
@@ -30,7 +43,11 @@ impl Emitter<'_, '_> {
     pub(crate) fn place(&mut self, buffer: Buffer, index: &Expr) -> Place {
         let kind = &self.function.buffers[buffer];
         let (storage, compute) = (kind.storage, kind.compute);
-        let flags = self.buffers[&buffer].flags;
+        let mut flags = self.buffers[&buffer].flags;
+        let is_fixed = kind.access == Access::Read;
+        if is_fixed && varies(&self.varying, index) {
+            flags = flags.with_readonly().with_can_move();
+        }
         let (index, constant) = without_constant(index);
         let size = storage.size() as i64;
         let offset = constant.checked_mul(size).map(i32::try_from);
@@ -95,6 +112,11 @@ impl Emitter<'_, '_> {
             return None;
         }
         let (flags, address, offset) = (place.flags, place.address, place.offset);
+        if flags.can_move() && place.storage == ElementType::I32 {
+            // Only a plain load moves.
+            let narrow = self.b.ins().load(types::I32, flags, address, offset);
+            return Some(self.b.ins().sextend(types::I64, narrow));
+        }
         let load = self.b.ins();
         Some(match place.storage {
             ElementType::I32 => load.sload32(flags, address, offset),
@@ -144,6 +166,27 @@ impl Emitter<'_, '_> {
     /// An `i64` constant.
     pub(crate) fn int(&mut self, value: i64) -> Value {
         self.b.ins().iconst(types::I64, value)
+    }
+}
+
+/// Whether an expression is sure to differ from turn to turn of a loop, whatever is simplified:
+/// a sum of which one part does and the others name nothing that does, or an entry at such an
+/// index.
+pub(crate) fn varies(varying: &HashSet<Var>, expr: &Expr) -> bool {
+    let is_fixed = |expr: &Expr| {
+        !expr.any(&mut |part| matches!(part, Expr::Var(var) if varying.contains(var)))
+    };
+    match expr {
+        Expr::Var(var) => varying.contains(var),
+        Expr::Load { index, .. } => varies(varying, index),
+        Expr::Binary(BinaryOp::Add, a, b) => {
+            (varies(varying, a) && is_fixed(b)) || (is_fixed(a) && varies(varying, b))
+        }
+        Expr::Binary(BinaryOp::Mul, a, factor) => match **factor {
+            Expr::Const(Scalar::I64(factor)) => factor != 0 && varies(varying, a),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -239,6 +239,28 @@ fn loops_are_written_out_as_often_as_asked() {
     assert!(sum("unroll 4").contains("+24"), "offsets of entries");
 }
 
+/// Sums in lanes would not fit into registers if all entries were loaded first.
+#[test]
+fn loads_stand_where_they_are_needed() {
+    let text = |index: &str| {
+        ir(&format!(
+            "for i in 0..x.n0 {{
+               let j: i64 = {index}
+               y.vals[0] = x.vals[j]
+             }}"
+        ))
+    };
+    let moves = |index: &str| text(index).matches("can_move").count();
+    assert_eq!(moves("i"), 1);
+    assert_eq!(moves("i * 8 + 3"), 1);
+    // Before a loop without turns there may be no such entry.
+    assert_eq!(moves("i * 0"), 0);
+    assert_eq!(moves("3"), 0);
+    // What is stored to stays in order.
+    let stored = ir("for i in 0..x.n0 { y.vals[i] = y.vals[i] + 1.0 }");
+    assert_eq!(stored.matches("can_move").count(), 0);
+}
+
 #[test]
 fn what_is_equal_is_not_kept_for_behind_the_loops_inside() {
     let merge = |element: &str, zero: &str| {

@@ -69,7 +69,9 @@ fn add(
             let message = format!("the extent of `{name}` is not known");
             return Err(Diagnostic::new(code::MISSING_EXTENT, message)
                 .at(&program.source, lhs.span, "needed to assign a part")
-                .help(format!("say it (`-d {name}=…`), or give the operands")));
+                .help(format!(
+                    "say it (`.extent(\"{name}\", …)`), or give the operands"
+                )));
         }
     }
     let modes = result_vars(program, lhs);

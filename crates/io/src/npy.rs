@@ -94,7 +94,7 @@ pub(crate) fn check_structure(options: &WriteOptions) -> Result<()> {
             code::NOT_EXPRESSIBLE_IN_NPY,
             format!("NumPy's files do not say that a matrix is {structure}"),
         )
-        .help("write a `.mtx` file, or every entry (`--structure expand`)")),
+        .help("write a `.mtx` file, or every entry (`Structure::General`)")),
     }
 }
 

@@ -326,10 +326,7 @@ fn empty(text: &Input, element: ElementType, given: Option<&[Option<u64>]>) -> R
     match known {
         Some(extents) => Ok(Entries::empty(&extents, element)),
         None => {
-            let (name, extents) = (
-                text.name(),
-                "give its extents: `sparsec run` takes `-d i=10`, Rust has `ReadOptions::extents`",
-            );
+            let (name, extents) = (text.name(), "give its extents: `ReadOptions::extents`");
             let (message, help) = match text.bytes().is_empty() {
                 true => (
                     format!("`{name}` is empty"),

@@ -17,6 +17,7 @@
 //! | called on               | runs on                                                |
 //! |-------------------------|--------------------------------------------------------|
 //! | a thread of a pool of ours | that pool                                           |
+//! | a thread in [`Pool::run`] of a pool of one thread | itself                      |
 //! | any other thread        | the common pool, while the thread sleeps               |
 //! | a thread of a pool of the program | the common pool, while the thread sleeps: it takes no other work of its own pool, which might wait for a lock that our caller holds |
 
@@ -37,6 +38,8 @@ static COMMON: OnceLock<Option<ThreadPool>> = OnceLock::new();
 thread_local! {
     /// Whether this is a thread of a pool of ours.
     static IS_OURS: Cell<bool> = const { Cell::new(false) };
+    /// Whether all work runs in place here.
+    static IS_ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
 fn make_pool(threads: usize) -> Option<ThreadPool> {
@@ -82,11 +85,24 @@ fn on_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
+/// Runs `work`, and all that it does in parallel, in place.
+fn alone<R>(work: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            IS_ALONE.set(self.0);
+        }
+    }
+    let _before = Before(IS_ALONE.replace(true));
+    work()
+}
+
 /// How many threads parallel work runs on here.
 pub fn threads() -> usize {
-    match IS_OURS.get() {
-        true => rayon::current_num_threads(),
-        false => common().map_or(1, ThreadPool::current_num_threads),
+    match (IS_ALONE.get(), IS_OURS.get()) {
+        (true, _) => 1,
+        (false, true) => rayon::current_num_threads(),
+        (false, false) => common().map_or(1, ThreadPool::current_num_threads),
     }
 }
 
@@ -104,25 +120,41 @@ pub fn set_threads(threads: usize) -> bool {
 /// A pool beside the common one, for work that is to run on so many threads. A clone
 /// is the same pool, whose threads end with the last of them.
 ///
+/// A pool of one thread has none of its own: work runs on the thread that asks. Handing it to
+/// another and waiting takes 10 µs, longer than a small kernel.
+///
 /// ```
 /// use sparsec_parallel::{Pool, threads};
 /// assert_eq!(Pool::new(2).run(threads), 2);
+/// assert_eq!(Pool::new(1).run(threads), 1);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Pool(Option<Arc<ThreadPool>>);
+pub struct Pool(Threads);
+
+#[derive(Clone, Debug)]
+enum Threads {
+    /// The thread that asks.
+    Asking,
+    Own(Arc<ThreadPool>),
+    Common,
+}
 
 impl Pool {
     /// A pool of `threads` threads; 0 is one for each processor. Where the system
     /// gives none, the common pool.
     pub fn new(threads: usize) -> Self {
-        Self(make_pool(threads).map(Arc::new))
+        Self(match threads {
+            1 => Threads::Asking,
+            _ => make_pool(threads).map_or(Threads::Common, |pool| Threads::Own(Arc::new(pool))),
+        })
     }
 
     /// Runs `work`, and what it does in parallel, on the threads of the pool.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
-            Some(pool) => run_on(pool, work),
-            None => work(),
+            Threads::Asking => alone(work),
+            Threads::Own(pool) => run_on(pool, work),
+            Threads::Common => work(),
         }
     }
 }

@@ -7,20 +7,44 @@
 //! | [`dense`]              | an array of NumPy                                   | if asked to                |
 //! | [`packed`]             | coordinates and values in any order                 | all                       |
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use sparsec::{
-    Array, Diagnostic, Duplicates, Entries, Format, FormatSpec, PackOptions, Scalar, Tensor, code,
+    Array, Diagnostic, Duplicates, Entries, Format, FormatSpec, PackOptions, RelationFormat,
+    RelationTensor, Scalar, Session, Storage, Tensor, code,
 };
 
 use crate::error::OrRaise;
 use crate::held::{Held, Order, Parts};
 use crate::lent::{self, Lending};
+use crate::session::State;
 
-/// The format with this text, for tensors of this order.
+/// How tensors of this order are stored by the format with this text.
+pub(crate) fn storage(text: &str, order: usize) -> sparsec::Result<Storage> {
+    text.parse::<FormatSpec>()?.storage(order)
+}
+
+/// A tensor of levels as `storage` says. Of a dense one, entries that are the fill are left out.
+pub(crate) fn stored_as(
+    session: &Session,
+    tensor: Tensor,
+    storage: &Storage,
+) -> sparsec::Result<sparsec::Stored> {
+    let tensor = match storage {
+        Storage::Relation(format) if !tensor.format().has_sparse() => {
+            session.convert_owned(tensor, &format.nearest())?
+        }
+        _ => tensor,
+    };
+    let made = session.convert_stored_owned(sparsec::Stored::Levels(tensor), storage)?;
+    Ok(made.tensor)
+}
+
+/// The format of levels with this text, for tensors of this order.
 pub(crate) fn format(text: &str, order: usize) -> sparsec::Result<Format> {
     text.parse::<FormatSpec>()?.resolve(order)
 }
@@ -182,9 +206,39 @@ pub(crate) fn dense(
     tensor(py, &format, shape, None, vec![lent::array(values, how)?])
 }
 
+/// A tensor of the arrays of a relation, in the order of their names, with the values last.
+pub(crate) fn of_relation(
+    py: Python<'_>,
+    format: &Arc<RelationFormat>,
+    shape: Vec<u64>,
+    given: &[Bound<'_, PyUntypedArray>],
+) -> PyResult<RelationTensor> {
+    let arrays = given.iter();
+    let mut arrays = arrays.map(|array| lent::array(array, Lending::Copied));
+    let functions = format.descriptor().declarations().functions().iter();
+    let mut names: Vec<&String> = functions.map(|function| &function.name).collect();
+    names.sort();
+    if given.len() != names.len() + 1 {
+        let message = format!("{} arrays for `{}`", given.len(), format.name());
+        let names = names.iter().map(|name| format!("`{name}`, "));
+        let names: String = names.collect();
+        return Err(Diagnostic::new(code::ARRAY_MISMATCH, message)
+            .help(format!("give {names}and the values")))
+        .or_raise(py);
+    }
+    let mut named = BTreeMap::new();
+    for (name, array) in names.into_iter().zip(arrays.by_ref()) {
+        named.insert(name.clone(), array?);
+    }
+    let values = arrays.next().expect("one array is left")?;
+    let format = Arc::clone(format);
+    py.detach(|| RelationTensor::new(format, shape, BTreeMap::new(), named, values))
+        .or_raise(py)
+}
+
 /// How entries become a tensor.
 pub(crate) struct Packing<'a, 'py> {
-    pub(crate) format: &'a Format,
+    pub(crate) storage: &'a Storage,
     pub(crate) fill: Option<&'a Bound<'py, PyUntypedArray>>,
     /// Whether two entries at the same coordinates are refused; else they are added.
     pub(crate) distinct: bool,
@@ -197,9 +251,14 @@ pub(crate) fn packed(
     shape: Vec<u64>,
     coords: &[Bound<'_, PyUntypedArray>],
     values: &Bound<'_, PyUntypedArray>,
-) -> PyResult<Tensor> {
+) -> PyResult<Held> {
     let values = lent::array(values, Lending::Copied)?;
-    let fill = fill(packing.format, packing.fill, &values)?;
+    let storage = packing.storage.clone();
+    let format = match &storage {
+        Storage::Levels(format) => format.clone(),
+        Storage::Relation(format) => format.nearest(),
+    };
+    let fill = fill(&format, packing.fill, &values)?;
     let lists: PyResult<Vec<Array>> = coords
         .iter()
         .map(|list| lent::array(list, Lending::Values))
@@ -213,16 +272,21 @@ pub(crate) fn packed(
         },
         ..PackOptions::default()
     };
-    py.detach(|| {
-        let coords = interleaved(&lists, values.len())?;
+    let n_entries = values.len();
+    let made = State::get().run_over(py, n_entries, lists, move |state, cancel, lists| {
+        let coords = interleaved(lists, values.len())?;
         let entries = Entries {
             extents: shape,
             coords: coords.into(),
             values,
         };
-        Tensor::pack_entries(packing.format, entries, options)
-    })
-    .or_raise(py)
+        let packed = Tensor::pack_entries(&format, entries, options)?;
+        match &storage {
+            Storage::Levels(_) => Ok(sparsec::Stored::Levels(packed)),
+            Storage::Relation(_) => stored_as(&state.session.until(cancel), packed, &storage),
+        }
+    })?;
+    Ok(made.into())
 }
 
 /// The coordinates entry by entry, of a list for each mode.

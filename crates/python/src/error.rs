@@ -4,7 +4,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use sparsec::Diagnostic;
+use sparsec::{Diagnostic, code};
 
 /// Names of the Rust library, each with its words in Python.
 const WORDS: &[(&str, &str)] = &[
@@ -19,6 +19,9 @@ const WORDS: &[(&str, &str)] = &[
         "`Backend::Interpreter`",
         "`sparsec.configure(backend=\"interp\")`",
     ),
+    ("`sparsec explain {}`", "`error.explanation`"),
+    ("`.extent(\"{}\", {})`", "`extents={\"{}\": {}}`"),
+    ("`.format(\"{}\", \"{}\")`", "`{}` in format `\"{}\"`"),
 ];
 
 /// `sparsec._errors.of_diagnostic`.
@@ -38,6 +41,15 @@ pub(crate) fn exception(py: Python<'_>, error: &Diagnostic) -> PyErr {
         Ok(made) => PyErr::from_value(made),
         Err(failed) => failed,
     }
+}
+
+/// The long form of a code; empty for a code that is not known.
+#[pyfunction]
+pub(crate) fn explanation(code: &str) -> String {
+    let known = code::all().find(|it| it.code.as_str() == code);
+    known.map_or_else(String::new, |it| {
+        format!("{}: {}\n\n{}", code, it.title, it.text)
+    })
 }
 
 /// The result of a function that Python calls.

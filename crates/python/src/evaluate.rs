@@ -1,29 +1,63 @@
 //! Programs of index notation, run on stored tensors.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use sparsec::internals::Notation;
 use sparsec::internals::notation::Einsum;
-use sparsec::{Binding, Described, Diagnostic, Kernel, Program, Session, Source, Stage, code};
+use sparsec::{
+    Binding, Described, Diagnostic, FormatSpec, Kernel, Program, Source, Stage, Tensor, code,
+};
 
+use crate::build;
 use crate::element;
 use crate::error::OrRaise;
+use crate::held::Held;
 use crate::session::{self, Key, State};
 use crate::stored::Stored;
 
 /// What a call of Python asks for.
-struct Call<'py> {
+pub(crate) struct Call<'py> {
     text: String,
     operands: Vec<(String, Bound<'py, Stored>)>,
     /// Of tensors that the program computes; without a name, of the last result.
     formats: Vec<(String, String)>,
+    /// Those of them that are relations: kernels compute levels, which are converted.
+    relations: Vec<(String, FormatSpec)>,
     /// Of index variables that no operand has.
     extents: Vec<(String, u64)>,
 }
 
-impl Call<'_> {
-    fn kernel(&self, state: &State) -> sparsec::Result<Kernel> {
+impl<'py> Call<'py> {
+    pub(crate) fn new(
+        text: String,
+        operands: Vec<(String, Bound<'py, Stored>)>,
+        formats: Vec<(String, String)>,
+        extents: Vec<(String, u64)>,
+    ) -> Self {
+        let mut relations = Vec::new();
+        let formats = formats.into_iter().filter_map(|(name, format)| {
+            match format.parse::<FormatSpec>() {
+                Ok(spec) if spec.is_relation() => {
+                    relations.push((name, spec));
+                    None
+                }
+                // What is wrong with a text is said with the program.
+                _ => Some((name, format)),
+            }
+        });
+        Self {
+            formats: formats.collect(),
+            text,
+            operands,
+            relations,
+            extents,
+        }
+    }
+
+    /// The kernel, planned if none is kept.
+    pub(crate) fn kernel(&self, py: Python<'_>, state: &Arc<State>) -> PyResult<Kernel> {
         let operands = self.operands.iter();
         let key = Key {
             text: self.text.clone(),
@@ -33,11 +67,13 @@ impl Call<'_> {
             formats: self.formats.clone(),
             extents: self.extents.clone(),
         };
-        state.kernel(key, |session| self.planned(session))
-    }
-
-    fn planned(&self, session: &Session) -> sparsec::Result<Kernel> {
-        session.plan(&self.program()?)
+        if let Some(kernel) = state.kernel(&key) {
+            return Ok(kernel);
+        }
+        let program = self.program().or_raise(py)?;
+        let kernel = state.watched(py, (), move |state, _, ()| state.session.plan(&program))?;
+        state.keep(key, &kernel);
+        Ok(kernel)
     }
 
     /// The program with the formats, types and fills of the operands.
@@ -51,11 +87,7 @@ impl Call<'_> {
                 .fill(name, tensor.fill())?;
         }
         for (name, format) in &self.formats {
-            let name = match name.is_empty() {
-                true => last_result(&self.text)?,
-                false => name.clone(),
-            };
-            program = program.format(&name, format.as_str())?;
+            program = program.format(&self.named(name)?, format.as_str())?;
         }
         for (name, extent) in &self.extents {
             program = program.extent(name, *extent);
@@ -63,28 +95,90 @@ impl Call<'_> {
         Ok(program)
     }
 
+    /// A name, or that of the last result.
+    fn named(&self, name: &str) -> sparsec::Result<String> {
+        match name.is_empty() {
+            true => last_result(&self.text),
+            false => Ok(name.to_owned()),
+        }
+    }
+
     /// Runs `work` on the bound kernel, without the interpreter's lock.
-    fn run<R: Send>(
+    fn run<R: Send + 'static>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&Binding<'_>) -> sparsec::Result<R> + Send,
+        work: impl FnOnce(&Binding<'_>) -> sparsec::Result<R> + Send + 'static,
     ) -> PyResult<R> {
         let state = State::get();
-        let kernel = self.kernel(&state).or_raise(py)?;
+        let kernel = self.kernel(py, &state)?;
         let operands = self.operands.iter();
-        let operands: PyResult<Vec<_>> = operands
-            .map(|(name, stored)| Ok((name.as_str(), stored.get().tensor(py)?)))
-            .collect();
-        let operands = operands?;
-        let n_entries = operands.iter().map(|(_, it)| it.n_stored()).sum();
-        state.run_until(py, n_entries, move |cancel| {
-            let mut binding = kernel.binding().until(cancel);
-            for (name, tensor) in operands {
-                binding = binding.bind(name, tensor)?;
-            }
-            work(&binding)
-        })
+        let operands: Vec<_> = operands.map(|(name, it)| (name.as_str(), it)).collect();
+        run(py, &state, &kernel, &operands, work)
     }
+
+    /// The relation as which a result is to be stored.
+    fn wanted(&self, name: &str) -> sparsec::Result<Option<&FormatSpec>> {
+        for (wanted, format) in &self.relations {
+            if self.named(wanted)? == name {
+                return Ok(Some(format));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A result in the format that the call asks for.
+    fn stored(&self, py: Python<'_>, name: &str, made: Tensor) -> PyResult<Stored> {
+        let Some(format) = self.wanted(name).or_raise(py)? else {
+            return Ok(made.into());
+        };
+        let storage = format.storage(made.order()).or_raise(py)?;
+        let n_entries = made.n_stored();
+        let made = State::get().run_over(py, n_entries, (), move |state, cancel, ()| {
+            build::stored_as(&state.session.until(cancel), made, &storage)
+        })?;
+        Ok(Stored::from(Held::from(made)))
+    }
+}
+
+/// Runs `work` on a kernel with these operands, without the interpreter's lock.
+pub(crate) fn run<R: Send + 'static>(
+    py: Python<'_>,
+    state: &Arc<State>,
+    kernel: &Kernel,
+    operands: &[(&str, &Bound<'_, Stored>)],
+    work: impl FnOnce(&Binding<'_>) -> sparsec::Result<R> + Send + 'static,
+) -> PyResult<R> {
+    let tensors = operands.iter();
+    let tensors: PyResult<Vec<_>> = tensors
+        .map(|(name, stored)| Ok((*name, stored.get().tensor(py)?)))
+        .collect();
+    let tensors = tensors?;
+    let n_entries = tensors.iter().map(|(_, it)| it.n_stored()).sum();
+    if !State::is_long(n_entries) {
+        return state.run(py, || work(&bound(kernel.binding(), tensors)?));
+    }
+    let held = operands.iter();
+    let held: Vec<(String, Py<Stored>)> = held
+        .map(|(name, stored)| ((*name).to_owned(), (*stored).clone().unbind()))
+        .collect();
+    let kernel = kernel.clone();
+    state.watched(py, held, move |_, cancel, held| {
+        let operands = held.iter().map(|(name, stored)| {
+            let tensor = stored.get().held().known();
+            (name.as_str(), tensor.expect("it was checked"))
+        });
+        work(&bound(kernel.binding().until(cancel), operands)?)
+    })
+}
+
+fn bound<'a>(
+    mut binding: Binding<'a>,
+    operands: impl IntoIterator<Item = (&'a str, &'a Tensor)>,
+) -> sparsec::Result<Binding<'a>> {
+    for (name, tensor) in operands {
+        binding = binding.bind(name, tensor)?;
+    }
+    Ok(binding)
 }
 
 /// The name of the tensor that the last statement of a program computes.
@@ -103,13 +197,12 @@ pub(crate) fn evaluate(
     formats: Vec<(String, String)>,
     extents: Vec<(String, u64)>,
 ) -> PyResult<Stored> {
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
-    call.run(py, |binding| binding.evaluate()).map(Stored::from)
+    let call = Call::new(text, operands, formats, extents);
+    let made = call.run(py, |binding| binding.evaluate())?;
+    match call.relations.is_empty() {
+        true => Ok(made.into()),
+        false => call.stored(py, &last_result(&call.text).or_raise(py)?, made),
+    }
 }
 
 /// The results of all statements, by name.
@@ -121,15 +214,13 @@ pub(crate) fn evaluate_all(
     formats: Vec<(String, String)>,
     extents: Vec<(String, u64)>,
 ) -> PyResult<BTreeMap<String, Stored>> {
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
+    let call = Call::new(text, operands, formats, extents);
     let results = call.run(py, |binding| binding.evaluate_all())?;
-    let stored = results.into_iter();
-    Ok(stored.map(|(name, it)| (name, it.into())).collect())
+    let stored = results.into_iter().map(|(name, it)| {
+        let it = call.stored(py, &name, it)?;
+        Ok((name, it))
+    });
+    stored.collect()
 }
 
 /// The type of the result of the last statement, by NumPy's name.
@@ -140,13 +231,8 @@ pub(crate) fn typed(
     operands: Vec<(String, Bound<'_, Stored>)>,
     extents: Vec<(String, u64)>,
 ) -> PyResult<&'static str> {
-    let call = Call {
-        text,
-        operands,
-        formats: Vec::new(),
-        extents,
-    };
-    let kernel = call.kernel(&State::get()).or_raise(py)?;
+    let call = Call::new(text, operands, Vec::new(), extents);
+    let kernel = call.kernel(py, &State::get())?;
     let last = kernel
         .results()
         .last()
@@ -163,12 +249,7 @@ pub(crate) fn shardable(
     formats: Vec<(String, String)>,
     extents: Vec<(String, u64)>,
 ) -> PyResult<Vec<String>> {
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
+    let call = Call::new(text, operands, formats, extents);
     let names = call.program().and_then(|program| program.shardable());
     names.or_raise(py)
 }
@@ -196,12 +277,7 @@ pub(crate) fn sharded(
     extents: Vec<(String, u64)>,
     vars: Vec<String>,
 ) -> PyResult<Sharded> {
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
+    let call = Call::new(text, operands, formats, extents);
     let vars: Vec<&str> = vars.iter().map(String::as_str).collect();
     let made = call.program().and_then(|program| program.sharded(&vars));
     let made = made.or_raise(py)?;
@@ -224,14 +300,9 @@ pub(crate) fn estimated<'py>(
     extents: Vec<(String, u64)>,
     described: BTreeMap<String, (Vec<u64>, u64)>,
 ) -> PyResult<(f64, Vec<u64>, String, Bound<'py, PyAny>)> {
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
+    let call = Call::new(text, operands, formats, extents);
     let state = State::get();
-    let kernel = call.kernel(&state).or_raise(py)?;
+    let kernel = call.kernel(py, &state)?;
     let known = call.operands.iter().map(|(name, stored)| {
         Ok(match described.get(name) {
             Some((extents, n_stored)) => (name.as_str(), Described::counts(extents, *n_stored)),
@@ -241,7 +312,13 @@ pub(crate) fn estimated<'py>(
     let known: Vec<_> = known.collect::<PyResult<_>>()?;
     let result = state.run(py, || kernel.estimated(&known))?;
     let fill = element::to_python(py, result.fill)?;
-    let format = result.format.to_string();
+    let format = match call
+        .wanted(&last_result(&call.text).or_raise(py)?)
+        .or_raise(py)?
+    {
+        Some(relation) => relation.to_string(),
+        None => result.format.to_string(),
+    };
     Ok((result.entries, result.extents, format, fill))
 }
 
@@ -264,13 +341,8 @@ pub(crate) fn explain(
         .help(format!("the stages are {}", names.join(", ")))
     });
     let parsed = parsed.or_raise(py)?;
-    let call = Call {
-        text,
-        operands,
-        formats,
-        extents,
-    };
-    call.run(py, |binding| binding.emit(&parsed))
+    let call = Call::new(text, operands, formats, extents);
+    call.run(py, move |binding| binding.emit(&parsed))
 }
 
 /// An einsum as index notation: operands are `operand0`, `operand1`, …, the result is `out`.

@@ -1,14 +1,16 @@
 //! Files of tensors: read and written without the interpreter's lock.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
-use sparsec::io::{self, Content, ReadOptions, WriteOptions};
-use sparsec::{Format, PackOptions};
+use sparsec::io::{self, Content, FileTensor, ReadOptions, WriteOptions};
+use sparsec::{Format, PackOptions, Storage};
 
 use crate::build;
 use crate::element;
 use crate::error::OrRaise;
+use crate::held::Held;
 use crate::session::State;
 use crate::stored::Stored;
 
@@ -22,28 +24,55 @@ pub(crate) fn read(
     dtype: Option<&str>,
 ) -> PyResult<Stored> {
     let element = dtype.map(element::of_name).transpose().or_raise(py)?;
-    let read = State::get().run(py, || {
+    let format = format.map(str::to_owned);
+    let read = State::get().watched(py, (), move |state, cancel, ()| {
+        let session = state.session.until(cancel);
         let options = ReadOptions {
             element,
             ..ReadOptions::default()
         };
         let file = io::read(&path, &options)?;
         let order = file.order();
-        let format = match (format, &file.content) {
-            (Some(text), _) => build::format(text, order)?,
-            (None, Content::Tensor(tensor)) => tensor.format().clone(),
-            (None, Content::Relation(tensor)) => tensor.format().nearest(),
-            (None, Content::Entries(_)) if order == 2 => Format::csr(),
-            (None, Content::Entries(_)) => Format::csf(order),
+        let storage = match (&format, &file.content) {
+            (Some(text), _) => build::storage(text, order)?,
+            (None, Content::Tensor(tensor)) => Storage::Levels(tensor.format().clone()),
+            (None, Content::Relation(tensor)) => Storage::Relation(Arc::clone(tensor.format())),
+            (None, Content::Entries(_)) if order == 2 => Storage::Levels(Format::csr()),
+            (None, Content::Entries(_)) => Storage::Levels(Format::csf(order)),
         };
-        file.into_tensor(&format, PackOptions::default())
+        match (&storage, file) {
+            (Storage::Levels(format), file) => {
+                let read = file.into_tensor(format, PackOptions::default())?;
+                Ok(sparsec::Stored::Levels(read))
+            }
+            (
+                Storage::Relation(_),
+                FileTensor {
+                    content: Content::Relation(tensor),
+                    ..
+                },
+            ) => {
+                let stored = sparsec::Stored::Relation(tensor);
+                Ok(session.convert_stored_owned(stored, &storage)?.tensor)
+            }
+            (Storage::Relation(format), file) => {
+                let read = file.into_tensor(&format.nearest(), PackOptions::default())?;
+                build::stored_as(&session, read, &storage)
+            }
+        }
     })?;
-    Ok(read.into())
+    Ok(Held::from(read).into())
 }
 
 /// Writes a file, which appears whole or not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, stored: &Bound<'_, Stored>) -> PyResult<()> {
+    if let Some(related) = stored.get().held().related() {
+        return State::get().run(py, || {
+            let options = WriteOptions::default();
+            io::stage_relation(&path, related.relation(), &options)?.commit()
+        });
+    }
     let tensor = stored.get().tensor(py)?;
     State::get().run(py, || {
         // A plain `.tns` file would lose extents beyond its largest coordinates.

@@ -12,14 +12,20 @@
 //!
 //! Only borrowed arrays wait. A copy takes O(nnz) anyway, and small arrays take no time: they
 //! are checked at once, so that mistakes show where they are made.
+//!
+//! Kernels read levels. A tensor that is stored as a relation says is packed into the nearest
+//! format of levels when one first needs it, and keeps that copy.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
-use sparsec::{Array, Diagnostic, ElementType, Format, Scalar, Tensor, code};
+use sparsec::{
+    Array, Diagnostic, ElementType, Format, FormatSpec, RelationTensor, Scalar, Tensor, code,
+};
 
 use crate::error::OrRaise;
+use crate::session::State;
 use crate::stored::Stored;
 
 /// Bytes of arrays from which on the check waits. Checking so many takes some microseconds.
@@ -66,6 +72,63 @@ impl Order {
 pub(crate) enum Held {
     Checked(Tensor),
     Given(Box<Given>),
+    Related(Box<Related>),
+}
+
+/// A tensor that is stored as a relation says.
+pub(crate) struct Related {
+    stored: sparsec::Stored,
+    /// The format of levels in which kernels read it.
+    nearest: Format,
+    levels: OnceLock<sparsec::Result<Tensor>>,
+}
+
+impl Related {
+    fn new(tensor: RelationTensor) -> Self {
+        Self {
+            nearest: tensor.format().nearest(),
+            stored: sparsec::Stored::Relation(tensor),
+            levels: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn relation(&self) -> &RelationTensor {
+        match &self.stored {
+            sparsec::Stored::Relation(tensor) => tensor,
+            sparsec::Stored::Levels(_) => unreachable!("it was made of a relation"),
+        }
+    }
+
+    pub(crate) fn stored(&self) -> &sparsec::Stored {
+        &self.stored
+    }
+
+    /// The format as text that reads back: the name of a preset, else the text of a `.fmt` file.
+    pub(crate) fn format(&self) -> String {
+        FormatSpec::from(Arc::clone(self.relation().format())).to_string()
+    }
+
+    fn levels(&self, py: Python<'_>) -> PyResult<&Tensor> {
+        let pack = || {
+            let state = State::get();
+            let levels = state.on_threads(|| state.session.levels_of(&self.stored));
+            levels.map(std::borrow::Cow::into_owned)
+        };
+        let levels = match self.levels.get() {
+            Some(levels) => levels,
+            None => self.levels.get_or_init_py_attached(py, || py.detach(pack)),
+        };
+        levels.as_ref().map_err(Clone::clone).or_raise(py)
+    }
+}
+
+impl From<sparsec::Stored> for Held {
+    fn from(stored: sparsec::Stored) -> Self {
+        match stored {
+            sparsec::Stored::Levels(tensor) => Self::Checked(tensor),
+            sparsec::Stored::Relation(tensor) => Self::Related(Box::new(Related::new(tensor))),
+        }
+    }
 }
 
 /// Arrays that are checked when they are read.
@@ -108,10 +171,20 @@ impl Held {
         })))
     }
 
+    /// The format of levels in which kernels read it.
     pub(crate) fn format(&self) -> &Format {
         match self {
             Self::Checked(tensor) => tensor.format(),
             Self::Given(given) => &given.format,
+            Self::Related(related) => &related.nearest,
+        }
+    }
+
+    /// The tensor, if it is stored as a relation says.
+    pub(crate) fn related(&self) -> Option<&Related> {
+        match self {
+            Self::Related(related) => Some(related),
+            Self::Checked(_) | Self::Given(_) => None,
         }
     }
 
@@ -119,6 +192,7 @@ impl Held {
         match self {
             Self::Checked(tensor) => tensor.extents(),
             Self::Given(given) => &given.extents,
+            Self::Related(related) => related.stored.extents(),
         }
     }
 
@@ -126,6 +200,7 @@ impl Held {
         match self {
             Self::Checked(tensor) => tensor.fill(),
             Self::Given(given) => given.fill,
+            Self::Related(related) => related.stored.element().zero(),
         }
     }
 
@@ -133,7 +208,7 @@ impl Held {
         self.fill().element()
     }
 
-    /// The tensor, whose arrays are checked if they were not.
+    /// The tensor in levels, whose arrays are checked if they were not.
     ///
     /// # Errors
     /// Those of [`Tensor::new`], in this call and all later ones.
@@ -141,6 +216,19 @@ impl Held {
         match self {
             Self::Checked(tensor) => Ok(tensor),
             Self::Given(given) => given.tensor(py),
+            Self::Related(related) => related.levels(py),
+        }
+    }
+
+    /// What [`Held::tensor`] gave before.
+    pub(crate) fn known(&self) -> Option<&Tensor> {
+        match self {
+            Self::Checked(tensor) => Some(tensor),
+            Self::Given(given) => match (given.checked.get()?, given.sorted.get()) {
+                (Ok(tensor), _) => Some(tensor),
+                (Err(_), sorted) => sorted?.get().held().known(),
+            },
+            Self::Related(related) => related.levels.get()?.as_ref().ok(),
         }
     }
 }

@@ -15,11 +15,15 @@
 //! | [`build`]    | its constructors                                                  |
 //! | [`held`]     | arrays that are checked when they are first read                  |
 //! | [`evaluate`] | programs to kernels, kept by text, formats and types              |
+//! | [`statement`] | statements of operators, whose kernels are found by operands alone |
 //! | [`files`]    | reading and writing                                               |
 //! | [`session`]  | the session, its options, and the kernels that it keeps           |
 //!
 //! Kernels, conversions and files run without the interpreter's lock. Unsafe code is in
 //! [`lent`] and [`view`], where arrays cross between the two languages.
+//!
+//! The module needs the lock in interpreters that can do without: [`lent`] counts references to
+//! arrays before it freezes them, and another thread could make one in between.
 
 use pyo3::prelude::*;
 
@@ -31,11 +35,14 @@ mod files;
 mod held;
 mod lent;
 mod session;
+mod statement;
 mod stored;
 mod view;
 
-#[pymodule]
+#[pymodule(gil_used = true)]
 mod _sparsec {
+    #[pymodule_export]
+    use super::error::explanation;
     #[pymodule_export]
     use super::evaluate::{
         einsum_text, estimated, evaluate, evaluate_all, explain, shardable, sharded, typed,
@@ -43,7 +50,9 @@ mod _sparsec {
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]
-    use super::session::{configuration, configure, version};
+    use super::session::{configuration, configure, forked, version};
+    #[pymodule_export]
+    use super::statement::Statement;
     #[pymodule_export]
     use super::stored::Stored;
 }

@@ -8,14 +8,25 @@
 //! known kinds finds its kernel by a text and a few numbers.
 //!
 //! A forked child has none of its parent's threads, so it gets a session and a pool of its own.
+//!
+//! Only the thread that called may run the handlers of signals. Work that takes long runs on a
+//! thread of its own, and the caller waits and looks for Ctrl-C:
+//!
+//! ```text
+//! caller ──work──► thread: plan, convert, pack, run ──result──► caller
+//!    └─ every 50 ms: a signal? ──► cancel; kernels and derived conversions end
+//!                              └─► after 300 ms more, leave the thread behind: planning and
+//!                                  sorting do not look, and end unheard
+//! ```
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::mem;
 use std::num::NonZero;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -35,12 +46,13 @@ use crate::held::Held;
 /// microseconds.
 const MOST: usize = 1024;
 
-/// Stored entries of operands from which on a kernel runs on a thread of its own while the thread
-/// of the caller waits for Ctrl-C. Starting a thread takes about 15 µs, and kernels over so
-/// many entries ten times as long.
+/// Stored entries of operands from which on a caller looks for Ctrl-C. Starting a thread takes
+/// about 15 µs, and kernels over so many entries ten times as long.
 const WATCHED: usize = 1 << 18;
 /// How often the caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
+/// How long the caller waits for work that is cancelled.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Which program, over operands of which kinds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -57,8 +69,8 @@ pub(crate) struct State {
     /// The threads, if they are not those that the process has in common.
     pool: Option<Pool>,
     settings: Settings,
-    /// The process that made it.
-    process: u32,
+    /// How many processes were forked one from another until the one that made it.
+    process: usize,
     kernels: Mutex<HashMap<Key, Kernel>>,
 }
 
@@ -85,8 +97,9 @@ impl Default for Settings {
     }
 }
 
-/// Whether this process was forked from one that had a session.
-static IS_CHILD: AtomicBool = AtomicBool::new(false);
+/// How many processes were forked one from another until this one. Python says so, since a call that
+/// asks the system would take as long as a small kernel.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
 static STATE: Mutex<Option<Arc<State>>> = Mutex::new(None);
 static KINDS: Mutex<Kinds> = Mutex::new(Kinds {
     known: Vec::new(),
@@ -152,7 +165,7 @@ fn pool(threads: usize) -> Option<Pool> {
     };
     let is_common = parallel::set_threads(threads) || parallel::threads() == wanted;
     // A forked child does not have the threads of its parent.
-    let is_child = IS_CHILD.load(Ordering::Relaxed);
+    let is_child = process() > 0;
     (is_child || !is_common).then(|| Pool::new(threads))
 }
 
@@ -169,7 +182,7 @@ impl State {
             session: Session::new(options),
             pool: pool(settings.threads),
             settings,
-            process: std::process::id(),
+            process: process(),
             kernels: Mutex::default(),
         }
     }
@@ -178,12 +191,11 @@ impl State {
     pub(crate) fn get() -> Arc<Self> {
         let mut state = lock(&STATE);
         match &*state {
-            Some(known) if known.process == std::process::id() => Arc::clone(known),
+            Some(known) if known.process == process() => Arc::clone(known),
             Some(known) => {
                 let settings = known.settings.clone();
                 // The threads that would end with it are not in this process.
                 mem::forget(state.take());
-                IS_CHILD.store(true, Ordering::Relaxed);
                 Arc::clone(state.insert(Arc::new(Self::new(settings))))
             }
             None => Arc::clone(state.insert(Arc::new(Self::new(Settings::default())))),
@@ -199,67 +211,95 @@ impl State {
         py.detach(|| self.on_threads(work)).or_raise(py)
     }
 
-    /// As [`State::run`], for kernels over so many entries. Ctrl-C cancels `work` by its `Cancel`.
-    pub(crate) fn run_until<R: Send>(
-        &self,
+    /// As [`State::run`], for work that may take long on objects of Python, which are dropped with
+    /// the interpreter's lock. Ctrl-C cancels the work by its `Cancel`.
+    ///
+    /// # Errors
+    /// That of `work`, or what the handler of a signal raises.
+    pub(crate) fn watched<H: Send + Sync + 'static, R: Send + 'static>(
+        self: &Arc<Self>,
         py: Python<'_>,
-        n_entries: usize,
-        work: impl FnOnce(&Cancel) -> sparsec::Result<R> + Send,
+        held: H,
+        work: impl FnOnce(&Self, &Cancel, &H) -> sparsec::Result<R> + Send + 'static,
     ) -> PyResult<R> {
-        let cancel = Cancel::default();
-        if n_entries < WATCHED {
-            return self.run(py, || work(&cancel));
-        }
-        let mut interrupt = None;
-        let result = py.detach(|| {
-            thread::scope(|scope| {
-                let (done, ended) = mpsc::channel::<()>();
-                let cancel = &cancel;
-                let worker = scope.spawn(move || {
-                    let result = self.on_threads(|| work(cancel));
-                    drop(done);
-                    result
-                });
-                // Only the thread that called may run the handlers of signals.
-                while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(POLL) {
-                    if interrupt.is_none() {
-                        interrupt = Python::attach(|py| py.check_signals()).err();
-                        interrupt.iter().for_each(|_| cancel.set());
-                    }
-                }
-                worker.join().unwrap_or_else(|panic| resume_unwind(panic))
-            })
-        });
-        match interrupt {
-            Some(interrupt) => Err(interrupt),
-            None => result.or_raise(py),
+        let (cancel, state) = (Cancel::default(), Arc::clone(self));
+        let (done, ended) = mpsc::channel::<Ended<R, H>>();
+        let own = cancel.clone();
+        let run = move || {
+            let work = AssertUnwindSafe(|| state.on_threads(|| work(&state, &own, &held)));
+            let result = catch_unwind(work);
+            // Nobody listens any more if the caller has left.
+            let _ = done.send((result, held));
+        };
+        let thread = thread::Builder::new().name("sparsec-call".to_owned());
+        thread.spawn(run)?;
+        match py.detach(move || waited(&ended, &cancel)) {
+            (Some(interrupt), _) => Err(interrupt),
+            (None, Some((Ok(result), _held))) => result.or_raise(py),
+            (None, Some((Err(panic), _held))) => resume_unwind(panic),
+            (None, None) => unreachable!("the thread sends what it made"),
         }
     }
 
-    fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    /// As [`State::watched`], if the work is over many entries; else in place.
+    pub(crate) fn run_over<H: Send + Sync + 'static, R: Send + 'static>(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        n_entries: usize,
+        held: H,
+        work: impl FnOnce(&Self, &Cancel, &H) -> sparsec::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        match Self::is_long(n_entries) {
+            true => self.watched(py, held, work),
+            false => self.run(py, || work(self, &Cancel::default(), &held)),
+        }
+    }
+
+    /// Whether work over so many entries is worth a thread of its own.
+    pub(crate) fn is_long(n_entries: usize) -> bool {
+        n_entries >= WATCHED
+    }
+
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.pool {
             Some(pool) => pool.run(work),
             None => work(),
         }
     }
 
-    /// The kernel that was kept for `key`, or the one that `make` makes.
-    pub(crate) fn kernel(
-        &self,
-        key: Key,
-        make: impl FnOnce(&Session) -> sparsec::Result<Kernel>,
-    ) -> sparsec::Result<Kernel> {
-        if let Some(kernel) = lock(&self.kernels).get(&key) {
-            return Ok(kernel.clone());
-        }
-        let kernel = make(&self.session)?;
+    /// The kernel that was kept for `key`.
+    pub(crate) fn kernel(&self, key: &Key) -> Option<Kernel> {
+        lock(&self.kernels).get(key).cloned()
+    }
+
+    /// Keeps a kernel.
+    pub(crate) fn keep(&self, key: Key, kernel: &Kernel) {
         let mut kernels = lock(&self.kernels);
         if kernels.len() >= MOST {
             kernels.clear();
         }
         kernels.insert(key, kernel.clone());
-        Ok(kernel)
     }
+}
+
+/// What a thread makes, or how it panicked; and the objects of Python that it had.
+type Ended<R, H> = (Result<sparsec::Result<R>, Box<dyn Any + Send>>, H);
+
+/// Waits for what a thread makes, and looks for signals meanwhile: what the handler of a signal
+/// raised, and what the thread made unless it still runs.
+fn waited<E>(ended: &Receiver<E>, cancel: &Cancel) -> (Option<PyErr>, Option<E>) {
+    let interrupt = loop {
+        match ended.recv_timeout(POLL) {
+            Ok(made) => return (None, Some(made)),
+            Err(RecvTimeoutError::Disconnected) => return (None, None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(interrupt) = Python::attach(|py| py.check_signals()) {
+            break interrupt;
+        }
+    };
+    cancel.set();
+    (Some(interrupt), ended.recv_timeout(PATIENCE).ok())
 }
 
 /// The names of the engines.
@@ -285,11 +325,10 @@ pub(crate) fn configure(
     let mut settings = settings.unwrap_or_default();
     if state
         .as_ref()
-        .is_some_and(|state| state.process != std::process::id())
+        .is_some_and(|state| state.process != process())
     {
         // The threads of the parent are not there in a child.
         mem::forget(state.take());
-        IS_CHILD.store(true, Ordering::Relaxed);
     }
     drop(state);
     if let Some(name) = backend {
@@ -322,6 +361,16 @@ pub(crate) fn configuration() -> (usize, &'static str, Option<PathBuf>, u64) {
     };
     let name = name.map_or("auto", |(name, _)| name);
     (threads, name, settings.cache_dir.clone(), settings.memory)
+}
+
+fn process() -> usize {
+    FORKS.load(Ordering::Relaxed)
+}
+
+/// Says that this process was forked.
+#[pyfunction]
+pub(crate) fn forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The version of the library.

@@ -8,12 +8,12 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sparsec::{Array, Format, PrintOptions, Tensor, Widths, Window};
+use sparsec::{Array, ElementType, Format, PrintOptions, Storage, Tensor, Widths, Window};
 
 use crate::build::{self, Attributes, Packing};
 use crate::element;
 use crate::error::OrRaise;
-use crate::held::Held;
+use crate::held::{Held, Related};
 use crate::session::{self, State};
 use crate::view;
 
@@ -59,6 +59,19 @@ impl Stored {
     }
 }
 
+/// The shape, the format and the number of values in one line.
+fn headline(related: &Related) -> String {
+    let tensor = related.relation();
+    let extents = tensor.extents().iter().map(u64::to_string);
+    format!(
+        "{}[{}], {}, {} stored",
+        tensor.element(),
+        extents.collect::<Vec<_>>().join(", "),
+        tensor.format().name(),
+        tensor.values().len(),
+    )
+}
+
 /// An array with its name, which Python code reads.
 type Named<'py> = (String, Bound<'py, PyAny>);
 
@@ -97,8 +110,15 @@ impl Stored {
         arrays: Vec<Bound<'_, PyUntypedArray>>,
         fill: Option<Bound<'_, PyUntypedArray>>,
     ) -> PyResult<Self> {
-        let format = build::format(format, shape.len()).or_raise(py)?;
-        build::of_arrays(py, &format, shape, &arrays, fill.as_ref()).map(Self::from)
+        match build::storage(format, shape.len()).or_raise(py)? {
+            Storage::Levels(format) => {
+                build::of_arrays(py, &format, shape, &arrays, fill.as_ref()).map(Self::from)
+            }
+            Storage::Relation(format) => {
+                let made = build::of_relation(py, &format, shape, &arrays)?;
+                Ok(Held::from(sparsec::Stored::Relation(made)).into())
+            }
+        }
     }
 
     #[staticmethod]
@@ -116,9 +136,9 @@ impl Stored {
         fill: Option<Bound<'_, PyUntypedArray>>,
         distinct: bool,
     ) -> PyResult<Self> {
-        let format = build::format(format, shape.len()).or_raise(py)?;
+        let storage = build::storage(format, shape.len()).or_raise(py)?;
         let packing = Packing {
-            format: &format,
+            storage: &storage,
             fill: fill.as_ref(),
             distinct,
         };
@@ -155,14 +175,36 @@ impl Stored {
     /// The format as text that reads back, with its widths and fill.
     #[getter]
     fn format(&self) -> String {
-        self.held.format().to_string()
+        match self.held.related() {
+            Some(related) => related.format(),
+            None => self.held.format().to_string(),
+        }
+    }
+
+    /// Whether the format is a relation, and has no levels.
+    #[getter]
+    fn is_relation(&self) -> bool {
+        self.held.related().is_some()
     }
 
     /// The name of the preset, where there is one, without the widths of index arrays.
     #[getter]
     fn short_format(&self) -> String {
+        if let Some(related) = self.held.related() {
+            return related.format();
+        }
         let format = self.held.format().clone().without_fill();
         format.with_widths(Widths::default()).short_name()
+    }
+
+    #[getter]
+    fn order(&self) -> usize {
+        self.held.extents().len()
+    }
+
+    #[getter]
+    fn holds_truths(&self) -> bool {
+        self.held.element() == ElementType::Bool
     }
 
     /// A number that tensors have in common whose formats (but for widths), types and fills are
@@ -174,11 +216,17 @@ impl Stored {
 
     #[getter]
     fn nnz(&self, py: Python<'_>) -> PyResult<usize> {
+        if let Some(related) = self.held.related() {
+            return Ok(related.stored().n_stored());
+        }
         Ok(self.tensor(py)?.n_filled())
     }
 
     #[getter]
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        if let Some(related) = self.held.related() {
+            return Ok(related.relation().bytes());
+        }
         Ok(self.tensor(py)?.bytes())
     }
 
@@ -190,6 +238,9 @@ impl Stored {
     /// The levels, outermost first, of all parts: `j : compressed`.
     #[getter]
     fn levels(&self) -> Vec<String> {
+        if let Some(related) = self.held.related() {
+            return vec![format!("{} : relation", related.relation().format().name())];
+        }
         let parts = self.held.format().parts();
         let levels = parts.iter().flat_map(|part| {
             let levels = part.levels().iter();
@@ -204,6 +255,18 @@ impl Stored {
     /// Read-only views of the arrays, in the order of the format, with their names.
     #[getter]
     fn buffers<'py>(this: Bound<'py, Self>) -> PyResult<Vec<Named<'py>>> {
+        if let Some(related) = this.get().held.related() {
+            let tensor = related.relation();
+            let arrays = tensor.arrays().iter().map(|(name, array)| {
+                let shape = tensor.array_extents(name);
+                Ok((name.clone(), view::of(this.as_any(), array, &shape)?))
+            });
+            let mut named = arrays.collect::<PyResult<Vec<_>>>()?;
+            let values = tensor.values();
+            let view = view::of(this.as_any(), values, &[values.len() as u64])?;
+            named.push(("vals".to_owned(), view));
+            return Ok(named);
+        }
         let tensor = this.get().tensor(this.py())?;
         let specs = tensor.format().arrays();
         let named = specs.iter().zip(tensor.arrays()).map(|(spec, array)| {
@@ -223,9 +286,13 @@ impl Stored {
             ..PrintOptions::default()
         };
         let values = tensor.values_text(options);
+        let headline = match self.held.related() {
+            Some(related) => headline(related),
+            None => tensor.headline(),
+        };
         Ok(match values.is_empty() {
-            true => tensor.headline(),
-            false => format!("{}\n{values}", tensor.headline()),
+            true => headline,
+            false => format!("{headline}\n{values}"),
         })
     }
 
@@ -245,11 +312,33 @@ impl Stored {
         element::to_python(py, self.tensor(py)?.get(&coords))
     }
 
-    fn convert(&self, py: Python<'_>, format: &str) -> PyResult<Self> {
-        let format = self.format_named(py, format)?;
-        let (state, tensor) = (State::get(), self.tensor(py)?);
-        let converted = state.run(py, || state.session.convert(tensor, &format))?;
-        Ok(converted.into())
+    fn convert(this: Bound<'_, Self>, format: &str) -> PyResult<Self> {
+        let (py, stored) = (this.py(), this.get());
+        let order = stored.held.extents().len();
+        let storage = build::storage(format, order).or_raise(py)?;
+        let n_entries = match stored.held.related() {
+            Some(related) => related.stored().n_stored(),
+            None => stored.tensor(py)?.n_stored(),
+        };
+        let this = this.clone().unbind();
+        let converted =
+            State::get().run_over(py, n_entries, this, move |state, cancel, this| {
+                let (held, session) = (&this.get().held, state.session.until(cancel));
+                if let Some(related) = held.related() {
+                    let converted = session.convert_stored(related.stored(), &storage)?;
+                    return Ok(converted.tensor);
+                }
+                let tensor = held.known().expect("it was checked");
+                match &storage {
+                    Storage::Levels(format) => {
+                        session.convert(tensor, format).map(sparsec::Stored::Levels)
+                    }
+                    Storage::Relation(_) => {
+                        build::stored_as(&session, tensor.try_clone()?, &storage)
+                    }
+                }
+            })?;
+        Ok(Held::from(converted).into())
     }
 
     fn permute(&self, py: Python<'_>, modes: Vec<usize>) -> PyResult<Self> {
@@ -275,6 +364,9 @@ impl Stored {
     }
 
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
+        if let Some(related) = self.held.related() {
+            return Ok(Held::from(related.stored().clone()).into());
+        }
         let tensor = self.tensor(py)?;
         let copy = State::get().run(py, || {
             let (format, extents) = (tensor.format(), tensor.extents());

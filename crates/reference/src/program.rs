@@ -262,7 +262,7 @@ impl<'p> Context<'p> {
             let message = format!("the extent of `{name}` is not known");
             return Err(Diagnostic::new(code::MISSING_EXTENT, message)
                 .at(&program.source, statement.lhs.span, "needed here")
-                .help(format!("say it: `-d {name}=…`")));
+                .help(format!("say it: `.extent(\"{name}\", …)`")));
         }
         Ok(Self {
             program,

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code)]
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Recent, Result, code};
@@ -12,6 +12,7 @@ use crate::cache::Cache;
 use crate::cancel::Cancel;
 use crate::compiler::Compiler;
 use crate::environment::Environment;
+use crate::failure::cancelled;
 use crate::kernel::{Build, Kernel, Origin};
 use crate::native::{self, Native};
 use crate::tiers::Background;
@@ -39,18 +40,48 @@ pub(crate) struct Tools {
 /// A value that is made when it is first needed. A failure is not remembered: a full disk
 /// may have room the next time, and a killed compiler may run. Only a compiler that hangs
 /// is remembered, so nobody waits for it twice.
+///
+/// One caller makes the value, and others wait for it; each stops when its own [`Cancel`] is set. If
+/// the caller that makes the value stops, one that waits takes over.
 #[derive(Debug)]
 struct Once<T> {
     made: OnceLock<T>,
-    /// Locked while the value is made. Holds the error of a compiler that hangs.
-    making: Mutex<Option<Diagnostic>>,
+    making: Mutex<Making>,
+    /// Told when a caller has made the value, or has failed to.
+    ended: Condvar,
+}
+
+#[derive(Debug, Default)]
+enum Making {
+    #[default]
+    Nobody,
+    Somebody,
+    /// The error of a compiler that hangs.
+    Never(Diagnostic),
+}
+
+/// How often a caller that waits looks at its `Cancel`.
+const POLL: Duration = Duration::from_millis(20);
+
+/// The caller that makes a value. When it is dropped, those that wait go on.
+struct Maker<'a, T> {
+    of: &'a Once<T>,
+    then: Making,
+}
+
+impl<T> Drop for Maker<'_, T> {
+    fn drop(&mut self) {
+        *self.of.lock() = std::mem::take(&mut self.then);
+        self.of.ended.notify_all();
+    }
 }
 
 impl<T> Default for Once<T> {
     fn default() -> Self {
         Self {
             made: OnceLock::new(),
-            making: Mutex::new(None),
+            making: Mutex::default(),
+            ended: Condvar::new(),
         }
     }
 }
@@ -60,23 +91,44 @@ impl<T> Once<T> {
         self.made.get()
     }
 
-    fn get_or_make(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    fn lock(&self) -> MutexGuard<'_, Making> {
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value, which `make` makes if there is none and nobody else does.
+    ///
+    /// # Errors
+    /// That of `make`; `E0521` if `cancel` is set while another caller makes it.
+    fn get_or_make(&self, cancel: &Cancel, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         if let Some(made) = self.made.get() {
             return Ok(made);
         }
-        let mut making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(made) = self.made.get() {
-            return Ok(made);
+        let mut making = self.lock();
+        loop {
+            if let Some(made) = self.made.get() {
+                return Ok(made);
+            }
+            match &*making {
+                Making::Nobody => break,
+                Making::Never(error) => return Err(error.clone()),
+                Making::Somebody if cancel.is_set() => return Err(cancelled()),
+                Making::Somebody => {
+                    let waited = self.ended.wait_timeout(making, POLL);
+                    making = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
         }
-        if let Some(never) = &*making {
-            return Err(never.clone());
-        }
+        *making = Making::Somebody;
+        drop(making);
+        let mut maker = Maker {
+            of: self,
+            then: Making::Nobody,
+        };
         match make() {
-            // Nobody else makes it while this one does.
             Ok(made) => Ok(self.made.get_or_init(|| made)),
             Err(error) => {
                 if error.code() == code::COMPILER_HANGS {
-                    *making = Some(error.clone());
+                    maker.then = Making::Never(error.clone());
                 }
                 Err(error)
             }
@@ -97,12 +149,13 @@ impl Tools {
     }
 
     pub(crate) fn cache(&self) -> Result<&Cache> {
-        self.cache.get_or_make(|| Cache::open(&self.environment))
+        let open = || Cache::open(&self.environment);
+        self.cache.get_or_make(&self.cancel, open)
     }
 
-    pub(crate) fn compiler(&self) -> Result<&Compiler> {
-        self.compiler
-            .get_or_make(|| Compiler::detect_until(&self.environment, self.cache()?, &self.cancel))
+    pub(crate) fn compiler(&self, cancel: &Cancel) -> Result<&Compiler> {
+        let detect = || Compiler::detect_until(&self.environment, self.cache()?, cancel);
+        self.compiler.get_or_make(cancel, detect)
     }
 
     /// The compiler, if that is known without running it.
@@ -170,7 +223,7 @@ impl Session {
     /// # Errors
     /// See [`Compiler::detect`].
     pub fn compiler(&self) -> Result<&Compiler> {
-        self.tools.compiler()
+        self.tools.compiler(self.tools.cancel())
     }
 
     /// The compiled kernel of `function`, whose C is `text` with launch entry
@@ -189,7 +242,7 @@ impl Session {
         entry: &str,
         cancel: &Cancel,
     ) -> Result<(Arc<Kernel>, bool)> {
-        self.once(function, text, || {
+        self.once(function, text, cancel, || {
             // SAFETY: as this function demands.
             unsafe { self.compiled(function, text, entry, cancel) }
         })
@@ -210,7 +263,7 @@ impl Session {
         entry: &str,
         cancel: &Cancel,
     ) -> Result<(Arc<Kernel>, bool)> {
-        self.once(function, text, || {
+        self.once(function, text, cancel, || {
             let started = Instant::now();
             let build = |origin| Build {
                 origin,
@@ -243,7 +296,7 @@ impl Session {
         entry: &str,
         cancel: &Cancel,
     ) -> Result<Kernel> {
-        let (compiler, cache) = (self.compiler()?, self.cache()?);
+        let (compiler, cache) = (self.tools.compiler(cancel)?, self.cache()?);
         // SAFETY: as this function demands.
         unsafe { Kernel::compile_c_until(function, text, entry, (compiler, cache), cancel) }
     }
@@ -253,6 +306,7 @@ impl Session {
         &self,
         function: &Function,
         text: &str,
+        cancel: &Cancel,
         make: impl Fn() -> Result<Kernel>,
     ) -> Result<(Arc<Kernel>, bool)> {
         let place = {
@@ -267,7 +321,7 @@ impl Session {
             made = true;
             Ok(Arc::new(make()?))
         };
-        let kernel = Arc::clone(place.get_or_make(&mut build)?);
+        let kernel = Arc::clone(place.get_or_make(cancel, &mut build)?);
         if kernel.function() == function {
             return Ok((kernel, made));
         }
@@ -281,5 +335,59 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.tools.cancel.set();
         self.background.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_caller_that_waits_stops_by_its_own_cancel() {
+        let once = Once::<u32>::default();
+        let (begin, begun) = channel();
+        let (end, ended) = channel();
+        let once = &once;
+        let made = thread::scope(|scope| {
+            let maker = scope.spawn(move || {
+                let make = || {
+                    begin.send(()).unwrap();
+                    ended.recv().unwrap();
+                    Ok(7)
+                };
+                once.get_or_make(&Cancel::default(), make).copied()
+            });
+            begun.recv().unwrap();
+            let cancel = Cancel::default();
+            cancel.set();
+            let refused = once.get_or_make(&cancel, || unreachable!("another makes it"));
+            assert_eq!(refused.unwrap_err().code(), code::CANCELLED);
+            end.send(()).unwrap();
+            maker.join().unwrap()
+        });
+        assert_eq!((made.unwrap(), once.get()), (7, Some(&7)));
+    }
+
+    #[test]
+    fn a_caller_that_waits_takes_over() {
+        let once = Once::<u32>::default();
+        let (begin, begun) = channel();
+        thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                let make = || {
+                    begin.send(()).unwrap();
+                    thread::sleep(Duration::from_millis(5));
+                    Err(cancelled())
+                };
+                once.get_or_make(&Cancel::default(), make).copied()
+            });
+            begun.recv().unwrap();
+            let second = once.get_or_make(&Cancel::default(), || Ok(8)).copied();
+            assert_eq!(second.unwrap(), 8);
+            assert!(first.join().unwrap().is_err());
+        });
     }
 }

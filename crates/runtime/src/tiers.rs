@@ -173,6 +173,6 @@ impl Background {
 }
 
 fn build(job: &Job, tools: &Tools) -> sparsec_base::Result<Native> {
-    let (compiler, cache) = (tools.compiler()?, tools.cache()?);
+    let (compiler, cache) = (tools.compiler(tools.cancel())?, tools.cache()?);
     Ok(native::build(&job.text, &job.entry, compiler, cache, tools.cancel())?.0)
 }

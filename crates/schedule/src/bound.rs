@@ -45,7 +45,7 @@ pub(super) fn apply(
                 format!("the extent of `{name}` is not known, so no bound can be checked");
             return refuse(
                 message,
-                format!("say it: `-d {name}=…`, or give the operands"),
+                format!("say it: `.extent(\"{name}\", …)`, or give the operands"),
             );
         }
     };

@@ -130,7 +130,7 @@ pub(super) fn apply(
             .at(&name.source, span, "leaves out coordinates")
             .help(match least {
                 Some(least) => format!("add {} to the sum", least.unsigned_abs()),
-                None => "give the extents of both loops, as in `-d i=100`".to_owned(),
+                None => "give the extents of both loops, as in `.extent(\"i\", 100)`".to_owned(),
             }));
     }
     let mut skewed = concrete.clone();

@@ -29,7 +29,6 @@ use crate::memory;
 use crate::parts::Parts;
 use crate::ready::{self, Ready};
 use crate::recall::Found;
-use crate::session::Timings;
 use crate::stage::Stage;
 
 /// A kernel with some or all of its operands.
@@ -146,14 +145,13 @@ impl<'a> Binding<'a> {
             let mut before = Vec::with_capacity(last);
             for number in 0..last {
                 let parts = prepared.variant.parts(session, number, false)?;
-                let timings = &mut Timings::default();
-                before.push(run.evaluate(number, parts, &before, 1, timings)?);
+                before.push(run.evaluate(number, parts, &before, 1, None)?);
             }
             let parts = prepared.variant.parts(session, last, false)?;
             if is_in_place {
                 run.compute(last, parts, &before, result)?;
             } else {
-                *result = run.evaluate(last, parts, &before, 1, &mut Timings::default())?;
+                *result = run.evaluate(last, parts, &before, 1, None)?;
             }
             Ok(())
         })
@@ -215,9 +213,8 @@ impl<'a> Binding<'a> {
     }
 
     fn run(&self) -> Result<(&Prepared<'a>, Vec<Tensor>)> {
-        let mut timings = Timings::default();
         self.results(false, |run, number, parts, before| {
-            run.evaluate(number, parts, before, 1, &mut timings)
+            run.evaluate(number, parts, before, 1, None)
         })
     }
 

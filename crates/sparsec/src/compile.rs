@@ -329,6 +329,7 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         }
         statements.push(CompiledStatement {
             signature: Signature::of(&planned.program, number, &plan, &lowered),
+            lacks_fill: lacks_fill(&planned.program, number),
             plan,
             lowered,
             untiled: function.clone(),
@@ -429,4 +430,16 @@ pub(crate) fn default_input_format(order: usize) -> Format {
         2 => Format::csr(),
         _ => Format::csf(order),
     }
+}
+
+/// Whether a statement computes the whole of a result that has no fill.
+fn lacks_fill(program: &Program, number: usize) -> bool {
+    let statement = &program.statements[number];
+    let is_whole =
+        statement.before.is_none() && statement.reduce.is_none() && !statement.is_partial();
+    is_whole
+        && statement
+            .rhs
+            .fill(&program.tensors, &program.vars)
+            .is_none()
 }

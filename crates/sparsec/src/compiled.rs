@@ -51,6 +51,9 @@ pub struct CompiledStatement {
     pub division: Division,
     /// What its kernels may be launched on.
     pub(crate) signature: Signature,
+    /// Whether it computes the whole of a result that has no fill: then each entry has to be
+    /// stored.
+    pub(crate) lacks_fill: bool,
 }
 
 impl Compiled {
@@ -193,9 +196,7 @@ impl Compiled {
                     format!("the extent of `{name}` is not known"),
                 )
                 .at(&self.program.source, statement.lhs.span, "needed here")
-                .help(format!(
-                    "say it: `.extent(\"{name}\", …)` in Rust, `-d {name}=…` on the command line"
-                ))
+                .help(format!("say it: `.extent(\"{name}\", …)`"))
             })?);
         }
         Ok(found)

@@ -18,7 +18,7 @@ mod settle;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::Format;
@@ -101,19 +101,20 @@ impl<'a> Run<'a> {
 
     /// Runs statement `number`, given the results of those before it; values
     /// are computed `repeat` times where that is possible without assembling
-    /// them again.
+    /// them again. Without `timings` no clock is read, which takes as long as the
+    /// kernel of a few entries.
     pub(crate) fn evaluate(
         &self,
         number: usize,
         parts: &Parts,
         results: &[Tensor],
         repeat: usize,
-        timings: &mut Timings,
+        timings: Option<&mut Timings>,
     ) -> Result<Tensor> {
         if let Some(settled) = self.settled(number) {
             return Ok(settled);
         }
-        let result = self.run(number, parts, results, repeat, timings);
+        let result = self.run(number, parts, results, repeat, Watch::of(timings));
         let result = self.settle(number, result, results);
         result.map_err(|error| self.placed(number, error))
     }
@@ -124,13 +125,11 @@ impl<'a> Run<'a> {
         parts: &Parts,
         results: &[Tensor],
         repeat: usize,
-        timings: &mut Timings,
+        mut watch: Watch<'_>,
     ) -> Result<Tensor> {
-        let started = Instant::now();
         let converted = self.conversions(number, results)?;
-        timings.convert += started.elapsed();
+        watch.stop(|timings, time| timings.convert += time);
 
-        let started = Instant::now();
         let mut output = self.output(number, parts.first())?;
         let compute = match parts {
             Parts::Whole(kernel) => kernel,
@@ -146,10 +145,9 @@ impl<'a> Run<'a> {
                 compute
             }
         };
-        timings.assemble += started.elapsed();
+        watch.stop(|timings, time| timings.assemble += time);
         let may_repeat = matches!(parts, Parts::Apart { .. }) || output.format().takes_any_order();
         for _ in 0..if may_repeat { repeat.max(1) } else { 1 } {
-            let started = Instant::now();
             self.launch(
                 number,
                 compute,
@@ -157,21 +155,19 @@ impl<'a> Run<'a> {
                 &converted,
                 KernelArgument::Out(&mut output),
             )?;
-            timings.compute.push(started.elapsed());
+            watch.stop(|timings, time| timings.compute.push(time));
         }
-        let started = Instant::now();
         let tensor = self.finish(number, output)?;
-        timings.assemble += started.elapsed();
+        watch.stop(|timings, time| timings.assemble += time);
         let Some(format) = self.converts_result(number) else {
             return Ok(tensor);
         };
-        let started = Instant::now();
         let tensor = self.session.repacked(Cow::Owned(tensor), format);
         let tensor = tensor.map_err(|error| {
             let name = self.name_of(number);
             error.note(format!("`{name}` is computed, and then stored as {format}"))
         })?;
-        timings.convert += started.elapsed();
+        watch.stop(|timings, time| timings.convert += time);
         Ok(tensor)
     }
 
@@ -192,7 +188,7 @@ impl<'a> Run<'a> {
 
     fn assembled(&self, number: usize, parts: &Parts, results: &[Tensor]) -> Result<Tensor> {
         if self.converts_result(number).is_some() {
-            return self.evaluate(number, parts, results, 1, &mut Timings::default());
+            return self.evaluate(number, parts, results, 1, None);
         }
         let mut output = self.output(number, parts.first())?;
         let kernel = match parts {
@@ -255,7 +251,7 @@ impl<'a> Run<'a> {
         results: &[Tensor],
         result: &mut Tensor,
     ) -> Result<bool> {
-        let again = self.evaluate(number, parts, results, 1, &mut Timings::default())?;
+        let again = self.evaluate(number, parts, results, 1, None)?;
         Ok(replaced(result, again))
     }
 
@@ -429,6 +425,28 @@ impl<'a> Run<'a> {
     /// How many copies of operands and results there are in other formats.
     pub(crate) fn n_converted(&self) -> usize {
         self.kept.n_made() + self.of_results.n_made()
+    }
+}
+
+/// Adds the times of the steps of a run, if they are wanted.
+struct Watch<'t> {
+    timings: Option<(&'t mut Timings, Instant)>,
+}
+
+impl<'t> Watch<'t> {
+    fn of(timings: Option<&'t mut Timings>) -> Self {
+        Self {
+            timings: timings.map(|timings| (timings, Instant::now())),
+        }
+    }
+
+    /// Ends a step, and begins the next.
+    fn stop(&mut self, add: impl FnOnce(&mut Timings, Duration)) {
+        if let Some((timings, since)) = &mut self.timings {
+            let now = Instant::now();
+            add(timings, now.duration_since(*since));
+            *since = now;
+        }
     }
 }
 

@@ -132,8 +132,8 @@ impl Session {
     }
 
     /// The same session, whose work ends soon after `cancel` is set, from another thread, with
-    /// `E0521`: kernels, conversions, and waiting for its own C compiler. Planning, sorting, making
-    /// code in memory, and a C compiler that another call waits for end first.
+    /// `E0521`: kernels, conversions, and waiting for a C compiler. Planning, sorting and making
+    /// code in memory end first.
     ///
     /// ```
     /// use sparsec::{Cancel, Format, Session, Tensor, code};
@@ -250,7 +250,13 @@ impl Session {
             let parts = self.parts(&statement.function, repeats.apart)?;
             timings.compile += started.elapsed();
             timings.origins.extend(parts.origins());
-            results.push(run.evaluate(number, &parts, &results, repeats.times, &mut timings)?);
+            results.push(run.evaluate(
+                number,
+                &parts,
+                &results,
+                repeats.times,
+                Some(&mut timings),
+            )?);
         }
         timings.n_converted = run.n_converted();
         let named = compiled.named(results);

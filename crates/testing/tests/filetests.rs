@@ -92,6 +92,8 @@ const ELSEWHERE: &[Elsewhere] = &[
     provoked!("crates/io/tests/binsparse/containers.rs": NO_BINSPARSE, BAD_HDF5),
     provoked!("crates/io/tests/binsparse/refused.rs": BAD_DESCRIPTOR, UNSUPPORTED_BINSPARSE, BINSPARSE_ARRAY, NOT_EXPRESSIBLE_IN_BINSPARSE),
     provoked!("crates/io/tests/binsparse/round_trips.rs": LOSSY_TYPE),
+    provoked!("python/tests/test_errors.py": DENSE_RESULT),
+    provoked!("python/tests/test_lazy.py": NOT_COMPUTED),
     provoked!("python/tests/test_dask.py": PARTS_MISMATCH),
     provoked!("python/tests/test_dask_faults.py": VERSIONS_DIFFER, SHARD_LOST, CLUSTER_LOST),
     provoked!("python/tests/test_dask_files.py": FILE_CHANGED),

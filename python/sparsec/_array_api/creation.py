@@ -18,8 +18,8 @@ from .dtypes import check_device
 from .entries import is_dense, of_numpy
 
 __all__ = [
-    *["arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid"],
-    *["ones", "ones_like", "tril", "triu", "zeros", "zeros_like"],
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones",
+    "ones_like", "tril", "triu", "zeros", "zeros_like",
 ]
 
 
@@ -169,11 +169,11 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     Raises
     ------
     InputError
-        For vectors that are not dense (``E0457``).
+        For vectors that are not dense (``E0470``).
     """
     given = [asarray(x) for x in arrays]
     if not all(is_dense(x) for x in given):
-        raise failure("E0457", "the matrices of a grid are dense", 'convert to "dense" first')
+        raise failure("E0470", "the matrices of a grid are dense", 'convert to "dense" first')
     made = np.meshgrid(*(x.to_numpy() for x in given), indexing=indexing)  # type: ignore[call-overload]
     return [of_numpy(x) for x in made]
 
@@ -185,7 +185,7 @@ def tril(x: Any, /, *, k: int = 0) -> Tensor:
     ------
     InputError
         For a tensor that has less than two modes (``E0413``), or whose fill is not zero
-        (``E0457``).
+        (``E0470``).
 
     Examples
     --------
@@ -211,7 +211,7 @@ def _triangle(x: Any, k: int, relation: str) -> Tensor:
         raise failure("E0413", message, "give a matrix, or a stack of them")
     if made.fill_value != 0:
         raise failure(
-            "E0457",
+            "E0470",
             f"a triangle of a tensor with fill {made.fill_value} is dense",
             "subtract the fill, or convert to \"dense\" and use NumPy",
         )

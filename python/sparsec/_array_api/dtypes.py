@@ -30,10 +30,9 @@ _NAMES = (
 ).split()
 
 __all__ = [
-    *_NAMES,
-    *["e", "inf", "nan", "newaxis", "pi"],
-    *["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"],
-    "__array_namespace_info__",
+    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32",
+    "float64", "complex64", "complex128", "e", "inf", "nan", "newaxis", "pi", "astype",
+    "can_cast", "finfo", "iinfo", "isdtype", "result_type", "__array_namespace_info__",
 ]
 
 finfo, iinfo = np.finfo, np.iinfo

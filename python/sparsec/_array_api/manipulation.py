@@ -16,8 +16,8 @@ from .._tensor import Tensor
 from .entries import axis_of, checked_size, flat, is_dense, of_numpy, rebuilt, unflat
 
 __all__ = [
-    *["broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip"],
-    *["moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile"],
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip",
+    "moveaxis", "permute_dims", "repeat", "reshape", "roll", "squeeze", "stack", "tile",
     "unstack",
 ]
 
@@ -77,7 +77,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Tensor:
     ------
     InputError
         For shapes that differ in other modes (``E0203``), and for sparse tensors with
-        different fills (``E0457``): the result would be dense.
+        different fills (``E0470``): the result would be dense.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def _of_one_fill(given: Sequence[Tensor]) -> Tensor:
     fills = np.asarray([x.fill_value for x in sparse])
     if not (np.all(fills == fills[0]) or np.all(fills != fills)):
         raise failure(
-            "E0457",
+            "E0470",
             f"a tensor of parts with fills {', '.join(map(str, fills))} is dense",
             'give tensors of one fill, or convert to "dense" first',
         )

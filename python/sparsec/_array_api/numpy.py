@@ -216,13 +216,13 @@ def dispatch(function: Any, arguments: Any, options: Any) -> Any:
     name = f"{function.__module__}.{function.__name__}"
     called = _FUNCTIONS.get(function)
     if called is None:
-        raise _refused("E0457", f"`{name}` of a tensor would make a dense array of it")
+        raise _refused("E0470", f"`{name}` of a tensor would make a dense array of it")
     kept = {}
     for option, value in options.items():
         default = _DEFAULTS.get(option, _DEFAULTS)
         is_default = value in default if isinstance(default, tuple) else value is default
         if option in _DEFAULTS and not is_default:
-            raise _refused("E0457", f"`{name}` of a tensor takes no `{option}`")
+            raise _refused("E0005", f"`{name}` of a tensor takes no `{option}`")
         if option not in _DEFAULTS:
             kept[option] = value
     return called(*arguments, **kept)

@@ -20,7 +20,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     Raises
     ------
     InputError
-        For a tensor without modes (``E0413``), or whose fill is not zero (``E0457``).
+        For a tensor without modes (``E0413``), or whose fill is not zero (``E0470``).
 
     Examples
     --------
@@ -36,7 +36,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
         return tuple(of_numpy(mode) for mode in np.nonzero(made.to_numpy()))
     if made.fill_value != 0:
         raise failure(
-            "E0457",
+            "E0470",
             f"all but some coordinates are not zero: the fill is {made.fill_value}",
             "use `to_numpy()`, or ask for `x != x.fill_value`",
         )
@@ -152,11 +152,11 @@ def searchsorted(
     Raises
     ------
     InputError
-        For a tensor that is not dense (``E0457``).
+        For a tensor that is not dense (``E0470``).
     """
     given = [asarray(x) for x in (x1, x2)]
     if not all(is_dense(x) for x in given):
-        raise failure("E0457", "places in a sorted vector are dense", 'convert to "dense" first')
+        raise failure("E0470", "places in a sorted vector are dense", 'convert to "dense" first')
     order = None if sorter is None else asarray(sorter).to_numpy()
     a, b = (x.to_numpy() for x in given)
     return of_numpy(np.asarray(np.searchsorted(a, b, side=side, sorter=order)))  # type: ignore[call-overload]

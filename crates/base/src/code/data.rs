@@ -344,4 +344,20 @@ small for a large one. Floats are rounded to the nearest one of a narrower type;
     sparsec run 'y(i) = A(i,j) * x(j)' -i A=a.npz -t A=u8      with a value 300
 
 The message names the first such value. Ask for a wider type, or leave the type to the file.";
+    DENSE_RESULT = "E0470", "a result that would be dense",
+    "The Python package makes nothing dense by itself: a sparse tensor of a million rows and columns would
+take 8 TB as an array. A function whose result has a value at every coordinate, and a function of NumPy
+that sparsec does not have, are refused for a sparse tensor.
+
+    np.asarray(A)                 `A` in `csr`
+    np.linalg.norm(A)             sparsec has no such function
+
+Ask for the array where it fits into memory: `A.to_numpy()`, or `A.convert(\"dense\")` for a tensor.";
+    NOT_COMPUTED = "E0471", "an expression that is not computed yet",
+    "`sparsec.lazy` makes expressions, which have no entries before they are computed. An array of NumPy, a
+selection by an array and a number need entries.
+
+    np.asarray(sparsec.lazy(A) + 1)
+
+Call `compute()` first.";
 }

@@ -97,7 +97,7 @@ impl Words<'_> {
                 let name = self.var(*var);
                 (
                     format!("the extent of `{name}` is not known"),
-                    format!("say it (`-d {name}=…`), or give the operands"),
+                    format!("say it (`.extent(\"{name}\", …)`), or give the operands"),
                 )
             }
             NotLowerable::TooManyCases(var) => (

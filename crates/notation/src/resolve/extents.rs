@@ -474,7 +474,9 @@ impl Unifier<'_> {
             format!("nothing says how far `{name}` runs"),
         )
         .at(&self.program.source, span, label)
-        .help(format!("give its extent (`-d {name}=…`), or {otherwise}"))
+        .help(format!(
+            "give its extent (`.extent(\"{name}\", …)`), or {otherwise}"
+        ))
     }
 }
 

@@ -183,7 +183,7 @@ fn inside(index: &IndexExpr, bound: u64, program: &Program, uses: &Uses) -> Stri
             format!("let `{name}` take {valid} values: read `{name}(0:{valid})` on the right")
         }
         (Some(valid @ 1..), false) => {
-            format!("let `{name}` take {valid} values: `-d {name}={valid}`")
+            format!("let `{name}` take {valid} values: `.extent(\"{name}\", {valid})`")
         }
         _ => format!("write an index that is below {bound} for every value of `{name}`"),
     }
@@ -194,7 +194,7 @@ fn refused_place(program: &Program, written: &Index) -> Diagnostic {
     let error = Diagnostic::new(code::AFFINE_INDEX, format!("`{written}` is no index"));
     error
         .at(&program.source, written.span, "what a level may store")
-        .help("index by the coordinates, and store the tensor so: `-f A=alto`")
+        .help("index by the coordinates, and store the tensor so: `.format(\"A\", \"alto\")`")
 }
 
 /// The place in a set has to be one: `(i+j)({4,1,7})` only with `i + j < 3`.

@@ -49,7 +49,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
 1 | s = x(i) + i
   | ^^^^^^^^^^^^ a term has it only as a number
   |
-  = help: give its extent (`-d i=…`), or read a tensor at `i` in each term that has it"#,
+  = help: give its extent (`.extent("i", …)`), or read a tensor at `i` in each term that has it"#,
     },
     Refusal {
         text: "y(i) = x(i)",
@@ -89,7 +89,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
 1 | C(i,j) = x(i)
   |     ^ not on the right
   |
-  = help: give its extent (`-d j=…`), or have `j` on the right too"#,
+  = help: give its extent (`.extent("j", …)`), or have `j` on the right too"#,
     },
     Refusal {
         text: "y(i) = A(i*j, j)",

@@ -107,17 +107,7 @@ impl Run<'_> {
 
     /// Whether a result has no fill, and does not store every entry.
     fn lacks_entries(&self, number: usize, tensor: &Tensor) -> bool {
-        let program = &self.compiled.program;
-        let statement = &program.statements[number];
-        let is_whole =
-            statement.before.is_none() && statement.reduce.is_none() && !statement.is_partial();
-        let has_fill = || {
-            statement
-                .rhs
-                .fill(&program.tensors, &program.vars)
-                .is_some()
-        };
-        if !is_whole || has_fill() {
+        if !self.compiled.statements[number].lacks_fill {
             return false;
         }
         let extents = tensor.extents().iter();

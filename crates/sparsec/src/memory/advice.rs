@@ -123,7 +123,7 @@ impl Smaller {
         match (self.fits, self.smallest) {
             (Some((format, bytes)), _) => {
                 format!(
-                    "store it as `{format}`, which takes {bound} {bytes} bytes: `-f {name}={format}`; "
+                    "store it as `{format}`, which takes {bound} {bytes} bytes: `.format(\"{name}\", \"{format}\")`; "
                 )
             }
             (None, Some((format, bytes))) => format!(
