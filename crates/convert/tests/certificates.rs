@@ -378,3 +378,22 @@ fn text_that_is_no_certificate_is_refused() {
     assert_eq!(read.unproved().count(), 1);
     assert_eq!(read.to_string(), open);
 }
+
+/// A key at the slot of another key is not found by a search that begins at its own.
+#[test]
+fn slots_of_other_keys_are_refused() {
+    let made = conversion("csr", "(i, j) -> (i : dense, j : hashed)");
+    let certificate = made.certificate().expect("it is a conversion");
+    assert_eq!(certificate.unproved().count(), 0, "{certificate}");
+    let mut changed = made.clone();
+    let text = made.computation.to_string();
+    let other = text.replace("slot(j of N1 + 1", "slot(N1 - j of N1 + 1");
+    assert_ne!(other, text);
+    changed.computation = other.parse().expect("a computation");
+    let error = changed.question().check(&certificate);
+    let error = error.expect_err("another key").to_string();
+    assert!(
+        error.contains("a search finds each key of B_crd1"),
+        "{error}"
+    );
+}
