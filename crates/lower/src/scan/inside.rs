@@ -76,7 +76,7 @@ pub(super) fn check<'a>(
         for key in keys {
             if curve::is_below(statement, key, proofs)
                 || is_word_below(key, proofs)
-                || is_declared_below(statement, key, proofs)
+                || is_declared_below(statement, (&key.value, &key.extent), proofs)
             {
                 continue;
             }
@@ -100,10 +100,14 @@ fn is_word_below(key: &Key, proofs: &Proofs<'_>) -> bool {
     word.is_some_and(|(key, word)| *extent >= 1 << key.bits_of(word))
 }
 
-/// Whether a key is the entry of a function whose declared range ends at its extent, at a place
+/// Whether a number is the entry of a function whose declared range ends at an extent, at a place
 /// in the domain: one step of a proof, from which others are short.
-fn is_declared_below<'a>(statement: &'a Statement, key: &Key, proofs: &Proofs<'a>) -> bool {
-    let Expression::Call(name, arguments) = &key.value else {
+fn is_declared_below<'a>(
+    statement: &'a Statement,
+    (value, extent): (&Expression, &Expression),
+    proofs: &Proofs<'a>,
+) -> bool {
+    let Expression::Call(name, arguments) = value else {
         return false;
     };
     let Some(function) = proofs.known.function(name) else {
@@ -131,7 +135,7 @@ fn is_declared_below<'a>(statement: &'a Statement, key: &Key, proofs: &Proofs<'a
     };
     std::iter::zip(arguments, &domain).all(is_in_domain)
         && at_most(&Expression::Integer(0), least)
-        && at_most(above, &key.extent)
+        && at_most(above, extent)
 }
 
 /// A point without a time would be left out.
@@ -180,7 +184,9 @@ fn check_access<'a>(
             let (space, name) = (&access.space, &statement.name);
             format!("`{space}` is not known to stay within its entries in `{name}`")
         };
-        if !is_place_in_rows(statement, index, extent, proofs) {
+        let is_inside = is_declared_below(statement, (index, extent), proofs)
+            || is_place_in_rows(statement, index, extent, proofs);
+        if !is_inside {
             let asked = (within(index, extent), &message as &dyn Fn() -> String);
             check_asked(computation, statement, asked, proofs, text)?;
         }
