@@ -27,7 +27,7 @@ mod cases;
 use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, Variable};
 
-use crate::entries::At;
+use crate::entries::{At, entry, zero};
 use crate::held::{Held, after};
 use crate::state::State;
 
@@ -228,7 +228,7 @@ impl Goal {
             match state.held.get(name) {
                 Some(Held::Keys { numbering, value }) => {
                     let witness = self.witness(state, *numbering, argument);
-                    let call = Expression::Call(name.clone(), vec![argument.clone()]);
+                    let call = entry(&name, argument.clone());
                     self.add(call.equals(value.rewritten(&At(witness))));
                     self.numbers_in(state, value, witness);
                 }
@@ -259,7 +259,7 @@ impl Goal {
         for (number, segments) in state.segments.iter().enumerate() {
             let own = calls.iter().filter(|(name, _)| *name == segments.array);
             for (name, at) in own {
-                let call = |at: &Expression| Expression::Call(name.clone(), vec![at.clone()]);
+                let call = |at: &Expression| entry(&name, at.clone());
                 let behind = calls
                     .iter()
                     .find(|(other, it)| other == name && it.simplified() == after(at));
@@ -302,9 +302,9 @@ fn counted(
     given: &[Constraint],
 ) -> Vec<(usize, Expression, Expression, Expression)> {
     let links = || given.iter().flat_map(Constraint::split);
-    let zero = Expression::Integer(0);
     let is_from_zero = |x: &Expression| {
-        links().any(|link| link.first == zero && link.rest[0] == (Comparison::LessEqual, x.clone()))
+        links()
+            .any(|link| link.first == zero() && link.rest[0] == (Comparison::LessEqual, x.clone()))
     };
     let found = links().filter_map(|link| {
         let (Comparison::Less, Expression::Call(name, at)) = &link.rest[0] else {
