@@ -17,6 +17,10 @@
 //!                j = j' && i = i' && n < n'   one entry in two places
 //! ```
 //!
+//! A segment that is known not to be empty has a first and a last element, whose entries are witnesses
+//! too if no other element is known: of `pos(p + 1) - pos(p) > 4` these are `pos(p)` and
+//! `pos(p + 1) - 1`.
+//!
 //! If the prover refutes a case, the case is done. Otherwise it is split by the next pair of
 //! numbers, or by the next array with marks. `MOST_PROOFS` limits the number of proofs of a goal.
 

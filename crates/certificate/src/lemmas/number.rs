@@ -1,4 +1,12 @@
-//! Numberings of entries: arrays that hold the rank or the ordinal of each entry at its place.
+//! Numberings of entries: arrays that hold a number for each entry at its place.
+//!
+//! Windows number entries by keys. Sums of what arrays hold number them too, if no two are equal; and
+//! `n` different numbers of `n` entries, all from 0 on and less than `n`, leave no number out:
+//!
+//! ```text
+//! to(n) = ptr(slot(n)) + place(row)                           slots one after the other, rows in each
+//! to(n) = ptr(chunk(row)) + C * nth(n) + place(row) mod C     as many places for each row of a chunk
+//! ```
 
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
