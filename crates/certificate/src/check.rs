@@ -8,7 +8,7 @@ use sparsec_computation::Statement;
 use sparsec_relation::{Comparison, Constraint, Expression, Values};
 
 use crate::certificate::{Certificate, Line, Obligation, Part, Proof};
-use crate::entries::{At, variable, within};
+use crate::entries::{At, entry, variable, within, zero};
 use crate::goal::{Goal, failing};
 use crate::held::Held;
 use crate::lemma::Lemma;
@@ -41,12 +41,11 @@ pub(crate) fn examine(
         let mut state = State::new(question, &stages[number], &part.tuple)?;
         let examined = examine_part(&mut state, part, (obligations, until_refused));
         for own in state.copy.iter().chain(&state.claimed) {
-            if copies.iter().any(|it| std::ptr::eq(*it, *own)) {
-                return Err(Refusal::at(
-                    own,
-                    "two parts or pieces have their values from it",
-                ));
-            }
+            require(
+                !copies.iter().any(|it| std::ptr::eq(*it, *own)),
+                own,
+                "two parts or pieces have their values from it",
+            )?;
             copies.push(own);
         }
         let is_met = |(line, outcome): &(Line, Outcome)| outcome.is_ok() && line.proof.is_some();
@@ -99,6 +98,14 @@ pub(crate) fn refuse(met: bool, why: &str) -> Outcome {
     match met {
         true => Ok(()),
         false => Err(Refusal::of(why)),
+    }
+}
+
+/// As [`refuse`], with the statement at fault.
+pub(crate) fn require(met: bool, statement: &Statement, why: &str) -> Outcome {
+    match met {
+        true => Ok(()),
+        false => Err(Refusal::at(statement, why)),
     }
 }
 
@@ -159,8 +166,8 @@ impl<'a> State<'a> {
             Obligation::Inside => self.inside(),
             Obligation::Tuple => self.has_tuple(),
             Obligation::OneTuple => self.one_tuple(),
-            Obligation::OwnPlace | Obligation::Shared => self.own_place(),
-            Obligation::Alike => self.alike(),
+            Obligation::OwnPlace | Obligation::Shared => self.own_place(false),
+            Obligation::Alike => self.own_place(true),
             Obligation::Holds | Obligation::Sums if self.stage.is_triangle() => {
                 self.both_hold_values()
             }
@@ -245,25 +252,38 @@ impl<'a> State<'a> {
         })
     }
 
+    /// Whether, of two entries with equal `same`, the one whose keys come first in their order always has
+    /// the lesser value.
+    pub(crate) fn ascends(
+        &self,
+        value: &Expression,
+        (same, keys): (&[Expression], &[Expression]),
+    ) -> bool {
+        (0..keys.len()).all(|place| {
+            let mut goal = Goal::new(0, Vec::new());
+            let [a, b] = [(); 2].map(|()| goal.entry(self));
+            let mut pair = |e: &Expression, comparison| {
+                let [left, right] = [a, b].map(|at| e.rewritten(&At(at)));
+                goal.add(Constraint::new(left, comparison, right));
+            };
+            let equal = same.iter().chain(&keys[..place]);
+            equal.for_each(|e| pair(e, Comparison::Equal));
+            pair(&keys[place], Comparison::Less);
+            pair(value, Comparison::GreaterEqual);
+            for at in [a, b] {
+                goal.numbers_in(self, value, at);
+                keys.iter().for_each(|key| goal.numbers_in(self, key, at));
+            }
+            goal.is_refuted(self) || goal.with_same_entries(self).is_refuted(self)
+        })
+    }
+
     /// Entries that are visited later have greater places. Places are then a numbering of the
     /// entries.
     fn ascending(&mut self) -> Outcome {
         let known = self.are_apart && self.is_full;
         refuse(known, "entries may be fewer than places")?;
-        let tuple = self.entries.tuple();
-        let rises = (0..tuple.len()).all(|place| {
-            let mut goal = Goal::new(0, Vec::new());
-            let [a, b] = [(); 2].map(|()| goal.entry(self));
-            let pair = |e: &Expression, comparison| {
-                Constraint::new(e.rewritten(&At(a)), comparison, e.rewritten(&At(b)))
-            };
-            tuple[..place]
-                .iter()
-                .for_each(|e| goal.add(pair(e, Comparison::Equal)));
-            goal.add(pair(&tuple[place], Comparison::Less));
-            goal.add(pair(&self.entries.place, Comparison::GreaterEqual));
-            goal.is_refuted(self)
-        });
+        let rises = self.ascends(&self.entries.place, (&[], &self.entries.tuple()));
         refuse(rises, "an entry may have a lesser place than one before")?;
         self.numberings.push(crate::held::Numbering {
             value: self.entries.place.clone(),
@@ -302,7 +322,7 @@ impl<'a> State<'a> {
         let [part] = range.parts() else {
             return Err(Refusal::of("its range is a union"));
         };
-        let call = [Expression::Call(name.to_owned(), vec![variable(0)])];
+        let call = [entry(name, variable(0))];
         let mut links = part.constraints().iter().flat_map(Constraint::split);
         let within = links.all(|link| {
             self.throughout(name, &link.rewritten(&Values(&call))) || self.is_each(name, &link)
@@ -318,7 +338,6 @@ impl<'a> State<'a> {
         else {
             return false;
         };
-        let zero = Expression::Integer(0);
         let never = |least: &Expression, end: &Expression, value: &Expression| {
             let within = within(least.clone(), variable(0), end.clone());
             let inside = Constraint::new(variable(0), Comparison::Less, extent.clone());
@@ -328,7 +347,7 @@ impl<'a> State<'a> {
             let goal = Goal::new(1, vec![within, inside, broken]).with_numbers_between();
             goal.with_witnesses(self).is_refuted(self)
         };
-        never(&zero, from, &zero) && never(from, &extent, value)
+        never(&zero(), from, &zero()) && never(from, &extent, value)
     }
 
     fn monotone(&self, name: &str) -> Outcome {
@@ -364,7 +383,7 @@ impl<'a> State<'a> {
 
     /// Whether the values of an array at two ascending arguments never compare like this.
     fn never_at(&self, name: &str, comparison: Comparison) -> bool {
-        let call = |n: usize| Expression::Call(name.to_owned(), vec![variable(n)]);
+        let call = |n: usize| entry(name, variable(n));
         let ascend = Constraint::new(variable(0), Comparison::Less, variable(1));
         let claim = vec![ascend, Constraint::new(call(0), comparison, call(1))];
         self.held.contains_key(name) && Goal::new(2, claim).with_witnesses(self).is_refuted(self)

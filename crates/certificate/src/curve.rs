@@ -22,7 +22,7 @@ use sparsec_relation::{
     Comparison, Conjunction, Constraint, Declarations, Expression, MortonWord, Values,
 };
 
-use crate::entries::variable;
+use crate::entries::{natural, variable, zero};
 use crate::state::State;
 
 /// The bounds within which coordinates have a key on a curve. The computation checks the number of
@@ -31,11 +31,8 @@ pub(crate) fn needs<'a>(
     name: &str,
     arguments: &'a [Expression],
 ) -> Option<Box<dyn Iterator<Item = Constraint> + 'a>> {
-    let zero = || Expression::Integer(0);
     Some(match name {
-        "MORTON" => Box::new((arguments.iter()).map(move |coordinate| {
-            Constraint::new(zero(), Comparison::LessEqual, coordinate.clone())
-        })),
+        "MORTON" => Box::new((arguments.iter()).map(move |coordinate| natural(coordinate.clone()))),
         "ALTO" => Box::new(arguments.chunks(2).map(move |pair| {
             Constraint {
                 first: zero(),
@@ -121,9 +118,8 @@ pub(crate) fn note_injective(known: &mut Declarations, of: &Declarations) {
 }
 
 fn are_natural(state: &State<'_>, word: &MortonWord<'_>) -> bool {
-    let zero = || Expression::Integer(0);
     word.coordinates.iter().all(|coordinate| {
-        let natural = Constraint::new(zero(), Comparison::LessEqual, (*coordinate).clone());
+        let natural = natural((*coordinate).clone());
         state.at_entries(&natural)
     })
 }

@@ -66,6 +66,11 @@ pub(crate) fn entry(array: &str, index: Expression) -> Expression {
     Expression::Call(array.to_owned(), vec![index])
 }
 
+/// `0 <= x`
+pub(crate) fn natural(x: Expression) -> Constraint {
+    Constraint::new(zero(), Comparison::LessEqual, x)
+}
+
 /// `from <= x < end`
 pub(crate) fn within(from: Expression, x: Expression, end: Expression) -> Constraint {
     Constraint {
@@ -149,7 +154,7 @@ impl Entries {
 
     /// Keeps to places at which the array `mask` has this value, and declares the array.
     pub(crate) fn mask(&mut self, mask: &str, value: i64) -> Result<Function, Refusal> {
-        let stored = Expression::Call(mask.to_owned(), vec![self.place.clone()]);
+        let stored = entry(mask, self.place.clone());
         self.part.add(stored.equals(Expression::Integer(value)));
         let below = |name: &str, end: Expression| {
             let mut part = Conjunction::new([name], []);

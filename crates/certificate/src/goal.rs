@@ -17,6 +17,10 @@
 //!                j = j' && i = i' && n < n'   one entry in two places
 //! ```
 //!
+//! A segment that is known not to be empty has a first and a last element, whose entries are witnesses
+//! too if no other element is known: of `pos(p + 1) - pos(p) > 4` these are `pos(p)` and
+//! `pos(p + 1) - 1`.
+//!
 //! If the prover refutes a case, the case is done. Otherwise it is split by the next pair of
 //! numbers, or by the next array with marks. `MOST_PROOFS` limits the number of proofs of a goal.
 
@@ -27,7 +31,7 @@ mod cases;
 use sparsec_base::arena::Id;
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values, Variable};
 
-use crate::entries::At;
+use crate::entries::{At, entry, zero};
 use crate::held::{Held, after};
 use crate::state::State;
 
@@ -228,7 +232,7 @@ impl Goal {
             match state.held.get(name) {
                 Some(Held::Keys { numbering, value }) => {
                     let witness = self.witness(state, *numbering, argument);
-                    let call = Expression::Call(name.clone(), vec![argument.clone()]);
+                    let call = entry(&name, argument.clone());
                     self.add(call.equals(value.rewritten(&At(witness))));
                     self.numbers_in(state, value, witness);
                 }
@@ -259,7 +263,7 @@ impl Goal {
         for (number, segments) in state.segments.iter().enumerate() {
             let own = calls.iter().filter(|(name, _)| *name == segments.array);
             for (name, at) in own {
-                let call = |at: &Expression| Expression::Call(name.clone(), vec![at.clone()]);
+                let call = |at: &Expression| entry(&name, at.clone());
                 let behind = calls
                     .iter()
                     .find(|(other, it)| other == name && it.simplified() == after(at));
@@ -302,9 +306,9 @@ fn counted(
     given: &[Constraint],
 ) -> Vec<(usize, Expression, Expression, Expression)> {
     let links = || given.iter().flat_map(Constraint::split);
-    let zero = Expression::Integer(0);
     let is_from_zero = |x: &Expression| {
-        links().any(|link| link.first == zero && link.rest[0] == (Comparison::LessEqual, x.clone()))
+        links()
+            .any(|link| link.first == zero() && link.rest[0] == (Comparison::LessEqual, x.clone()))
     };
     let found = links().filter_map(|link| {
         let (Comparison::Less, Expression::Call(name, at)) = &link.rest[0] else {

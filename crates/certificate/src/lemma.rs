@@ -46,7 +46,7 @@ lemmas! {
     Start = "start + ordinal within counted groups is a bijection onto 0..n", Some(number::start);
     /// `T(p) = pos(k) + s`.
     Places = "entries have numbers of their own, by what arrays hold", Some(number::places);
-    /// `n = places`.
+    /// `n = places`, `size(0) = n`.
     Count = "a number that is assigned once has that value", Some(scalar::assigned);
     /// `n max= T(p) + 1`.
     Greatest = "numbers from 0 on are as many as the greatest and one", Some(scalar::greatest);
@@ -63,13 +63,9 @@ lemmas! {
     /// `T(x) = e(x)`.
     Each = "each entry is computed from others at its index", Some(each::valued);
     /// `crd(x) = mark`, `crd(at) = k`.
-    Marked = "marked places hold the mark", Some(store::marked);
-    /// `crd(at) = k`, and 0 elsewhere.
-    Kept = "entries that share a place agree, and other places hold 0", Some(store::kept);
+    Marked = "entries that share a place agree, and other places hold the mark or 0", Some(store::marked);
     /// `stored(p) = 1`.
     Taken = "the part takes the marked entries, and leaves the others", Some(store::taken);
-    /// `size(0) = n`.
-    Copied = "a number is copied", Some(store::copied);
     /// `first(x) = mark`, `first(at) min= k`.
     Least = "a running minimum from a mark is at most each value", Some(run::least);
     /// `behind(at) max= k + 1`.

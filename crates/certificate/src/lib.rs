@@ -30,7 +30,7 @@
 //! | `pos(k + 1) max= T(p) + 1`, and `pos(x + 1) max= pos(x)` if a segment may be empty | `RunningMaximum` | **segments**: `pos(k) <= q < pos(k + 1)` exactly for the numbers `q` of the entries of `k` |
 //! | `crd(T(p)) = k`                                       | `Keys`               | each `crd(q)` is the `k` of an entry of number `q` |
 //! | `crd(x) = m`, `crd(at) = k`                           | `Marked`             | each `crd(x)` is `m`, or the `k` of an entry at `x` |
-//! | `crd(at) = k`                                         | `Kept`               | each `crd(x)` is 0, or the `k` of an entry at `x` |
+//! | `crd(at) = k`                                         | `Marked`             | each `crd(x)` is 0, or the `k` of an entry at `x` |
 //! | `first(x) = m`, `first(at) min= k`; `behind(at) max= k + 1` | `Least`, `Behind` | `first(at) <= k < behind(at)`          |
 //! | `pos(x + 1) = pos(x) + e(x)`                          | `Summed`             | nondecreasing; segment `x` has the length `e(x)`: that of the run from `first(x)` to `behind(x)`, room for the entries of `x` twice, or the number of these |
 //! | `T(x) = e(x)` at each index `x`                       | `Each`               | `T(x) = e(x)`                             |

@@ -16,6 +16,7 @@ use sparsec_computation::{Access, Computation, Statement, Update};
 use sparsec_relation::{Constraint, Expression};
 
 use crate::Refusal;
+use crate::check::require;
 
 /// The sweep of a statement, and its place in the sweep.
 pub(crate) fn time(statement: &Statement) -> Result<(i64, i64), Refusal> {
@@ -117,12 +118,11 @@ pub(crate) fn reads_itself(statement: &Statement) -> bool {
 pub(crate) fn settled(computation: &Computation) -> Result<(), Refusal> {
     for statement in &computation.statements {
         let target = computation.space(&statement.target.space);
-        if target.is_none_or(|space| space.role.is_given()) {
-            return Err(Refusal::at(
-                statement,
-                "its target does not begin with zeros",
-            ));
-        }
+        require(
+            !target.is_none_or(|space| space.role.is_given()),
+            statement,
+            "its target does not begin with zeros",
+        )?;
         let now = time(statement)?;
         for other in &computation.statements {
             let then = time(other)?;

@@ -19,8 +19,8 @@
 use sparsec_computation::{Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression, Set};
 
-use crate::check::Outcome;
-use crate::entries::{Entries, within};
+use crate::check::{Outcome, require};
+use crate::entries::{Entries, sum, within, zero};
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::lemmas::number::numbers;
 use crate::lemmas::store::{holds, stored};
@@ -121,8 +121,8 @@ impl Question<'_> {
         let is_alone = self.source.len() == 1;
         let n_parts = self.source.iter().filter(|it| it.image.is_none()).count();
         let mut sides: Vec<Side> = Vec::new();
-        let mut begin = Expression::Integer(0);
-        let mut end = Expression::Integer(0);
+        let mut begin = zero();
+        let mut end = zero();
         let mut found = None;
         for (at, piece) in self.source.iter().enumerate() {
             if piece.image.is_none() || is_alone {
@@ -132,7 +132,7 @@ impl Question<'_> {
                 };
                 let side = Side::new(piece.descriptor, "A", &prefix)?;
                 begin.clone_from(&end);
-                end = sum(&end, &side.n_values()?);
+                end = sum(end, side.n_values()?).simplified();
                 sides.push(side);
             }
             if at == number {
@@ -200,14 +200,10 @@ impl Question<'_> {
                 entries.part.add(differ);
             }
         }
-        entries.place = sum(&begin, &entries.place);
+        entries.place = sum(begin, entries.place).simplified();
         entries.n_places = end;
         Ok((side, entries, known))
     }
-}
-
-fn sum(a: &Expression, b: &Expression) -> Expression {
-    Expression::Add(Box::new(a.clone()), Box::new(b.clone())).simplified()
 }
 
 /// The number that counts the entries of a piece.
@@ -228,8 +224,7 @@ pub(crate) fn lengths_of(piece: usize) -> String {
 /// The count of the first pieces.
 pub(crate) fn counts(n: usize) -> Expression {
     let counts = (0..n).map(|piece| Expression::Constant(count_of(piece)));
-    let add = |a, b| Expression::Add(Box::new(a), Box::new(b));
-    counts.reduce(add).unwrap_or(Expression::Integer(0))
+    counts.reduce(sum).unwrap_or(zero())
 }
 
 /// `T(p) = before + ordinal()`, where `before` is the count of the pieces before.
@@ -268,7 +263,11 @@ pub(crate) fn placed(state: &mut State<'_>, name: &str, statements: &[&Statement
     state.note(name, any, None, Held::Declared)?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
     state.listed_at = Some(number.clone());
-    state.note_fact(within(before.clone(), number.clone(), sum(&before, &own)))?;
+    state.note_fact(within(
+        before.clone(),
+        number.clone(),
+        sum(before, own).simplified(),
+    ))?;
     numbered(state, &piece, (number, Vec::new()), end)
 }
 
@@ -306,12 +305,11 @@ pub(crate) fn listed(state: &mut State<'_>, name: &str, statements: &[&Statement
         .try_for_each(|it| updates(it, Update::Assign))?;
     let is_each = writers.len() == piece.n_pieces;
     let is_own = state.listed_at.as_ref() == Some(index(writer)?);
-    if !is_each || !is_own {
-        return Err(Refusal::at(
-            writer,
-            "it does not write at the numbers of the piece",
-        ));
-    }
+    require(
+        is_each && is_own,
+        writer,
+        "it does not write at the numbers of the piece",
+    )?;
     state.visits(writer)?;
     let value = stored(writer)?;
     state.claimed.push(writer);

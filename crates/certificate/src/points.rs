@@ -4,6 +4,7 @@ use sparsec_computation::Statement;
 use sparsec_relation::{Constraint, Expression, Set};
 
 use crate::Refusal;
+use crate::check::require;
 use crate::curve;
 use crate::entries::Entries;
 use crate::order::{is_after, reads_itself};
@@ -13,9 +14,11 @@ impl State<'_> {
     /// Checks that a statement has one point for each entry, and does not read the array that it
     /// writes.
     pub(crate) fn visits(&self, statement: &Statement) -> Result<(), Refusal> {
-        if reads_itself(statement) {
-            return Err(Refusal::at(statement, "it reads what it writes"));
-        }
+        require(
+            !reads_itself(statement),
+            statement,
+            "it reads what it writes",
+        )?;
         let rest = self.beyond_entries(statement)?;
         match rest.iter().find(|constraint| !self.at_entries(constraint)) {
             Some(_) => Err(Refusal::at(
@@ -76,10 +79,11 @@ impl State<'_> {
 
     /// Checks that the iteration space of a statement is `{[x] : 0 <= x < end}`.
     pub(crate) fn sweeps(&self, statement: &Statement, end: &Expression) -> Result<(), Refusal> {
-        match self.are_equal(&self.sweep(statement)?, end) {
-            true => Ok(()),
-            false => Err(Refusal::at(statement, "it does not reach exactly the end")),
-        }
+        require(
+            self.are_equal(&self.sweep(statement)?, end),
+            statement,
+            "it does not reach exactly the end",
+        )
     }
 
     /// Checks that a statement runs exactly once.

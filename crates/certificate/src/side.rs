@@ -16,6 +16,7 @@ use sparsec_relation::{
 };
 
 use crate::Refusal;
+use crate::entries::zero;
 
 /// One side of a conversion.
 #[derive(Clone, Debug)]
@@ -135,7 +136,7 @@ impl Side {
         };
         let sides = domain.as_box()?.into_iter();
         sides
-            .map(|(least, end)| (least.simplified() == Expression::Integer(0)).then_some(end))
+            .map(|(least, end)| (least.simplified() == zero()).then_some(end))
             .collect()
     }
 }

@@ -14,7 +14,7 @@ use sparsec_relation::{
     Comparison, Constraint, Declarations, Descriptor, Expression, Parser, Quantifier,
 };
 
-use crate::entries::Entries;
+use crate::entries::{Entries, zero};
 use crate::pieces::{Piece, count_of};
 use crate::side::Side;
 use crate::{Question, Refusal};
@@ -111,7 +111,7 @@ impl Question<'_> {
             let totals = [Some("L_NZ"), is_folded.then_some("T_NZ")];
             let totals = totals.into_iter().flatten().map(str::to_owned);
             for count in counts.chain(totals) {
-                let (zero, count) = (Expression::Integer(0), Expression::Constant(count));
+                let (zero, count) = (zero(), Expression::Constant(count));
                 known.assume(Constraint::new(zero, Comparison::LessEqual, count));
             }
         }

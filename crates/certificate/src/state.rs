@@ -8,7 +8,7 @@ use sparsec_relation::{
 };
 
 use crate::curve;
-use crate::entries::{Entries, variable, within};
+use crate::entries::{Entries, natural, sum, variable, within, zero};
 use crate::held::{Held, Numbering, NumberingKind, Segments, before};
 use crate::lemmas::changes::Changes;
 use crate::lemmas::spread::Runs;
@@ -108,10 +108,20 @@ impl<'a> State<'a> {
                 .map(|(_, value)| value)
                 .collect(),
         };
+        let declared = question.computation.declarations.keys().iter();
+        for key in declared {
+            let sides = [&known, &destination.declarations].into_iter();
+            let mut same = sides
+                .flat_map(|it| it.keys())
+                .filter(|it| it.name() == key.name());
+            if same.any(|it| it != key) {
+                let why = format!("`{}` is another key than that of the format", key.name());
+                return Err(Refusal::of(why));
+            }
+        }
         for parameter in &question.computation.parameters {
             let parameter = Expression::Constant(parameter.clone());
-            let zero = Expression::Integer(0);
-            known.assume(Constraint::new(zero, Comparison::LessEqual, parameter));
+            known.assume(natural(parameter));
         }
         let parameters = &question.computation.parameters;
         let is_given = |name: &str| parameters.iter().any(|it| it == name);
@@ -309,7 +319,6 @@ impl<'a> State<'a> {
     pub(crate) fn offset(&self) -> Result<Option<Expression>, Refusal> {
         let lengths = self.parts[..self.number].iter().map(Side::n_values);
         let lengths = lengths.collect::<Result<Vec<_>, _>>()?;
-        let sum = |a, b| Expression::Add(Box::new(a), Box::new(b));
         Ok(lengths.into_iter().reduce(sum))
     }
 
@@ -376,7 +385,7 @@ impl<'a> State<'a> {
 
     /// Whether an expression is from 0 on and less than `end` at each entry.
     pub(crate) fn is_within(&self, x: Expression, end: Expression) -> bool {
-        let bounds = within(Expression::Integer(0), x, end);
+        let bounds = within(zero(), x, end);
         bounds.split().all(|link| self.at_entries(&link))
     }
 
@@ -453,11 +462,7 @@ impl<'a> State<'a> {
         bounds.rest.extend(end.map(|end| (Comparison::Less, end)));
         value.add(bounds);
         let mut domain = Conjunction::new(["at"], []);
-        domain.add(within(
-            Expression::Integer(0),
-            variable(0),
-            self.extent(name)?,
-        ));
+        domain.add(within(zero(), variable(0), self.extent(name)?));
         let set = |part| Set::new(vec![part]).map_err(|_| Refusal::of("a name has two roles"));
         self.known
             .retain_functions(|function| function.name != name);

@@ -23,8 +23,8 @@ use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
 use crate::Refusal;
-use crate::check::{Outcome, refuse};
-use crate::entries::Entries;
+use crate::check::{Outcome, refuse, require};
+use crate::entries::{Entries, zero};
 use crate::lemmas::{only_by, updates};
 use crate::pieces::{ImageValue, counts};
 use crate::state::State;
@@ -68,9 +68,7 @@ impl<'a> State<'a> {
                 }
                 _ => false,
             };
-            if !is_side {
-                return Err(Refusal::at(copy, "it may visit entries of the other side"));
-            }
+            require(is_side, copy, "it may visit entries of the other side")?;
         }
         self.copy = Some(own);
         self.claimed.push(image);
@@ -150,7 +148,7 @@ pub(crate) fn mirrored(state: &mut State<'_>, name: &str, statements: &[&Stateme
     if !compares(&count.value, (sides, &tuples.place), may_be_nan) {
         return wrong("it does not compare the values of both sides");
     }
-    let none = Expression::Constant(name.to_owned()).equals(Expression::Integer(0));
+    let none = Expression::Constant(name.to_owned()).equals(zero());
     let assumed = state.computation.declarations.assumptions().iter();
     let is_assumed = assumed.flat_map(Constraint::split).any(|it| it == none);
     if !is_assumed || name != UNMIRRORED || !count.target.indices.is_empty() {

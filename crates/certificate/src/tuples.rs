@@ -18,9 +18,9 @@ use sparsec_relation::{
 };
 
 use crate::Refusal;
-use crate::check::{Outcome, refuse};
+use crate::check::{Outcome, refuse, require};
 use crate::curve;
-use crate::entries::variable;
+use crate::entries::{natural, sum, variable};
 use crate::goal::{Goal, at_values, shifted};
 use crate::lemmas::{index, updates};
 use crate::order::{accesses, time};
@@ -78,16 +78,14 @@ impl<'a> State<'a> {
             let keys = keys.filter(|key| !is_proved(key));
             bounds.extend(keys.map(|key| (key.value.clone(), key.extent.clone())));
             for (value, end) in bounds {
-                let zero = Expression::Integer(0);
-                let least = Constraint::new(zero, Comparison::LessEqual, value.clone());
+                let least = natural(value.clone());
                 let most = Constraint::new(value, Comparison::Less, end);
                 let is_within = holds(&least) && holds(&most);
-                if !is_within && !self.is_place(statement, &most) {
-                    return Err(Refusal::at(
-                        statement,
-                        "an index may be outside of its array",
-                    ));
-                }
+                require(
+                    !(!is_within && !self.is_place(statement, &most)),
+                    statement,
+                    "an index may be outside of its array",
+                )?;
             }
         }
         Ok(())
@@ -120,7 +118,7 @@ impl<'a> State<'a> {
         let names = (0..map.n_variables()).map(|n| format!("v{n}"));
         let mut part = Conjunction::new(names.collect::<Vec<_>>(), []);
         map.constraints().iter().for_each(|it| part.add(it.clone()));
-        let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, place.clone());
+        let least = natural(place.clone());
         let most = Constraint::new(place, Comparison::Less, end.clone());
         Set::new(vec![part]).is_ok_and(|tuples| {
             let mut bounds = [least, most].into_iter();
@@ -133,13 +131,8 @@ impl<'a> State<'a> {
     pub(crate) fn has_room(&self) -> Outcome {
         let lengths = self.parts.iter().map(Side::n_values);
         let lengths = lengths.collect::<Result<Vec<_>, _>>()?;
-        let own = Constraint::new(
-            Expression::Integer(0),
-            Comparison::LessEqual,
-            lengths[self.number].clone(),
-        );
+        let own = natural(lengths[self.number].clone());
         refuse(self.always(&own), "a part may have a negative length")?;
-        let sum = |a, b| Expression::Add(Box::new(a), Box::new(b));
         let total = lengths.into_iter().reduce(sum);
         let total = total.ok_or_else(|| Refusal::of("there are no parts"))?;
         let extent = self.extent(&self.destination.name)?;
@@ -220,39 +213,33 @@ impl<'a> State<'a> {
         let place = self.destination.place(&self.known)?;
         let place = place.rewritten(&Values(&self.at_entry()));
         Ok(match self.offset()? {
-            Some(offset) => Expression::Add(Box::new(offset), Box::new(place)),
+            Some(offset) => sum(offset, place),
             None => place,
         })
     }
 
-    /// A place determines a tuple, a tuple its coordinates, and coordinates their entry.
-    pub(crate) fn own_place(&self) -> Outcome {
-        refuse(
-            self.are_placed,
-            "entries are not known to be in tuples that share no place",
-        )?;
+    /// A place determines a tuple, a tuple its coordinates, and coordinates their entry. With `in_runs`,
+    /// a place determines a run, which has one value.
+    pub(crate) fn own_place(&self, in_runs: bool) -> Outcome {
+        match in_runs {
+            true => refuse(
+                self.are_in_runs(),
+                "values are not known to be those of runs",
+            )?,
+            false => refuse(
+                self.are_placed,
+                "entries are not known to be in tuples that share no place",
+            )?,
+        }
         let map = Relation::new(vec![self.destination.map.clone()]);
         let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
         refuse(is_function, "a tuple may have several coordinates")?;
-        let are_told_apart = match self.stage.is_triangle() {
+        let are_told_apart = match self.stage.is_triangle() && !in_runs {
             // No two entries on one side of the diagonal have the same coordinates.
             true => self.question.is_unique || self.question.adds,
-            false => self.are_distinct || self.adds,
+            false => self.are_distinct || self.adds && !in_runs,
         };
         let are_told_apart = self.are_apart && are_told_apart;
-        refuse(are_told_apart, "two entries may have the same coordinates")
-    }
-
-    /// The place of each entry is that of its run, which has one value.
-    pub(crate) fn alike(&self) -> Outcome {
-        refuse(
-            self.are_in_runs(),
-            "values are not known to be those of runs",
-        )?;
-        let map = Relation::new(vec![self.destination.map.clone()]);
-        let is_function = map.is_ok_and(|map| map.is_function(&self.known) == Answer::Yes);
-        refuse(is_function, "a tuple may have several coordinates")?;
-        let are_told_apart = self.are_apart && self.are_distinct;
         refuse(are_told_apart, "two entries may have the same coordinates")
     }
 
@@ -296,12 +283,11 @@ impl<'a> State<'a> {
             if read.space == FILL && read.indices.is_empty());
         let given = self.computation.space(FILL);
         let is_given = given.is_some_and(|space| space.role.is_given());
-        if !is_fill || !is_given || self.question.adds || *index(fill)? != variable(0) {
-            return Err(Refusal::at(
-                fill,
-                "it does not write the fill to all places",
-            ));
-        }
+        require(
+            is_fill && is_given && !self.question.adds && *index(fill)? == variable(0),
+            fill,
+            "it does not write the fill to all places",
+        )?;
         Ok(())
     }
 
@@ -341,12 +327,11 @@ impl<'a> State<'a> {
     /// Checks that a statement writes the values of entries to the places of their tuples.
     pub(crate) fn copies_values(&self, copy: &Statement) -> Outcome {
         let place = self.place()?;
-        if !self.agree(index(copy)?, &place) {
-            return Err(Refusal::at(
-                copy,
-                "it may write to another place than that of the entry's tuple",
-            ));
-        }
+        require(
+            self.agree(index(copy)?, &place),
+            copy,
+            "it may write to another place than that of the entry's tuple",
+        )?;
         let is_value = match imaged(&copy.value, &self.images) {
             Some(Value::Entry(read)) => {
                 read.space == self.source.name
@@ -354,13 +339,7 @@ impl<'a> State<'a> {
             }
             _ => false,
         };
-        match is_value {
-            true => Ok(()),
-            false => Err(Refusal::at(
-                copy,
-                "it may copy another value than the entry's",
-            )),
-        }
+        require(is_value, copy, "it may copy another value than the entry's")
     }
 
     /// Places of no entry hold the fill: one statement writes values to places of entries, and no two

@@ -3,6 +3,7 @@
 //! |  split by                  | cases                                                        |
 //! |----------------------------|--------------------------------------------------------------|
 //! | two numbers of a numbering | less, greater, by each key in turn; equal                    |
+//! | a number between two       | they are next to each other; or an entry has the number between |
 //! | the value of an array      | the mark, or the value of an entry; an empty run, or a run with elements |
 //! | two places of blocks | in one block: before, behind or the same; in blocks one behind the other |
 //! | whether two entries are one | they are one; a coordinate differs                          |

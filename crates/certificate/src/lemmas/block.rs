@@ -25,9 +25,8 @@ use super::number::{checked, numbered, numbers};
 use super::store::{holds, ranged, stored};
 use super::{index, two};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::{At, variable, within};
-use crate::goal::Goal;
+use crate::check::{Outcome, require};
+use crate::entries::{natural, sum, variable, within, zero};
 use crate::held::{Held, NumberingKind};
 use crate::order::reads_itself;
 use crate::state::State;
@@ -93,7 +92,7 @@ pub(crate) fn in_blocks(state: &mut State<'_>, name: &str, statements: &[&Statem
         return wrong("a block may have more entries than places, or begin elsewhere");
     }
     let c = &terms.coordinate;
-    let least = Constraint::new(Expression::Integer(0), Comparison::LessEqual, c.clone());
+    let least = natural(c.clone());
     if !state.at_entries(&least) || !counts_before(state, statement, (terms.before, parent, c))? {
         return wrong("it does not count the entries of the block with lesser coordinates");
     }
@@ -104,14 +103,13 @@ pub(crate) fn in_blocks(state: &mut State<'_>, name: &str, statements: &[&Statem
         (Vec::new(), NumberingKind::InGroups),
     )?;
     let number = Expression::Call(name.to_owned(), statement.target.indices.clone());
-    let sum = |a: &Expression, b: Expression| Expression::Add(Box::new(a.clone()), Box::new(b));
     let first = terms.first;
     state.note_fact(within(
         first.clone(),
         number.clone(),
-        sum(&first, Expression::Integer(n)),
+        sum(first.clone(), Expression::Integer(n)),
     ))?;
-    let at_most = sum(&first, c.clone());
+    let at_most = sum(first, c.clone());
     state.note_fact(Constraint::new(number, Comparison::LessEqual, at_most))?;
     let held = Held::Block {
         parent: parent.clone(),
@@ -132,22 +130,8 @@ fn counts_before(
     match before {
         Value::Window(Window::Ordinal, keys) => {
             let keys = checked(state, statement, keys)?;
-            let tuple = state.entries.tuple();
-            let ascends = (0..tuple.len()).all(|place| {
-                let mut goal = Goal::new(0, Vec::new());
-                let [a, b] = [(); 2].map(|()| goal.entry(state));
-                let mut pair = |e: &Expression, comparison| {
-                    let [left, right] = [a, b].map(|at| e.rewritten(&At(at)));
-                    goal.add(Constraint::new(left, comparison, right));
-                };
-                pair(parent, Comparison::Equal);
-                tuple[..place]
-                    .iter()
-                    .for_each(|e| pair(e, Comparison::Equal));
-                pair(&tuple[place], Comparison::Less);
-                pair(c, Comparison::GreaterEqual);
-                goal.is_refuted(state) || goal.with_same_entries(state).is_refuted(state)
-            });
+            let same = std::slice::from_ref(parent);
+            let ascends = state.ascends(c, (same, &state.entries.tuple()));
             Ok(keys[..] == [parent.clone()] && ascends)
         }
         Value::Binary(Operator::Subtract, rank, start) => {
@@ -190,7 +174,6 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
     };
     let n = Expression::Integer(n_stored);
     let times = |a: Expression| Expression::Multiply(Box::new(a), Box::new(n.clone()));
-    let sum = |a: Expression, b: Expression| Expression::Add(Box::new(a), Box::new(b));
     let sides = fill.space.as_box().unwrap_or_default();
     let [(from, n_blocks), (least, end)] = &sides[..] else {
         return Err(Refusal::at(
@@ -198,26 +181,23 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
             "it does not run over blocks and their places",
         ));
     };
-    let zero = Expression::Integer(0);
-    let are_all = from.simplified() == zero
-        && least.simplified() == zero
+    let are_all = from.simplified() == zero()
+        && least.simplified() == zero()
         && state.are_equal(end, &n)
         && state.are_equal(&state.extent(name)?, &times(n_blocks.clone()));
     let place = sum(times(variable(0)), variable(1)).equals(index(fill)?.clone());
     let is_own = fill.space.implies(&place, &state.known);
-    if !are_all || !is_own || stored(fill)? != variable(1) || reads_itself(fill) {
-        return Err(Refusal::at(
-            fill,
-            "it does not write their numbers to all places",
-        ));
-    }
+    require(
+        are_all && is_own && stored(fill)? == variable(1) && !reads_itself(fill),
+        fill,
+        "it does not write their numbers to all places",
+    )?;
     let is_within = state.is_within(parent, n_blocks.clone());
-    if !is_within || !state.agree(&value, &coordinate) {
-        return Err(Refusal::at(
-            store,
-            "it does not write the coordinates of entries",
-        ));
-    }
+    require(
+        is_within && state.agree(&value, &coordinate),
+        store,
+        "it does not write the coordinates of entries",
+    )?;
     // T(p) < K * k + K, and K * (k + 1) is at most the length, since k is the number of a block.
     let number = index(store)?.clone();
     state.note_fact(Constraint::new(
@@ -227,7 +207,7 @@ pub(crate) fn filled_up(state: &mut State<'_>, name: &str, statements: &[&Statem
     ))?;
     // Numbers of places are 0 to K - 1.
     let last = Expression::Integer(n_stored - 1);
-    let range = ranged(state, name, &[&value, &zero, &last]);
+    let range = ranged(state, name, &[&value, &zero(), &last]);
     state.note(name, range, None, Held::FilledUp { n_stored })?;
     holds(state, store, value)
 }

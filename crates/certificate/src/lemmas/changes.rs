@@ -37,11 +37,10 @@ use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
 
 pub(crate) use self::runs::bounds;
-use super::number::ascends;
 use super::{array_at, index, only_by};
 use crate::Refusal;
-use crate::check::{Outcome, refuse};
-use crate::entries::variable;
+use crate::check::{Outcome, refuse, require};
+use crate::entries::{entry, minus, sum, variable, zero};
 use crate::held::{Held, NumberingKind, after};
 use crate::order::{is_after, reads_itself};
 use crate::state::State;
@@ -84,11 +83,7 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     let count = count.ok_or_else(|| wrong("it does not add the runs of a parent"))?;
     let changes = counted(state, &count, name)?;
     let n_parents = state.n_segments(name)?;
-    let has_coordinates = Constraint::new(
-        Expression::Integer(0),
-        Comparison::Less,
-        changes.extent.clone(),
-    );
+    let has_coordinates = Constraint::new(zero(), Comparison::Less, changes.extent.clone());
     let is_each = runs_over(state, scan, (0, &n_parents), &[has_coordinates]);
     if !is_each || !state.are_equal(&state.extent(&count)?, &n_parents) {
         return Err(wrong("it does not run over all parents"));
@@ -101,13 +96,13 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
         (&changes.at, changes.extent.clone()),
     ] {
         let (numbering, value) = keys(state, array)?;
-        let range = (Expression::Integer(0), Some(end));
+        let range = (zero(), Some(end));
         state.note(array, range, None, Held::Keys { numbering, value })?;
     }
-    let range = (Expression::Integer(0), None);
+    let range = (zero(), None);
     state.note(name, range, Some(Monotone::Nondecreasing), Held::Declared)?;
-    let first = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
-    state.assume(first.equals(Expression::Integer(0)))?;
+    let first = entry(name, zero());
+    state.assume(first.equals(zero()))?;
     state.changes = Some(changes);
     Ok(())
 }
@@ -141,7 +136,7 @@ fn counted(state: &State<'_>, count: &str, starts: &str) -> Result<Changes, Refu
     let are_told = state.are_distinct && state.determines(&told, &state.entries.tuple());
     refuse(are_told, "two entries may share a coordinate of one parent")?;
     refuse(
-        ascends(state, numbering, &told),
+        state.ascends(&numbers.value, (&[], &told)),
         "numbers are not known to be ordered by parents and coordinates",
     )?;
     Ok(Changes {
@@ -214,11 +209,9 @@ fn marked(
             "it does not run over entries that are not the last",
         );
     };
-    let call =
-        |array: &str, place: &Expression| Expression::Call(array.to_owned(), vec![place.clone()]);
-    let zero = Expression::Integer(0);
+    let call = |array: &str, place: &Expression| entry(array, place.clone());
     let last = minus_one(&x);
-    let first = Constraint::new(zero, Comparison::Less, call(&at, &x));
+    let first = Constraint::new(zero(), Comparison::Less, call(&at, &x));
     let is_before = runs_over(state, from_fill, (0, end), &[first]) && *index(from_fill)? == x;
     let inner = Constraint::new(plus_one(&call(&at, &x)), Comparison::Less, extent.clone());
     let is_behind = runs_over(state, to_fill, (0, end), &[inner])
@@ -264,13 +257,11 @@ fn valued(state: &State<'_>, array: &str, end: &Expression) -> Outcome {
         numbers.kind == NumberingKind::Entries && own.is_some_and(|own| state.are_equal(own, end))
     });
     // An image has another value than the one that is stored.
-    match is_value && is_whole && has_number && state.images.is_empty() {
-        true => Ok(()),
-        false => Err(Refusal::at(
-            statement,
-            "it does not store the value of each entry",
-        )),
-    }
+    require(
+        is_value && is_whole && has_number && state.images.is_empty(),
+        statement,
+        "it does not store the value of each entry",
+    )
 }
 
 /// Two statements in the order in which they run, of which the second runs later.
@@ -380,9 +371,9 @@ fn stored(statement: &Statement) -> Option<Expression> {
 }
 
 fn plus_one(e: &Expression) -> Expression {
-    Expression::Add(Box::new(e.clone()), Box::new(Expression::Integer(1)))
+    sum(e.clone(), Expression::Integer(1))
 }
 
 fn minus_one(e: &Expression) -> Expression {
-    Expression::Subtract(Box::new(e.clone()), Box::new(Expression::Integer(1)))
+    minus(e.clone(), Expression::Integer(1))
 }

@@ -15,8 +15,8 @@ use sparsec_relation::{Comparison, Constraint, Expression};
 use super::store::stored;
 use super::{index, only_by};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::variable;
+use crate::check::{Outcome, require};
+use crate::entries::{entry, natural, variable, zero};
 use crate::held::Held;
 use crate::order::reads_itself;
 use crate::state::State;
@@ -29,48 +29,44 @@ pub(crate) fn valued(state: &mut State<'_>, name: &str, statements: &[&Statement
     let [(from, end)] = &sides[..] else {
         return Err(Refusal::at(statement, "it does not run over indices"));
     };
-    let is_whole = state.are_equal(end, &state.extent(name)?)
-        && state.always(&Constraint::new(
-            Expression::Integer(0),
-            Comparison::LessEqual,
-            from.clone(),
-        ));
-    if !is_whole || *index(statement)? != variable(0) || reads_itself(statement) {
-        return Err(Refusal::at(
-            statement,
-            "it does not write each entry from one on",
-        ));
-    }
+    let is_whole =
+        state.are_equal(end, &state.extent(name)?) && state.always(&natural(from.clone()));
+    require(
+        is_whole && *index(statement)? == variable(0) && !reads_itself(statement),
+        statement,
+        "it does not write each entry from one on",
+    )?;
     let any = (Expression::Integer(i64::MIN), None);
     let held = Held::Each {
         from: from.simplified(),
         value: value.clone(),
     };
     state.note(name, any, None, held)?;
-    let call = Expression::Call(name.to_owned(), vec![variable(0)]);
+    let call = entry(name, variable(0));
     state.note_over(statement, call.equals(value))
 }
 
 /// `n max= e(x)` and `most(g(x)) max= e(x)`: the value at each point is at most the target.
 pub(crate) fn bounded(state: &mut State<'_>, name: &str, statement: &Statement) -> Outcome {
     let value = stored(statement)?;
-    let zero = Expression::Integer(0);
     let target = match &statement.target.indices[..] {
         [] => {
             let number = Expression::Constant(name.to_owned());
-            state.assume(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
+            state.assume(natural(number.clone()))?;
             state.held.insert(name.to_owned(), Held::Declared);
             number
         }
         [index] => {
-            state.note(name, (zero, None), None, Held::Declared)?;
-            Expression::Call(name.to_owned(), vec![index.clone()])
+            state.note(name, (zero(), None), None, Held::Declared)?;
+            entry(name, index.clone())
         }
         _ => return Err(Refusal::at(statement, "its target has not one index")),
     };
-    if reads_itself(statement) {
-        return Err(Refusal::at(statement, "it reads what it writes"));
-    }
+    require(
+        !reads_itself(statement),
+        statement,
+        "it reads what it writes",
+    )?;
     state.note_over(
         statement,
         Constraint::new(value, Comparison::LessEqual, target),

@@ -1,4 +1,12 @@
-//! Numberings of entries: arrays that hold the rank or the ordinal of each entry at its place.
+//! Numberings of entries: arrays that hold a number for each entry at its place.
+//!
+//! Windows number entries by keys. Sums of what arrays hold number them too, if no two are equal; and
+//! `n` different numbers of `n` entries, all from 0 on and less than `n`, leave no number out:
+//!
+//! ```text
+//! to(n) = ptr(slot(n)) + place(row)                           slots one after the other, rows in each
+//! to(n) = ptr(chunk(row)) + C * nth(n) + place(row) mod C     as many places for each row of a chunk
+//! ```
 
 use sparsec_computation::{Key, Operator, Statement, Update, Value, Window};
 use sparsec_relation::{Comparison, Constraint, Expression, Monotone};
@@ -8,10 +16,9 @@ use super::scan::by_size;
 use super::store::{filled, holds, stored};
 use super::{index, only_by, two};
 use crate::Refusal;
-use crate::check::Outcome;
+use crate::check::{Outcome, require};
 use crate::curve;
-use crate::entries::{At, entry, variable, within, zero};
-use crate::goal::Goal;
+use crate::entries::{entry, natural, sum, variable, within, zero};
 use crate::held::{Held, Numbering, NumberingKind, Segments, after};
 use crate::order::reads_itself;
 use crate::state::State;
@@ -56,19 +63,19 @@ fn permuted(state: &mut State<'_>, name: &str, statement: &Statement) -> Outcome
         return Err(Refusal::at(statement, "its value is no `rank`"));
     };
     for key in keys {
-        let within = within(
-            Expression::Integer(0),
-            key.value.clone(),
-            key.extent.clone(),
-        );
-        if !statement.space.implies(&within, &state.known) {
-            return Err(Refusal::at(statement, "a key may be beyond its extent"));
-        }
+        let within = within(zero(), key.value.clone(), key.extent.clone());
+        require(
+            statement.space.implies(&within, &state.known),
+            statement,
+            "a key may be beyond its extent",
+        )?;
     }
-    if statement.update != Update::Assign || reads_itself(statement) {
-        return Err(Refusal::at(statement, "it does not assign ranks"));
-    }
-    let range = (Expression::Integer(0), Some(state.extent(name)?));
+    require(
+        statement.update == Update::Assign && !reads_itself(statement),
+        statement,
+        "it does not assign ranks",
+    )?;
+    let range = (zero(), Some(state.extent(name)?));
     let keys = keys.iter().map(|key| key.value.clone()).collect();
     state.note(name, range, None, Held::Permutation { keys })?;
     state.note_injective(name);
@@ -91,10 +98,10 @@ fn in_groups(
         let numbers = &state.numberings[numbering];
         if numbers.kind == NumberingKind::Entries
             && numbers.end.is_some()
-            && ascends(state, numbering, &order)
+            && state.ascends(&numbers.value, (&[], &order))
         {
             let first = Expression::Call(format!("first number for {name}"), keys.clone());
-            let sum = Expression::Add(Box::new(first), Box::new(ordinal.clone()));
+            let sum = sum(first, ordinal.clone());
             state.facts.push(numbers.value.clone().equals(sum));
         }
     }
@@ -130,13 +137,10 @@ pub(crate) fn places(state: &mut State<'_>, name: &str, statements: &[&Statement
             segments_of.push((array, parent));
         }
     }
-    let natural = Constraint::new(zero(), Comparison::LessEqual, number.clone());
+    let natural = natural(number.clone());
     let are_apart = state.at_entries(&natural)
         && state.determines(std::slice::from_ref(&value), &state.entries.tuple());
-    if !are_apart {
-        let why = "two entries may have the same number";
-        return Err(Refusal::at(statement, why));
-    }
+    require(are_apart, statement, "two entries may have the same number")?;
     state.note_fact(natural)?;
     let end = state
         .n_entries()
@@ -154,8 +158,15 @@ pub(crate) fn places(state: &mut State<'_>, name: &str, statements: &[&Statement
     let Some(end) = end else { return Ok(()) };
     bounded(state, numbering, end.clone())?;
     for (array, parent) in segments_of {
-        let last = entry(&array, state.n_segments(&array)?);
-        if state.always(&Constraint::new(last, Comparison::LessEqual, end.clone())) {
+        let (first, last) = (
+            entry(&array, zero()),
+            entry(&array, state.n_segments(&array)?),
+        );
+        let bounds = [(zero(), first), (last, end.clone())];
+        let mut bounds = bounds
+            .into_iter()
+            .map(|(a, b)| Constraint::new(a, Comparison::LessEqual, b));
+        if bounds.all(|it| state.always(&it)) {
             segments(state, &array, numbering, parent)?;
         }
     }
@@ -196,7 +207,7 @@ pub(crate) fn segments(
     numbering: usize,
     parent: Expression,
 ) -> Outcome {
-    let at = |index: Expression| Expression::Call(array.to_owned(), vec![index]);
+    let at = |index: Expression| entry(array, index);
     state.note_fact(Constraint {
         first: at(parent.clone()),
         rest: vec![
@@ -224,9 +235,11 @@ pub(crate) fn checked(
 ) -> Result<Vec<Expression>, Refusal> {
     for key in keys {
         let is_within = || state.is_within(key.value.clone(), key.extent.clone());
-        if !curve::is_below(state, key) && !is_within() {
-            return Err(Refusal::at(statement, "a key may be beyond its extent"));
-        }
+        require(
+            curve::is_below(state, key) || is_within(),
+            statement,
+            "a key may be beyond its extent",
+        )?;
     }
     let values = keys.iter().map(|key| key.value.clone());
     Ok(curve::joined(state, values.collect()))
@@ -277,11 +290,7 @@ pub(crate) fn numbered(
     if state.is_full {
         state.note(name, (zero(), None), None, Held::Declared)?;
     }
-    state.note_fact(Constraint::new(
-        zero(),
-        Comparison::LessEqual,
-        number.clone(),
-    ))?;
+    state.note_fact(natural(number.clone()))?;
     state.numberings.push(Numbering {
         value: number,
         keys,
@@ -292,29 +301,6 @@ pub(crate) fn numbered(
         (NumberingKind::Entries, Some(end)) => bounded(state, state.numberings.len() - 1, end),
         _ => Ok(()),
     }
-}
-
-/// Whether entries with lesser keys have lesser numbers.
-pub(super) fn ascends(state: &State<'_>, numbering: usize, keys: &[Expression]) -> bool {
-    let value = &state.numberings[numbering].value;
-    (0..keys.len()).all(|place| {
-        let mut goal = Goal::new(0, Vec::new());
-        let [a, b] = [(); 2].map(|()| goal.entry(state));
-        let mut pair = |e: &Expression, comparison| {
-            let [left, right] = [a, b].map(|at| e.rewritten(&At(at)));
-            goal.add(Constraint::new(left, comparison, right));
-        };
-        keys[..place]
-            .iter()
-            .for_each(|key| pair(key, Comparison::Equal));
-        pair(&keys[place], Comparison::Less);
-        pair(value, Comparison::GreaterEqual);
-        for at in [a, b] {
-            goal.number(state, numbering, at);
-            keys.iter().for_each(|key| goal.numbers_in(state, key, at));
-        }
-        goal.is_refuted(state)
-    })
 }
 
 /// How many entries with equal keys there are at most: the extent of a coordinate that tells them apart.

@@ -8,6 +8,7 @@ use super::store::{filled, ranged, stored};
 use super::{index, only_by, two};
 use crate::Refusal;
 use crate::check::Outcome;
+use crate::entries::{entry, minus, natural, sum, zero};
 use crate::held::{Held, after, before};
 use crate::state::State;
 
@@ -24,7 +25,7 @@ pub(crate) fn least(state: &mut State<'_>, name: &str, statements: &[&Statement]
         value: value.clone(),
     };
     state.note(name, range, None, held)?;
-    let first = Expression::Call(name.to_owned(), vec![index]);
+    let first = entry(name, index);
     state.note_fact(Constraint::new(first, Comparison::LessEqual, value))?;
     Ok(())
 }
@@ -51,16 +52,16 @@ pub(crate) fn behind(state: &mut State<'_>, name: &str, statements: &[&Statement
     });
     let bounds: Vec<Expression> = bounds.collect();
     let bound = bounds.into_iter().find(|bound| {
-        let zero = Constraint::new(Expression::Integer(0), Comparison::LessEqual, bound.clone());
+        let zero = natural(bound.clone());
         let less = Constraint::new(value.clone(), Comparison::Less, bound.clone());
         state.always(&zero) && state.at_entries(&less)
     });
-    let range = (Expression::Integer(0), bound.as_ref().map(after));
+    let range = (zero(), bound.as_ref().map(after));
     let held = Held::Behind {
         index: index.clone(),
     };
     state.note(name, range, None, held)?;
-    let behind = Expression::Call(name.to_owned(), vec![index]);
+    let behind = entry(name, index);
     state.note_fact(Constraint::new(value, Comparison::Less, behind))?;
     Ok(())
 }
@@ -73,7 +74,7 @@ fn less_one(e: &Expression) -> Expression {
 /// The run of an entry is not empty, so the length that is added for it is the difference, without
 /// `max`.
 pub(crate) fn lengths(state: &mut State<'_>, name: &str, (first, behind): (&str, &str)) -> Outcome {
-    let call = |name: &str, at: &Expression| Expression::Call(name.to_owned(), vec![at.clone()]);
+    let call = |name: &str, at: &Expression| entry(name, at.clone());
     if let (Some(Held::Least { index, .. }), Some(Held::Behind { index: other, .. })) =
         (state.held.get(first), state.held.get(behind))
         && index == other
@@ -81,9 +82,8 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, (first, behind): (&str,
         let at = index.clone();
         let some = Constraint::new(call(first, &at), Comparison::Less, call(behind, &at));
         if state.at_entries(&some) {
-            let length =
-                Expression::Subtract(Box::new(call(behind, &at)), Box::new(call(first, &at)));
-            let end = Expression::Add(Box::new(call(name, &at)), Box::new(length));
+            let length = minus(call(behind, &at), call(first, &at));
+            let end = sum(call(name, &at), length);
             state.note_fact(call(name, &after(&at)).equals(end))?;
         }
     }

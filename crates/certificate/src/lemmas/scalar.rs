@@ -4,27 +4,41 @@ use sparsec_base::arena::Id;
 use sparsec_computation::{Operator, Statement, Update, Value};
 use sparsec_relation::{Comparison, Constraint, Expression};
 
-use super::{each, only, only_by, updates};
+use super::store::{ranged, stored};
+use super::{each, index, only, only_by, updates};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::{At, variable};
+use crate::check::{Outcome, require};
+use crate::entries::{At, entry, natural, variable, zero};
 use crate::goal::{Goal, at_values, shifted};
 use crate::held::{Held, NumberingKind, after};
 use crate::order::{reads_itself, time};
 use crate::state::State;
 
-/// A number that one statement assigns has the assigned value.
+/// A number that one statement assigns has the assigned value, and so has the only entry of an array.
 pub(crate) fn assigned(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Assign)?;
     state.runs_once(statement)?;
-    let value = statement.value.to_expression();
-    let value = value.filter(|_| !reads_itself(statement) && statement.target.indices.is_empty());
-    let value =
-        value.ok_or_else(|| Refusal::at(statement, "its value is no integer expression"))?;
-    let number = Expression::Constant(name.to_owned());
-    state.assume(number.equals(value))?;
-    state.held.insert(name.to_owned(), Held::Declared);
-    Ok(())
+    let value = stored(statement)?;
+    require(
+        !reads_itself(statement),
+        statement,
+        "it reads what it writes",
+    )?;
+    if statement.target.indices.is_empty() {
+        let number = Expression::Constant(name.to_owned());
+        state.assume(number.equals(value))?;
+        state.held.insert(name.to_owned(), Held::Declared);
+        return Ok(());
+    }
+    let is_whole = state.are_equal(&state.extent(name)?, &Expression::Integer(1));
+    require(
+        is_whole && *index(statement)? == zero(),
+        statement,
+        "it does not write all entries of its array",
+    )?;
+    let (least, _) = ranged(state, name, &[&value]);
+    state.note(name, (least, None), None, Held::Declared)?;
+    state.assume(entry(name, zero()).equals(value))
 }
 
 /// The count of a numbering without gaps is its greatest number plus 1, or 0 without entries. The
@@ -43,12 +57,7 @@ pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Stateme
         }
     };
     let number = Expression::Constant(name.to_owned());
-    let zero = Expression::Integer(0);
-    state.assume(Constraint::new(
-        zero.clone(),
-        Comparison::LessEqual,
-        number.clone(),
-    ))?;
+    state.assume(natural(number.clone()))?;
     match state.numberings[numbering].end.clone() {
         Some(end) => state.assume(number.clone().equals(end))?,
         None => bounded(state, numbering, number.clone())?,
@@ -56,7 +65,7 @@ pub(crate) fn greatest(state: &mut State<'_>, name: &str, statements: &[&Stateme
     if let Some((sizes, _)) = sizes
         && let Some(held) = state.held.get(&sizes).cloned()
     {
-        let range = (Expression::Integer(0), Some(after(&number)));
+        let range = (zero(), Some(after(&number)));
         state.note(&sizes, range, None, held)?;
     }
     state.held.insert(name.to_owned(), Held::Declared);
@@ -85,12 +94,13 @@ fn sizes_of_groups(state: &State<'_>, statement: &Statement) -> Option<(String, 
 pub(crate) fn counted(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let statement = only_by(statements, Update::Add)?;
     state.visits(statement)?;
-    if statement.value != Value::Integer(1) || !statement.target.indices.is_empty() {
-        return Err(Refusal::at(statement, "it does not count entries"));
-    }
+    require(
+        statement.value == Value::Integer(1) && statement.target.indices.is_empty(),
+        statement,
+        "it does not count entries",
+    )?;
     let number = Expression::Constant(name.to_owned());
-    let zero = Expression::Integer(0);
-    state.assume(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
+    state.assume(natural(number.clone()))?;
     state.held.insert(name.to_owned(), Held::Declared);
     if let Some(known) = state.n_entries() {
         return state.assume(number.equals(known));
@@ -111,7 +121,7 @@ pub(crate) fn bounded(state: &mut State<'_>, numbering: usize, end: Expression) 
     let value = state.numberings[numbering].value.clone();
     match &value {
         Expression::Call(array, _) if state.is_full => {
-            let range = (Expression::Integer(0), Some(end));
+            let range = (zero(), Some(end));
             state.note(array, range, None, Held::Declared)
         }
         // Places without an entry have no number.
@@ -141,16 +151,18 @@ pub(crate) fn numbering_before(state: &State<'_>, statement: &Statement) -> Resu
 pub(crate) fn tally(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     for writer in state.writers(name) {
         updates(writer, Update::Add)?;
-        if writer.value != Value::Integer(1) {
-            return Err(Refusal::at(writer, "it counts by other numbers than 1"));
-        }
+        require(
+            writer.value == Value::Integer(1),
+            writer,
+            "it counts by other numbers than 1",
+        )?;
     }
     let number = Expression::Constant(name.to_owned());
     let assumed = state.computation.declarations.assumptions().iter();
     let mut assumed = assumed.flat_map(Constraint::split);
     let is_assumed = |value: &Expression| number.clone().equals(value.clone());
     let all = is_assumed(&state.entries.n_places);
-    let none = is_assumed(&Expression::Integer(0));
+    let none = is_assumed(&zero());
     let said = assumed.find(|it| *it == all || *it == none);
     let Some(said) = said else {
         return Err(Refusal::of(format!(
@@ -193,12 +205,11 @@ pub(crate) fn tally(state: &mut State<'_>, name: &str, statements: &[&Statement]
             .into_iter()
             .for_each(|it| goal.add(it));
         goal.add(broken.rewritten(&At(entry)));
-        if !goal.is_refuted(state) || !state.is_valued(&demand) {
-            return Err(Refusal::at(
-                statement,
-                "it may count entries that the destination can hold",
-            ));
-        }
+        require(
+            goal.is_refuted(state) && state.is_valued(&demand),
+            statement,
+            "it may count entries that the destination can hold",
+        )?;
         state.demands.push(demand);
     }
     Ok(())

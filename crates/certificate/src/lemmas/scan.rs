@@ -24,9 +24,8 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Monotone
 
 use super::{array_at, index, only_by, two, updates};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::{entry, is_constant, minus, sum, variable, within, zero};
-use crate::goal::Goal;
+use crate::check::{Outcome, require};
+use crate::entries::{entry, is_constant, minus, natural, sum, variable, within, zero};
 use crate::held::{Held, NumberingKind, after, before};
 use crate::lemmas::number::segments;
 use crate::lemmas::run;
@@ -37,9 +36,11 @@ use crate::state::State;
 /// `pos(k + 1) += 1` at each entry, then `pos(x + 1) += pos(x)`.
 pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
     let [count, scan] = two(state, statements, [Update::Add; 2])?;
-    if count.value != Value::Integer(1) {
-        return Err(Refusal::at(count, "it does not count entries"));
-    }
+    require(
+        count.value == Value::Integer(1),
+        count,
+        "it does not count entries",
+    )?;
     let key = parent(state, name, count)?;
     scanned(state, name, scan)?;
     let end = state
@@ -58,7 +59,7 @@ pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement
 fn falls(state: &mut State<'_>, name: &str) -> Outcome {
     let behind = |n: i64| sum(variable(0), Expression::Integer(n));
     let mut premises = Conjunction::new(["s"], []);
-    premises.add(Constraint::new(zero(), Comparison::LessEqual, variable(0)));
+    premises.add(natural(variable(0)));
     let last = state.n_segments(name)?;
     premises.add(Constraint::new(behind(2), Comparison::LessEqual, last));
     let count = minus(entry(name, behind(1)), entry(name, variable(0)));
@@ -128,9 +129,11 @@ pub(crate) fn running_maximum(
             let own = own.filter(|it| it.kind != NumberingKind::InGroups);
             let end = own.and_then(|it| it.end.clone());
             let n_segments = state.n_segments(name)?;
-            if !end.is_some_and(|end| state.are_equal(&end, &n_segments)) {
-                return Err(Refusal::at(note, "a segment may have no entry"));
-            }
+            require(
+                end.is_some_and(|end| state.are_equal(&end, &n_segments)),
+                note,
+                "a segment may have no entry",
+            )?;
         }
     }
     let numbers = state.numberings[numbering].clone();
@@ -139,28 +142,11 @@ pub(crate) fn running_maximum(
         .clone()
         .filter(|_| numbers.kind != NumberingKind::InGroups);
     let end = end.ok_or_else(|| Refusal::at(note, "its numbers may leave some out"))?;
-    // Entries of a lesser parent have lesser numbers.
-    let n = state.entries.n();
-    let mut goal = Goal::new(0, Vec::new());
-    let [first, second] = [0, n].map(|_| goal.entry(state));
-    let at = |e: &Expression, at: usize| e.rewritten(&crate::entries::At(at));
-    goal.add(Constraint::new(
-        at(&parent, first),
-        Comparison::Less,
-        at(&parent, second),
-    ));
-    let [a, b] = [first, second].map(|from| at(&numbers.value, from));
-    goal.add(Constraint::new(a, Comparison::GreaterEqual, b));
-    goal.number(state, numbering, first);
-    goal.number(state, numbering, second);
-    goal.numbers_in(state, &parent, first);
-    goal.numbers_in(state, &parent, second);
-    if !goal.is_refuted(state) {
-        return Err(Refusal::at(
-            note,
-            "numbers are not known to be ordered by segments",
-        ));
-    }
+    require(
+        state.ascends(&numbers.value, (&[], std::slice::from_ref(&parent))),
+        note,
+        "numbers are not known to be ordered by segments",
+    )?;
     rises(state, name, end, Held::Declared)?;
     if scan.is_none() {
         state.note_order(name, Monotone::Increasing);
@@ -180,9 +166,7 @@ pub(crate) fn sums(state: &mut State<'_>, name: &str, statements: &[&Statement])
     let is_next = array_at(before, &x).as_deref() == Some(name)
         && *index(scan)? == after(&x)
         && own[1..].iter().filter(|it| it.space == name).count() == 1;
-    if !is_next {
-        return Err(Refusal::at(scan, "it does not write behind what it reads"));
-    }
+    require(is_next, scan, "it does not write behind what it reads")?;
     let sizes_at = |value: &Value| match state.held.get(&array_at(value, &x)?) {
         Some(Held::Sizes { key, .. }) => Some(key.clone()),
         _ => None,
@@ -207,15 +191,14 @@ pub(crate) fn sums(state: &mut State<'_>, name: &str, statements: &[&Statement])
         length => match sizes_at(length) {
             Some(key) => Some(Held::Counts { key }),
             None => length.to_expression().and_then(|length| {
-                let zero = Expression::Integer(0);
-                let natural = Constraint::new(zero, Comparison::LessEqual, length);
+                let natural = natural(length);
                 let holds = scan.space.implies(&natural, &state.known);
                 (holds && state.is_valued_over(scan, &natural)).then_some(Held::Declared)
             }),
         },
     };
     let held = held.ok_or_else(|| Refusal::at(scan, "it may add a negative length"))?;
-    let range = (Expression::Integer(0), None);
+    let range = (zero(), None);
     let monotone = Some(Monotone::Nondecreasing);
     state.note(name, range, monotone, held.clone())?;
     state.assume(entry(name, zero()).equals(zero()))?;
@@ -235,11 +218,7 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
     let parent = before(index(statement)?);
     let parent =
         parent.ok_or_else(|| Refusal::at(statement, "it notes nothing behind a segment"))?;
-    let within = within(
-        Expression::Integer(0),
-        parent.clone(),
-        state.n_segments(name)?,
-    );
+    let within = within(zero(), parent.clone(), state.n_segments(name)?);
     match within.split().all(|link| state.at_entries(&link)) {
         true => Ok(parent),
         false => Err(Refusal::at(statement, "an entry may belong to no segment")),
@@ -252,13 +231,11 @@ fn scanned(state: &State<'_>, name: &str, scan: &Statement) -> Outcome {
     let x = variable(0);
     let is_before = matches!(&scan.value, Value::Entry(read)
         if read.space == name && read.indices[..] == [x.clone()]);
-    match is_before && *index(scan)? == after(&x) {
-        true => Ok(()),
-        false => Err(Refusal::at(
-            scan,
-            "it does not combine each entry with the one before",
-        )),
-    }
+    require(
+        is_before && *index(scan)? == after(&x),
+        scan,
+        "it does not combine each entry with the one before",
+    )
 }
 
 /// Records that an array is nondecreasing from 0 to `end`.
@@ -266,7 +243,7 @@ pub(crate) fn rises(state: &mut State<'_>, name: &str, end: Expression, held: He
     let last = state.n_segments(name)?;
     state.note(
         name,
-        (Expression::Integer(0), Some(after(&end))),
+        (zero(), Some(after(&end))),
         Some(Monotone::Nondecreasing),
         held,
     )?;

@@ -21,8 +21,8 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Rewrite,
 use super::store::stored;
 use super::{array_at, index, only_by, two};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::{At, variable, within};
+use crate::check::{Outcome, require};
+use crate::entries::{At, entry, minus, natural, sum, variable, within, zero};
 use crate::held::{Held, after};
 use crate::order::reads_itself;
 use crate::pieces::{count_of, counts, numbered, numbers_of};
@@ -107,8 +107,7 @@ pub(crate) fn counted(state: &mut State<'_>, name: &str, statements: &[&Statemen
         return wrong("a run may end before it begins");
     }
     let number = Expression::Constant(name.to_owned());
-    let zero = Expression::Integer(0);
-    state.assume(Constraint::new(zero, Comparison::LessEqual, number.clone()))?;
+    state.assume(natural(number.clone()))?;
     state.held.insert(name.to_owned(), Held::Declared);
     state.counted = Some(number);
     state.runs = Some(Runs {
@@ -137,11 +136,7 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statemen
     }
     let place = index(statement)?.clone();
     let lifted = place.rewritten(&Lifted(runs.coordinate));
-    let within = within(
-        Expression::Integer(0),
-        place.clone(),
-        state.entries.n_places.clone(),
-    );
+    let within = within(zero(), place.clone(), state.entries.n_places.clone());
     let mut within = within.split();
     let is_place = lifted == state.entries.place
         && state.are_equal(&state.extent(name)?, &state.entries.n_places)
@@ -152,7 +147,7 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, statements: &[&Statemen
     if !are_apart(state, &runs.places, &place) {
         return wrong("two runs may share a place");
     }
-    let range = (Expression::Integer(0), None);
+    let range = (zero(), None);
     state.note(name, range, None, Held::RunLengths)
 }
 
@@ -188,14 +183,15 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     let before = stored(first)?;
     let own = Expression::Constant(count_of(piece.number));
     let end = Expression::Constant("L_NZ".to_owned());
-    let is_behind = *index(first)? == Expression::Integer(0)
+    let is_behind = *index(first)? == zero()
         && *name == numbers_of(piece.number)
         && state.are_equal(&before, &counts(piece.number))
         && state.are_equal(&end, &counts(piece.n_pieces));
-    if !is_behind {
-        let why = "it does not begin behind the entries of the pieces before";
-        return Err(Refusal::at(first, why));
-    }
+    require(
+        is_behind,
+        first,
+        "it does not begin behind the entries of the pieces before",
+    )?;
     let n_places = state.entries.n_places.clone();
     state.sweeps(scan, &n_places)?;
     let x = variable(0);
@@ -208,18 +204,20 @@ pub(crate) fn starts(state: &mut State<'_>, name: &str, statements: &[&Statement
     let lengths = added.as_ref().and_then(|array| state.held.get(array));
     let is_sum = matches!(lengths, Some(Held::RunLengths));
     let is_whole = state.are_equal(&state.extent(name)?, &after(&n_places));
-    if !is_sum || !is_whole || *index(scan)? != after(&x) {
-        return Err(Refusal::at(scan, "it does not add the length of each run"));
-    }
+    require(
+        is_sum && is_whole && *index(scan)? == after(&x),
+        scan,
+        "it does not add the length of each run",
+    )?;
     let any = (Expression::Integer(i64::MIN), None);
     state.note(name, any, None, Held::Declared)?;
     let place = state.entries.place.clone();
-    let start = Expression::Call(name.to_owned(), vec![place.clone()]);
+    let start = entry(name, place.clone());
     let from = runs.from.rewritten(&Lifted(runs.coordinate));
     let coordinate = variable(runs.coordinate);
-    let offset = Expression::Subtract(Box::new(coordinate.clone()), Box::new(from));
-    let number = Expression::Add(Box::new(start), Box::new(offset));
-    let behind = Expression::Add(Box::new(before.clone()), Box::new(own)).simplified();
+    let offset = minus(coordinate.clone(), from);
+    let number = sum(start, offset);
+    let behind = sum(before.clone(), own).simplified();
     state.listed_at = Some(number.clone());
     state.note_fact(within(before, number.clone(), behind))?;
     numbered(state, &piece, (number, vec![place, coordinate]), end)

@@ -3,10 +3,10 @@
 use sparsec_computation::{Statement, Update, Value};
 use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 
-use super::{index, only_by, two};
+use super::{index, only_by, two, updates};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::{At, entry, variable, within};
+use crate::check::{Outcome, require};
+use crate::entries::{At, entry, is_constant, variable, within, zero};
 use crate::goal::Goal;
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::order::reads_itself;
@@ -30,13 +30,12 @@ pub(crate) fn keys(state: &mut State<'_>, name: &str, statements: &[&Statement])
         .filter(|_| numbers.kind != NumberingKind::InGroups);
     let is_whole =
         end.is_some_and(|end| state.extent(name).is_ok_and(|n| state.are_equal(&end, &n)));
-    if !is_whole {
-        return Err(Refusal::at(
-            statement,
-            "it may leave entries of its array unwritten",
-        ));
-    }
-    agrees(state, statement, &value, Some(numbering))?;
+    require(
+        is_whole,
+        statement,
+        "it may leave entries of its array unwritten",
+    )?;
+    agrees(state, statement, &value)?;
     let range = ranged(state, name, &[&value]);
     state.note(
         name,
@@ -74,7 +73,7 @@ fn inverse(
     let (own, n) = (state.extent(name)?, state.extent(permutation)?);
     match mark {
         None if state.are_equal(&own, &n) => {
-            let range = (Expression::Integer(0), Some(n));
+            let range = (zero(), Some(n));
             let keys = Vec::new();
             state.note(name, range, None, Held::Permutation { keys })?;
             state.note_injective(name);
@@ -86,10 +85,11 @@ fn inverse(
             ));
         }
         Some(mark) => {
-            if !state.always(&Constraint::new(n, Comparison::LessEqual, own)) {
-                let why = "an index may be outside of its array";
-                return Err(Refusal::at(statement, why));
-            }
+            require(
+                state.always(&Constraint::new(n, Comparison::LessEqual, own)),
+                statement,
+                "an index may be outside of its array",
+            )?;
             let range = ranged(state, name, &[mark]);
             let end = range.1.clone().into_iter();
             let mut bounds = vec![Constraint::new(
@@ -114,43 +114,33 @@ fn inverse(
     Ok(())
 }
 
-/// `crd(x) = mark` everywhere, then `crd(at) = k` at each entry. Entries with the same `at` have
-/// the same `k`.
+/// `crd(at) = k` at each entry, and before it `crd(x) = mark` everywhere; without it, other places hold
+/// 0. Entries with the same `at` have the same `k`.
 pub(crate) fn marked(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let [fill, store] = two(state, statements, [Update::Assign; 2])?;
-    let mark = filled(state, name, fill)?;
-    if let Some(permutation) = inverted(state, store) {
-        return inverse(state, name, (&permutation, store), Some(&mark));
+    let (mark, store) = match statements {
+        [store] => (None, *store),
+        _ => {
+            let [fill, store] = two(state, statements, [Update::Assign; 2])?;
+            (Some(filled(state, name, fill)?), store)
+        }
+    };
+    updates(store, Update::Assign)?;
+    if let (Some(mark), Some(permutation)) = (&mark, inverted(state, store)) {
+        return inverse(state, name, (&permutation, store), Some(mark));
     }
     state.visits(store)?;
     let value = stored(store)?;
-    let index = index(store)?.clone();
-    agrees(state, store, &value, None)?;
-    let range = ranged(state, name, &[&value, &mark]);
-    let held = Held::Marked {
-        index,
-        value: value.clone(),
-        mark,
+    agrees(state, store, &value)?;
+    let (range, held) = match mark {
+        Some(mark) => {
+            let (index, value) = (index(store)?.clone(), value.clone());
+            let range = ranged(state, name, &[&value, &mark]);
+            (range, Held::Marked { index, value, mark })
+        }
+        None if holds_zero(state, name) => (ranged(state, name, &[&value]), Held::Declared),
+        None => ((Expression::Integer(i64::MIN), None), Held::Declared),
     };
     state.note(name, range, None, held)?;
-    holds(state, store, value)
-}
-
-/// `crd(at) = k` at each entry, and nothing elsewhere: other places hold 0. Entries with the same `at`
-/// have the same `k`.
-pub(crate) fn kept(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let store = only_by(statements, Update::Assign)?;
-    state.visits(store)?;
-    let value = stored(store)?;
-    if reads_itself(store) {
-        return Err(Refusal::at(store, "it reads the array that it writes"));
-    }
-    agrees(state, store, &value, None)?;
-    let range = match holds_zero(state, name) {
-        true => ranged(state, name, &[&value]),
-        false => (Expression::Integer(i64::MIN), None),
-    };
-    state.note(name, range, None, Held::Declared)?;
     holds(state, store, value)
 }
 
@@ -160,29 +150,28 @@ fn holds_zero(state: &State<'_>, name: &str) -> bool {
     let (Some((least, end)), Ok(extent)) = (state.range(name), state.extent(name)) else {
         return false;
     };
-    let zero = Expression::Integer(0);
     let bounds = [
-        Constraint::new(least, Comparison::LessEqual, zero.clone()),
-        Constraint::new(zero.clone(), Comparison::Less, end),
+        Constraint::new(least, Comparison::LessEqual, zero()),
+        Constraint::new(zero(), Comparison::Less, end),
     ];
-    let mut is_constant = true;
-    for e in bounds.iter().flat_map(Constraint::expressions) {
-        e.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
-    }
+    let are_constant = bounds
+        .iter()
+        .flat_map(Constraint::expressions)
+        .all(is_constant);
     if bounds.iter().all(|bound| state.always(bound)) {
         return true;
     }
     let mut place = Conjunction::new(["p"], []);
-    place.add(within(zero.clone(), variable(0), extent));
+    place.add(within(zero(), variable(0), extent));
     // A count of numbers that is not 0 is that of an entry.
     let mut ends = state.numberings.iter().filter_map(|it| it.end.clone());
     let has_entry = Set::new(vec![place]).is_ok_and(|place| {
         ends.any(|end| {
-            let some = Constraint::new(zero.clone(), Comparison::Less, end);
+            let some = Constraint::new(zero(), Comparison::Less, end);
             place.implies(&some, &state.known)
         })
     });
-    is_constant && has_entry && bounds.iter().all(|bound| state.at_entries(bound))
+    are_constant && has_entry && bounds.iter().all(|bound| state.at_entries(bound))
 }
 
 /// `stored(p) = 1` at each entry that a part takes. The entries are those from here on. Later parts
@@ -244,33 +233,6 @@ fn follows_coordinates(state: &State<'_>, link: &Constraint) -> bool {
     goal.is_refuted(state)
 }
 
-/// `size(0) = n` for an array with one entry.
-pub(crate) fn copied(state: &mut State<'_>, name: &str, statements: &[&Statement]) -> Outcome {
-    let statement = only_by(statements, Update::Assign)?;
-    state.runs_once(statement)?;
-    let value = stored(statement)?;
-    let one = Expression::Integer(1);
-    let is_whole = state.are_equal(&state.extent(name)?, &one);
-    if !is_whole || *index(statement)? != Expression::Integer(0) || reads_itself(statement) {
-        return Err(Refusal::at(
-            statement,
-            "it does not write all entries of its array",
-        ));
-    }
-    let least = state.range(name).map(|(least, _)| least);
-    let least = least.filter(|least| {
-        state.always(&Constraint::new(
-            least.clone(),
-            Comparison::LessEqual,
-            value.clone(),
-        ))
-    });
-    let least = least.unwrap_or(value.clone());
-    state.note(name, (least, None), None, Held::Declared)?;
-    let call = Expression::Call(name.to_owned(), vec![Expression::Integer(0)]);
-    state.assume(call.equals(value))
-}
-
 /// The mark that a statement writes to all entries of an array.
 pub(crate) fn filled(
     state: &State<'_>,
@@ -279,9 +241,7 @@ pub(crate) fn filled(
 ) -> Result<Expression, Refusal> {
     state.sweeps(fill, &state.extent(name)?)?;
     let mark = stored(fill)?;
-    let mut is_constant = !reads_itself(fill);
-    mark.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
-    match is_constant && *index(fill)? == crate::entries::variable(0) {
+    match is_constant(&mark) && !reads_itself(fill) && *index(fill)? == variable(0) {
         true => Ok(mark),
         false => Err(Refusal::at(
             fill,
@@ -300,42 +260,13 @@ pub(crate) fn stored(statement: &Statement) -> Result<Expression, Refusal> {
 }
 
 /// Checks that entries that write to the same place write the same value.
-fn agrees(
-    state: &State<'_>,
-    statement: &Statement,
-    value: &Expression,
-    numbering: Option<usize>,
-) -> Outcome {
-    let mut varies = false;
-    value.visit(&mut |e| varies |= matches!(e, Expression::Variable(_)));
-    if !varies {
-        return Ok(());
-    }
-    let mut goal = Goal::new(0, Vec::new());
-    let [a, b] = [(); 2].map(|()| goal.entry(state));
-    let at = |e: &Expression, at: usize| e.rewritten(&At(at));
-    let index = index(statement)?;
-    goal.add(at(index, a).equals(at(index, b)));
-    goal.add(Constraint::new(
-        at(value, a),
-        Comparison::NotEqual,
-        at(value, b),
-    ));
-    match numbering {
-        Some(numbering) => [a, b]
-            .iter()
-            .for_each(|at| goal.number(state, numbering, *at)),
-        None => [a, b]
-            .iter()
-            .for_each(|at| goal.numbers_in(state, index, *at)),
-    }
-    match goal.is_refuted(state) {
-        true => Ok(()),
-        false => Err(Refusal::at(
-            statement,
-            "two entries may write one place, and differ",
-        )),
-    }
+fn agrees(state: &State<'_>, statement: &Statement, value: &Expression) -> Outcome {
+    let index = std::slice::from_ref(index(statement)?);
+    require(
+        is_constant(value) || state.determines(index, std::slice::from_ref(value)),
+        statement,
+        "two entries may write one place, and differ",
+    )
 }
 
 /// The declared range of an array, if all these values are in it; otherwise no bounds.
@@ -351,9 +282,7 @@ pub(crate) fn ranged(
     let is_within = |value: &&Expression| {
         let least = Constraint::new(least.clone(), Comparison::LessEqual, (*value).clone());
         let end = Constraint::new((*value).clone(), Comparison::Less, end.clone());
-        let mut is_constant = true;
-        value.visit(&mut |e| is_constant &= !matches!(e, Expression::Variable(_)));
-        [least, end].iter().all(|bound| match is_constant {
+        [least, end].iter().all(|bound| match is_constant(value) {
             // The array holds marks even if there are no entries, so this must hold without any.
             true => state.always(bound),
             false => state.at_entries(bound),

@@ -16,8 +16,8 @@ use sparsec_relation::{Comparison, Constraint, Expression};
 use super::number::{checked, most_of_group, numbered, numbers};
 use super::{index, only_by};
 use crate::Refusal;
-use crate::check::Outcome;
-use crate::entries::within;
+use crate::check::{Outcome, require};
+use crate::entries::{entry, natural, within, zero};
 use crate::held::{Held, Numbering, NumberingKind, after};
 use crate::state::State;
 
@@ -27,20 +27,16 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
     state.visits(count)?;
     let key = index(count)?.clone();
     let is_within = state.is_within(key.clone(), state.extent(name)?);
-    if count.value != Value::Integer(1) || !is_within {
-        return Err(Refusal::at(
-            count,
-            "it does not count the entries of groups",
-        ));
-    }
+    require(
+        count.value == Value::Integer(1) && is_within,
+        count,
+        "it does not count the entries of groups",
+    )?;
     let numbering = numbering_of_groups(state, &key);
     let most = numbering.and_then(|it| state.numberings[it].end.clone());
     let most = most.or_else(|| most_of_group(state, std::slice::from_ref(&key)));
-    let most = most.filter(|end| {
-        let zero = Expression::Integer(0);
-        state.always(&Constraint::new(zero, Comparison::LessEqual, end.clone()))
-    });
-    let range = (Expression::Integer(0), most.map(|end| after(&end)));
+    let most = most.filter(|end| state.always(&natural(end.clone())));
+    let range = (zero(), most.map(|end| after(&end)));
     let held = Held::Sizes {
         key: key.clone(),
         numbering,
@@ -50,7 +46,7 @@ pub(crate) fn sizes(state: &mut State<'_>, name: &str, statements: &[&Statement]
         return Ok(());
     };
     let number = state.numberings[numbering].value.clone();
-    let size = Expression::Call(name.to_owned(), vec![key]);
+    let size = entry(name, key);
     state.note_fact(Constraint::new(number, Comparison::Less, size))
 }
 

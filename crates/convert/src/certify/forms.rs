@@ -127,11 +127,11 @@ fn lemma(computation: &Computation, statements: &[&Statement]) -> Option<Lemma> 
                 Lemma::RunStarts
             }
             value if reads(value, &first.target.space) => Lemma::Summed,
-            _ if first.variables().len() == 0 => Lemma::Copied,
+            _ if first.variables().len() == 0 => Lemma::Count,
             _ if is_of_indices(first) && !is_of_entries(computation, first) => Lemma::Each,
             Value::Binary(..) if is_temporary && is_of_entries(computation, first) => Lemma::Places,
             _ if first.target.space.ends_with("_stored") => Lemma::Taken,
-            _ if is_sum_of_numbers(&first.target.indices) => Lemma::Kept,
+            _ if is_sum_of_numbers(&first.target.indices) => Lemma::Marked,
             _ => Lemma::Keys,
         }),
         [Maximum] => Some(match &first.target.indices[..] {

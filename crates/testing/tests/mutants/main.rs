@@ -187,6 +187,30 @@ const DIAGONALLY: &str = "
     forall n, m : 0 <= n < m < NZ => LEX(row(n) + col(n), row(n)) < LEX(row(m) + col(m), row(m))
 ";
 
+/// Entries along a Hilbert curve through 8 rows and columns.
+const CURVED: &str = "
+    format curved
+    extents N0, N1
+    map {[n] -> [i, j] : 0 <= n < NZ && i = row(n) && j = col(n)}
+    data {[n] -> [n]}
+    values {[n] : 0 <= n < NZ}
+    function row : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N0}
+    function col : {[n] : 0 <= n < NZ} -> {[j] : 0 <= j < N1}
+    key CURVE(i : 3, j : 3) : 6 {
+      d = 0
+      for b in 0..3 {
+        x = i >> 2 - b and 1
+        y = j >> 2 - b and 1
+        d = d << 2 or 3 * x xor y
+        turned = select(y = 1, i, select(x = 1, 7 - j, j))
+        j = select(y = 1, j, select(x = 1, 7 - i, i))
+        i = turned
+      }
+      return d
+    }
+    forall n, m : 0 <= n < m < NZ => CURVE(row(n), col(n)) < CURVE(row(m), col(m))
+";
+
 #[test]
 fn wrong_mutants_of_conversions_to_relations_are_refused() {
     let mut counts = Counts::default();
@@ -194,7 +218,7 @@ fn wrong_mutants_of_conversions_to_relations_are_refused() {
     for from in [COORDINATES, "csr", "csc", "dense"] {
         let source: FormatSpec = from.parse().expect("a format");
         let source = source.resolve(2).expect("of order 2");
-        for to in [COUNTED, DIAGONALLY] {
+        for to in [COUNTED, DIAGONALLY, CURVED] {
             let whole: [Descriptor; 1] = [to.parse().expect("a descriptor")];
             let parts = described(&source, false).expect("a source");
             let wanted = wanted(&source, ElementType::F64);
@@ -202,7 +226,7 @@ fn wrong_mutants_of_conversions_to_relations_are_refused() {
             judge_all(&made, ([&source, &like], &whole), (None, 1), &mut counts);
         }
     }
-    settle(8, &counts);
+    settle(12, &counts);
 }
 
 /// Formats whose assembly is stated: rows by length, chunks of rows, entries by one mode, fibers.

@@ -5,8 +5,8 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Values};
 
 use super::{Changes, plus_one, reads, runs_over, stored, summed};
 use crate::Refusal;
-use crate::check::{Outcome, refuse};
-use crate::entries::{variable, within};
+use crate::check::{Outcome, refuse, require};
+use crate::entries::{entry, sum, variable, within, zero};
 use crate::held::{Held, after};
 use crate::lemmas::{index, only_by};
 use crate::state::State;
@@ -16,8 +16,7 @@ pub(crate) fn bounds(state: &mut State<'_>, name: &str, statements: &[&Statement
     let changes = state.changes.clone();
     let changes = changes.ok_or_else(|| Refusal::of("no changes are counted"))?;
     let x = variable(0);
-    let call = |array: &str, at: &Expression| Expression::Call(array.to_owned(), vec![at.clone()]);
-    let sum = |a: Expression, b: Expression| Expression::Add(Box::new(a), Box::new(b));
+    let call = |array: &str, at: &Expression| entry(array, at.clone());
     let end = state.extent(&changes.at)?;
     let n_parents = state.n_segments(&changes.starts)?;
     let own = |statement: &Statement, array: &str, more: i64| {
@@ -60,12 +59,11 @@ pub(crate) fn bounds(state: &mut State<'_>, name: &str, statements: &[&Statement
     };
     let next = index(behind)?.simplified() == plus_one(&place).simplified();
     let ends = sum(call(&changes.starts, &after(&x)), x.clone());
-    if !next || index(last)?.simplified() != ends.simplified() {
-        return Err(Refusal::at(
-            behind,
-            "it does not write where the next run begins",
-        ));
-    }
+    require(
+        next && index(last)?.simplified() == ends.simplified(),
+        behind,
+        "it does not write where the next run begins",
+    )?;
     numbered(state, &run, (&changes, &end))?;
     let total = call(&changes.starts, &n_parents);
     let n_bounds = sum(total.clone(), n_parents.clone());
@@ -78,9 +76,9 @@ pub(crate) fn bounds(state: &mut State<'_>, name: &str, statements: &[&Statement
     let n_runs = n_runs
         .next()
         .map(|(name, _)| Expression::Constant(name.clone()));
-    let range = (Expression::Integer(0), Some(n_runs.unwrap_or(total)));
+    let range = (zero(), Some(n_runs.unwrap_or(total)));
     state.note(&run, range, None, Held::Declared)?;
-    let range = (Expression::Integer(0), Some(after(&changes.extent)));
+    let range = (zero(), Some(after(&changes.extent)));
     state.note(name, range, None, Held::Declared)?;
     let (premises, increases) = increasing(name, &changes.starts, &n_parents);
     state.known.forall(premises, vec![increases]);
@@ -137,23 +135,21 @@ fn numbered(state: &State<'_>, run: &str, (changes, end): (&Changes, &Expression
         && *index(scan)? == after(&x)
         && runs_over(state, scan, (0, end), &[inner])
         && state.are_equal(&state.extent(&all)?, end);
-    match is_scan {
-        true => Ok(()),
-        false => Err(Refusal::at(
-            scan,
-            "it does not count the changes of the entries before",
-        )),
-    }
+    require(
+        is_scan,
+        scan,
+        "it does not count the changes of the entries before",
+    )
 }
 
 /// That `bounds` increases from the beginning of the first run of each parent to the end of its last:
 /// `forall p, b1, b2 : 0 <= p < n && starts(p) + p <= b1 < b2 <= starts(p + 1) + p => bounds(b1) < bounds(b2)`.
 fn increasing(bounds: &str, starts: &str, n_parents: &Expression) -> (Conjunction, Constraint) {
     let [p, b1, b2] = [0, 1, 2].map(variable);
-    let call = |array: &str, at: &Expression| Expression::Call(array.to_owned(), vec![at.clone()]);
-    let start = |at: &Expression| Expression::Add(Box::new(call(starts, at)), Box::new(p.clone()));
+    let call = |array: &str, at: &Expression| entry(array, at.clone());
+    let start = |at: &Expression| sum(call(starts, at), p.clone());
     let mut premises = Conjunction::new(["p", "b1", "b2"], []);
-    premises.add(within(Expression::Integer(0), p.clone(), n_parents.clone()));
+    premises.add(within(zero(), p.clone(), n_parents.clone()));
     premises.add(Constraint {
         first: start(&p),
         rest: vec![
@@ -177,7 +173,7 @@ impl State<'_> {
         let Some([bounds, run]) = &changes.runs else {
             return false;
         };
-        let place = Expression::Call(run.clone(), vec![changes.number.clone()]);
+        let place = entry(&run, changes.number.clone());
         let copy = self.copy().and_then(index);
         let is_written = copy.is_ok_and(|index| self.agree(index, &place));
         !self.adds && self.has_tuples && is_written && self.has_runs(changes, bounds)
@@ -212,14 +208,12 @@ impl State<'_> {
             };
             lower.filter(has_upper).collect()
         };
-        let sum = |a: &Expression, b: &Expression| {
-            Expression::Add(Box::new(a.clone()), Box::new(b.clone())).simplified()
-        };
         let starts = segments(&changes.starts);
         let parents = starts.iter().filter(|(_, e)| *e == run);
         let found = parents.flat_map(|(parent, _)| {
             let bounds = segments(bounds).into_iter();
-            let own = bounds.filter(|(at, _)| at.simplified() == sum(&run, parent));
+            let own = bounds
+                .filter(|(at, _)| at.simplified() == sum(run.clone(), parent.clone()).simplified());
             own.map(|(_, coordinate)| [parent.clone(), coordinate])
         });
         let own = [&changes.parent, &changes.coordinate];
