@@ -147,6 +147,7 @@ impl Emitter<'_, '_> {
         inner.own = Some(own);
         inner.vars.insert(var, Cell::Fixed(Number::Real(chunk)));
         inner.unpack_captured(captured, frame);
+        inner.hold_tiles(body, Access::Own);
         let (_, refused) = inner.finish(body);
         match refused {
             Some(refused) => Err(refused),

@@ -37,6 +37,7 @@ use crate::host::refused;
 use crate::memory::Code;
 use crate::near::Frame;
 use crate::number::{Number, register};
+use crate::tiles::Tile;
 
 const ABI: Layout = Layout::RELIED_ON;
 
@@ -52,6 +53,10 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) groups: Vec<Group>,
     /// The variable of the innermost loop around.
     pub(crate) innermost: Option<Var>,
+    /// Tiles that are variables.
+    pub(crate) tiles: HashMap<Buffer, Tile>,
+    /// The number of the single entry of a row that is computed.
+    pub(crate) entry: Option<usize>,
     /// Variables that differ from turn to turn of the loop around, if that has no jumps.
     pub(crate) varying: HashSet<Var>,
     /// Whether the loop around is a merge that branches.
@@ -147,6 +152,7 @@ pub(crate) fn emit(function: &Function, isa: &dyn TargetIsa) -> Result<(ir::Func
     let emitter = Emitter::new(builder, function, &formulas, isa, context);
     let mut emitter = emitter.with_frame(&function.body);
     emitter.unpack(tensors);
+    emitter.hold_tiles(&function.body, Access::Workspace);
     let (parts, refused) = emitter.finish(&function.body);
     match refused {
         Some(refused) => Err(refused),
@@ -186,6 +192,8 @@ impl<'f, 'b> Emitter<'f, 'b> {
             buffers: HashMap::new(),
             groups: Vec::new(),
             innermost: None,
+            tiles: HashMap::new(),
+            entry: None,
             varying: HashSet::new(),
             is_branching: false,
             context,

@@ -17,6 +17,9 @@ impl Emitter<'_, '_> {
             Expr::Const(value) => self.constant(*value),
             Expr::Var(var) => self.variable(*var),
             Expr::Load { buffer, index } => {
+                if let Some(held) = self.held_entry(*buffer) {
+                    return Number::Real(self.b.use_var(held));
+                }
                 let place = self.place(*buffer, index);
                 self.load(place)
             }

@@ -150,6 +150,9 @@ impl Emitter<'_, '_> {
 
     /// Makes a workspace of `len` zeros.
     pub(crate) fn alloc(&mut self, buffer: Buffer, len: &Expr) {
+        if self.tiles.contains_key(&buffer) {
+            return;
+        }
         let len = self.expr(len).real();
         if self.function.buffers[buffer].access == Access::Own {
             self.own_lens.insert(buffer, len);

@@ -216,6 +216,16 @@ impl Emitter<'_, '_> {
     /// Stores the vector that lies `offset` bytes behind entry `rows.var`.
     fn store_vector(&mut self, rows: &Rows<'_>, row: &Row<'_>, offset: i32) {
         let value = self.lanes(rows, row.value, offset);
+        if let Some(held) = self.held_vector(row.buffer, offset) {
+            let value = match row.reduce {
+                None => value,
+                Some(op) => {
+                    let old = self.b.use_var(held);
+                    self.combine_lanes(op, old, value)
+                }
+            };
+            return self.b.def_var(held, value);
+        }
         let place = self.place(row.buffer, row.index);
         let (flags, offset) = (unaligned(place.flags), place.offset + offset);
         let value = match row.reduce {
@@ -234,6 +244,9 @@ impl Emitter<'_, '_> {
     pub(crate) fn lanes(&mut self, rows: &Rows<'_>, expr: &Expr, offset: i32) -> Value {
         match expr {
             Expr::Load { buffer, index } if rows.is_row(self.function, *buffer, index) => {
+                if let Some(held) = self.held_vector(*buffer, offset) {
+                    return self.b.use_var(held);
+                }
                 let place = self.place(*buffer, index);
                 let flags = unaligned(place.flags);
                 self.b

@@ -74,6 +74,7 @@ mod place;
 mod statement;
 mod stub;
 mod sums;
+mod tiles;
 
 pub use abi::Layout;
 pub use memory::{Code, Entry};

@@ -145,7 +145,11 @@ impl Emitter<'_, '_> {
         let (lo, hi) = (self.expr(lo).real(), self.expr(hi).real());
         let outside = self.innermost.replace(var);
         let before = self.bring_near(None, body);
-        let varying = varying(self.function, var, body);
+        let varying = match known {
+            // What is written out has one index.
+            Some(_) => HashSet::new(),
+            None => varying(self.function, var, body),
+        };
         let varying = std::mem::replace(&mut self.varying, varying);
         self.for_loop_inside(var, [lo, hi], (known, mark), body);
         self.varying = varying;
@@ -168,6 +172,9 @@ impl Emitter<'_, '_> {
                 let whole = self.all_vectors(&rows, lo, known.unwrap_or(0));
                 if Some(whole) == known {
                     return;
+                }
+                if self.uses_tiles(body) {
+                    return self.each_entry(var, whole, known.unwrap_or(0), body);
                 }
                 self.int(whole)
             }
@@ -253,6 +260,9 @@ impl Emitter<'_, '_> {
         let is_zero = matches!(value, Expr::Const(value) if *value == value.element().zero());
         let (lo, hi) = (self.expr(from).real(), self.expr(to).real());
         let value = self.expr(value);
+        if self.fill_tile(buffer, value) {
+            return;
+        }
         if !is_zero {
             self.count(lo, hi, |emitter, at| {
                 let place = emitter.place_at(buffer, at);

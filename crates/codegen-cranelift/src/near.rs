@@ -141,7 +141,7 @@ fn has_loops(body: &Block) -> bool {
 }
 
 /// At how many places a buffer is used.
-fn n_uses(body: &Block, buffer: Buffer) -> usize {
+pub(crate) fn n_uses(body: &Block, buffer: Buffer) -> usize {
     let mut n_uses = 0;
     for_each_stmt(body, &mut |stmt| {
         n_uses += stmt.touched_buffers().filter(|it| *it == buffer).count();

@@ -9,6 +9,7 @@ use crate::abi::Layout;
 use crate::cases::Cases;
 use crate::condition::is_lazy;
 use crate::emitter::Emitter;
+use crate::number::Number;
 
 const ABI: Layout = Layout::RELIED_ON;
 
@@ -113,6 +114,12 @@ impl Emitter<'_, '_> {
             }
             Some(op) => {
                 let value = self.expr(value);
+                if let Some(held) = self.held_entry(buffer) {
+                    let element = self.function.buffers[buffer].compute;
+                    let old = Number::Real(self.b.use_var(held));
+                    let new = self.combine(op, old, value, element);
+                    return self.b.def_var(held, new.real());
+                }
                 let place = self.place(buffer, index);
                 let old = self.load(place);
                 let new = self.combine(op, old, value, place.compute);
@@ -121,6 +128,9 @@ impl Emitter<'_, '_> {
             }
             None => self.expr(value),
         };
+        if let Some(held) = self.held_entry(buffer) {
+            return self.b.def_var(held, value.real());
+        }
         let place = self.place(buffer, index);
         self.store(place, value);
     }

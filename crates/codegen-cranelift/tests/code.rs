@@ -239,6 +239,29 @@ fn loops_are_written_out_as_often_as_asked() {
     assert!(sum("unroll 4").contains("+24"), "offsets of entries");
 }
 
+#[test]
+fn tiles_are_variables() {
+    let product = |last: &str| {
+        ir(&format!(
+            "alloc w: f64[5]
+             for p in 0..x.n0 {{
+               for k in 0..5 {{ w[k] += x.vals[p] * x.vals[p * 5 + k] }}
+             }}
+             for k_2 in 0..5 {{ y.vals[k_2] = w[k_2] }}
+             {last}"
+        ))
+    };
+    // Memory for workspaces is asked for by a call.
+    assert!(!product("").contains("call_indirect"));
+    assert!(product("").contains("f64x2"));
+    // An entry that is used alone, or in a loop over others, is in memory.
+    assert!(product("y.vals[7] = w[0]").contains("call_indirect"));
+    let shifted = "for k_3 in 0..5 { y.vals[k_3] = w[0 + k_3] }";
+    assert!(product(shifted).contains("call_indirect"));
+    let fewer = "for k_3 in 0..4 { y.vals[k_3] = w[k_3] }";
+    assert!(product(fewer).contains("call_indirect"));
+}
+
 /// Sums in lanes would not fit into registers if all entries were loaded first.
 #[test]
 fn loads_stand_where_they_are_needed() {
