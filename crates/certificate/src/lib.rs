@@ -146,11 +146,11 @@ mod tuples;
 
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_computation::Computation;
-use sparsec_relation::Descriptor;
+use sparsec_relation::{Descriptor, Image};
 
 pub use certificate::{Certificate, Line, Obligation, Part, Proof};
 pub use lemma::Lemma;
-pub use pieces::{ImageValue, SourcePiece};
+pub use pieces::SourcePiece;
 
 /// A conversion and the facts known about its source.
 #[derive(Clone, Debug)]
@@ -175,7 +175,7 @@ pub struct Question<'a> {
     /// The modes of the triangle that the destination stores, and what becomes of the values of
     /// mirror images, if its entries stand for these too. In the triangle the coordinate of the first
     /// mode is not smaller than that of the second.
-    pub triangle: Option<([usize; 2], ImageValue)>,
+    pub triangle: Option<([usize; 2], Image)>,
     /// The statements of the conversion.
     pub computation: &'a Computation,
 }

@@ -17,7 +17,7 @@
 //! All values of a union are one array. Images are in the places of the entries that they mirror.
 
 use sparsec_computation::{Operator, Statement, Update, Value, Window};
-use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression, Set};
+use sparsec_relation::{Comparison, Constraint, Declarations, Descriptor, Expression, Image, Set};
 
 use crate::check::{Outcome, require};
 use crate::entries::{Entries, sum, within, zero};
@@ -37,18 +37,7 @@ pub struct SourcePiece<'a> {
     pub descriptor: &'a Descriptor,
     /// The two modes whose coordinates the image exchanges, and what becomes of values. Entries at
     /// equal coordinates have no image.
-    pub image: Option<([usize; 2], ImageValue)>,
-}
-
-/// The value of a mirror image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ImageValue {
-    /// The value that it mirrors.
-    Same,
-    /// The negative of that value.
-    Negative,
-    /// The conjugate of that value.
-    Conjugate,
+    pub image: Option<([usize; 2], Image)>,
 }
 
 /// The piece at hand.
@@ -61,7 +50,7 @@ pub(crate) struct Piece {
     /// Whether the piece has the images, in the triangle, of entries that lie outside of it.
     is_mirrored: bool,
     /// The maps of values, in order.
-    pub(crate) values: Vec<ImageValue>,
+    pub(crate) values: Vec<Image>,
 }
 
 impl Question<'_> {
@@ -169,7 +158,7 @@ impl Question<'_> {
             let [a, b] = modes;
             entries.coordinates.swap(a, b);
             within = in_triangle(&entries.coordinates, modes)?;
-            if value == ImageValue::Same {
+            if value == Image::Same {
                 // An entry on the diagonal is its own image.
                 within.rest[0].0 = Comparison::Greater;
             }

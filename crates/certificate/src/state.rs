@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sparsec_computation::{Computation, Statement};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Monotone, Set, Values,
+    Comparison, Conjunction, Constraint, Declarations, Expression, Function, Image, Monotone, Set,
+    Values,
 };
 
 use crate::curve;
@@ -13,7 +14,7 @@ use crate::held::{Held, Numbering, NumberingKind, Segments, before};
 use crate::lemmas::changes::Changes;
 use crate::lemmas::spread::Runs;
 use crate::order::names_in;
-use crate::pieces::{ImageValue, count_of, lengths_of, numbers_of};
+use crate::pieces::{count_of, lengths_of, numbers_of};
 use crate::side::Side;
 use crate::stage::{Sides, Stage};
 use crate::triangle::FIRST;
@@ -34,7 +35,7 @@ pub(crate) struct State<'a> {
     /// The subject of this part of the certificate.
     pub(crate) stage: Stage,
     /// The maps of the values of the source, in order.
-    pub(crate) images: Vec<ImageValue>,
+    pub(crate) images: Vec<Image>,
     /// The number of an entry in the list of all pieces, if the stage lists a piece.
     pub(crate) listed_at: Option<Expression>,
     /// The runs of entries that share places, if they do.

@@ -20,13 +20,13 @@
 //! diagonal on both sides, and tuples on the diagonal count as well.
 
 use sparsec_computation::{Operator, Statement, Update, Value};
-use sparsec_relation::{Comparison, Constraint, Expression};
+use sparsec_relation::{Comparison, Constraint, Expression, Image};
 
 use crate::Refusal;
 use crate::check::{Outcome, refuse, require};
 use crate::entries::{Entries, zero};
 use crate::lemmas::{only_by, updates};
-use crate::pieces::{ImageValue, counts};
+use crate::pieces::counts;
 use crate::state::State;
 
 /// The count of the entries of the list that lie in the triangle.
@@ -77,7 +77,7 @@ impl<'a> State<'a> {
 
     /// The statement that writes the values of one side. If the fill is given, one before writes the
     /// image of the fill to all places.
-    fn side_copy(&self, name: &str, images: &[ImageValue]) -> Result<&'a Statement, Refusal> {
+    fn side_copy(&self, name: &str, images: &[Image]) -> Result<&'a Statement, Refusal> {
         let writers = self.writers(name);
         let copy = match (&writers[..], self.question.has_fill) {
             ([copy], false) => *copy,
@@ -109,7 +109,7 @@ impl<'a> State<'a> {
         self.copies_values(image)
     }
 
-    fn triangle(&self) -> Result<([usize; 2], ImageValue), Refusal> {
+    fn triangle(&self) -> Result<([usize; 2], Image), Refusal> {
         let triangle = self.question.triangle.filter(|_| self.stage.is_triangle());
         triangle.ok_or_else(|| Refusal::of("the destination stores no triangle"))
     }
@@ -129,13 +129,13 @@ pub(crate) fn mirrored(state: &mut State<'_>, name: &str, statements: &[&Stateme
     let beyond = state.beyond(&tuples, count)?;
     let is_each = match (value, &beyond[..]) {
         // An entry on the diagonal is its own image.
-        (ImageValue::Same, [link]) => {
+        (Image::Same, [link]) => {
             let ends = [a, b].map(|mode| &tuples.coordinates[mode]);
             let (comparison, right) = &link.rest[0];
             let pair = [&link.first, right];
             *comparison == Comparison::NotEqual && (pair == ends || pair == [ends[1], ends[0]])
         }
-        (ImageValue::Negative | ImageValue::Conjugate, []) => true,
+        (Image::Negative | Image::Conjugate, []) => true,
         _ => false,
     };
     if !is_each {

@@ -14,7 +14,7 @@
 use sparsec_base::arena::Id;
 use sparsec_computation::{Key, Statement, Update, Value};
 use sparsec_relation::{
-    Answer, Comparison, Conjunction, Constraint, Expression, Relation, Set, Values,
+    Answer, Comparison, Conjunction, Constraint, Expression, Image, Relation, Set, Values,
 };
 
 use crate::Refusal;
@@ -24,7 +24,6 @@ use crate::entries::{natural, sum, variable};
 use crate::goal::{Goal, at_values, shifted};
 use crate::lemmas::{index, updates};
 use crate::order::{accesses, time};
-use crate::pieces::ImageValue;
 use crate::side::Side;
 use crate::state::State;
 
@@ -275,7 +274,7 @@ impl<'a> State<'a> {
     }
 
     /// Checks that a statement writes the image of the fill to all places of its array.
-    pub(crate) fn fills(&self, fill: &Statement, images: &[ImageValue]) -> Outcome {
+    pub(crate) fn fills(&self, fill: &Statement, images: &[Image]) -> Outcome {
         updates(fill, Update::Assign)?;
         self.sweeps(fill, &self.extent(&fill.target.space)?)?;
         let value = imaged(&fill.value, images);
@@ -368,12 +367,13 @@ impl<'a> State<'a> {
 }
 
 /// The value of which another is the image by these steps, one after the other.
-fn imaged<'v>(value: &'v Value, images: &[ImageValue]) -> Option<&'v Value> {
+fn imaged<'v>(value: &'v Value, images: &[Image]) -> Option<&'v Value> {
     let steps = images.iter().rev();
-    let mut steps = steps.filter(|image| **image != ImageValue::Same);
+    let mut steps = steps.filter(|image| **image != Image::Same);
     steps.try_fold(value, |value, image| match (value, image) {
-        (Value::Negate(value), ImageValue::Negative)
-        | (Value::Conjugate(value), ImageValue::Conjugate) => Some(&**value),
+        (Value::Negate(value), Image::Negative) | (Value::Conjugate(value), Image::Conjugate) => {
+            Some(&**value)
+        }
         _ => None,
     })
 }

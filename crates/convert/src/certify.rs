@@ -16,7 +16,7 @@ mod forms;
 
 use sparsec_base::Result;
 use sparsec_certificate::{
-    Certificate, ImageValue, Lemma, Line, Obligation, Part, Proof, Question, SourcePiece,
+    Certificate, Lemma, Line, Obligation, Part, Proof, Question, SourcePiece,
 };
 use sparsec_computation::{Computation, Role, Statement};
 use sparsec_relation::{
@@ -29,7 +29,7 @@ use crate::problem::{Piece, Problem};
 use crate::{Conversion, Places};
 
 /// The modes that an image exchanges, and its values.
-type Mirror = Option<([usize; 2], ImageValue)>;
+type Mirror = Option<([usize; 2], Image)>;
 
 /// What a conversion is of.
 #[derive(Clone, Debug)]
@@ -47,13 +47,8 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(crate) fn of(source: &[Piece<'_>], destination: &[Descriptor], problem: &Problem) -> Self {
-        let image = |image: Image| match image {
-            Image::Same => ImageValue::Same,
-            Image::Negative => ImageValue::Negative,
-            Image::Conjugate => ImageValue::Conjugate,
-        };
         let pieces = source.iter().map(|piece| {
-            let mirror = piece.image.map(|modes| (modes, image(piece.value)));
+            let mirror = piece.image.map(|modes| (modes, piece.value));
             (piece.descriptor.clone(), mirror)
         });
         let triangle = problem.triangle.as_ref();
@@ -65,7 +60,7 @@ impl Origin {
             adds: problem.adds,
             has_mask: problem.has_padding,
             has_fill: problem.has_fill,
-            triangle: triangle.map(|triangle| (triangle.modes, image(triangle.image))),
+            triangle: triangle.map(|triangle| (triangle.modes, triangle.image)),
         }
     }
 
