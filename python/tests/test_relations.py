@@ -133,6 +133,6 @@ def test_mistakes(rng):
     shifted = sparsec.from_coo([[0], [0]], [1.0], (2, 2), fill_value=2.0)
     with pytest.raises(sparsec.InputError) as error:
         shifted.convert("jds")
-    assert error.value.code == "E0830"
+    assert error.value.code == "E0218"
     with pytest.raises(sparsec.InputError):
         np.asarray(A.convert("jds"))

@@ -396,20 +396,34 @@ impl<'a> Unknowns<'a> {
     }
 
     /// What else says where the entries lie that only a free element keeps apart: the
-    /// known terms of the sum that an element with an array is.
+    /// known terms of the sum that an element with an array is, or of the place of an entry of an
+    /// array.
     pub(crate) fn others(&self, free: Variable) -> Vec<Expression> {
-        let mut others = Vec::new();
+        let mut others: Vec<Expression> = Vec::new();
+        let mut add = |sum: &Expression| {
+            let terms = sum.terms();
+            let terms = terms.iter().map(|(_, term)| without_constants(term));
+            let known = terms.filter_map(|term| self.at_entry(term));
+            for term in known.filter(|term| !matches!(term, Expression::Integer(_))) {
+                if !others.contains(&term) {
+                    others.push(term);
+                }
+            }
+        };
+        let is_free = Expression::Variable(free);
         for link in &self.comparisons {
             let [(Comparison::Equal, right)] = &link.rest[..] else {
                 continue;
             };
-            if !speaks_of(link, free) {
-                continue;
-            }
             for side in [&link.first, right] {
-                let terms = side.terms();
-                let known = terms.iter().filter_map(|(_, term)| self.at_entry(term));
-                others.extend(known.filter(|term| !matches!(term, Expression::Integer(_))));
+                match side {
+                    Expression::Call(_, places) => {
+                        let places = places.iter().filter(|place| has_part(place, &is_free));
+                        places.for_each(&mut add);
+                    }
+                    _ if speaks_of(link, free) && !calls_with(link, &is_free) => add(side),
+                    _ => {}
+                }
             }
         }
         others
@@ -432,6 +446,26 @@ impl<'a> Unknowns<'a> {
         let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
     }
+}
+
+/// A product without its factors that are constants: those do not tell entries apart.
+fn without_constants(term: &Expression) -> &Expression {
+    match term {
+        Expression::Multiply(a, b) => match (&**a, &**b) {
+            (Expression::Constant(_), rest) | (rest, Expression::Constant(_)) => {
+                without_constants(rest)
+            }
+            _ => term,
+        },
+        _ => term,
+    }
+}
+
+/// Whether a side of a comparison is an entry at a place that has this part.
+fn calls_with(link: &Constraint, part: &Expression) -> bool {
+    link.expressions().any(|side| {
+        matches!(side, Expression::Call(_, places) if places.iter().any(|it| has_part(it, part)))
+    })
 }
 
 /// The number in a sum.

@@ -169,7 +169,8 @@ impl FormatSpec {
         self.parts.iter().find_map(|part| match &part.form {
             Form::Preset { clauses, .. } => clauses.fill.map(|fill| fill.0),
             Form::Map(format) => format.fill(),
-            Form::Relation(_) | Form::RelationOfOrder { .. } => None,
+            Form::Relation(format) => format.descriptor().clauses().fill.map(|fill| fill.0),
+            Form::RelationOfOrder { .. } => None,
         })
     }
 

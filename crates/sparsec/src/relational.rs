@@ -187,6 +187,7 @@ impl Session {
             }
         }
         let options = PackOptions {
+            fill: Some(tensor.fill()),
             memory: self.memory(),
             ..PackOptions::default()
         };
@@ -293,7 +294,8 @@ impl Session {
             Stored::Levels(tensor) => Side::of_levels(tensor)?,
             Stored::Relation(tensor) => Side::of_relation(tensor)?,
         };
-        self.derived_relation(&side, tensor.extents(), format, format.descriptor())
+        let made = self.derived_relation(&side, tensor.extents(), format, format.descriptor())?;
+        holds_all(made, || tensor.entries())
     }
 
     /// As [`stored_directly`](Self::stored_directly), by a conversion to a descriptor which
@@ -304,14 +306,19 @@ impl Session {
         extents: &[u64],
         format: &Arc<RelationFormat>,
         descriptor: &Descriptor,
-    ) -> Result<RelationTensor> {
+    ) -> Result<Derived> {
         let wanted = Wanted {
             types: side.types(),
             ..side.wanted.clone()
         };
         let made = convert_parts(&side.parts, std::slice::from_ref(descriptor), &wanted)?;
         let compiled = compile_computation(&made.computation)?;
-        self.relation_of(&compiled, side, extents, format, side.checked)
+        let tensor = self.relation_of(&compiled, side, extents, format, side.checked)?;
+        // Reading a small tensor back takes less time than a proof.
+        let is_small = tensor.values().len() <= MANY;
+        let certificate = || made.certificate().ok();
+        let is_proved = !is_small && certificate().is_some_and(|it| it.unproved().next().is_none());
+        Ok(Derived { tensor, is_proved })
     }
 
     /// A tensor in a relation by a conversion that is derived from a list; in the order that
@@ -323,17 +330,21 @@ impl Session {
     ) -> Result<RelationTensor> {
         let side = Side::of_levels(&list)?;
         let made = self.derived_relation(&side, list.extents(), format, format.descriptor());
-        let Err(error) = &made else { return made };
+        let error = match made {
+            Ok(made) => return holds_all(made, || Ok(list.entries())),
+            Err(error) => error,
+        };
         if ![code::NOT_AS_DECLARED, code::NO_CONVERSION].contains(&error.code()) {
-            return made;
+            return Err(error);
         }
         match order::ordered(format.descriptor(), &list) {
             Some(ordered) => {
                 let (list, unordered) = ordered?;
                 let side = Side::of_levels(&list)?;
-                self.derived_relation(&side, list.extents(), format, &unordered)
+                let made = self.derived_relation(&side, list.extents(), format, &unordered)?;
+                holds_all(made, || Ok(list.entries()))
             }
-            None => made,
+            None => Err(error),
         }
     }
 
@@ -356,13 +367,10 @@ impl Session {
         // The text is a user's: right or refused.
         let has_padding = format.descriptor().clauses().has_padding;
         let is_padding = |value| has_padding && value == list.fill();
-        let wanted = without(list.entries(), is_padding)?;
-        let scoo = Format::scoo(list.order());
-        let [wanted, found] = [wanted, made.entries()?]
-            .map(|entries| Tensor::pack_entries(&scoo, entries, PackOptions::default()));
+        let entries = [without(list.entries(), is_padding)?, made.entries()?];
+        let [wanted, found] = entries.map(|entries| in_order(entries, list.order()));
         let (wanted, found) = (wanted?, found?);
-        let mut arrays = wanted.arrays().iter().zip(found.arrays());
-        if arrays.all(|(a, b)| a.as_bytes() == b.as_bytes()) {
+        if are_same(&wanted, &found) {
             return Ok(made);
         }
         let message = format!(
@@ -401,6 +409,42 @@ impl Session {
         let (format, extents) = (Arc::clone(format), extents.to_vec());
         RelationTensor::new(format, extents, BTreeMap::new(), arrays, values)
     }
+}
+
+/// A tensor in a relation that a derived conversion made.
+struct Derived {
+    tensor: RelationTensor,
+    /// Whether a certificate proves the conversion for all tensors.
+    is_proved: bool,
+}
+
+/// The tensor, if it holds the entries that it was made from: by proof, or as they are read back.
+fn holds_all(made: Derived, entries: impl FnOnce() -> Result<Entries>) -> Result<RelationTensor> {
+    let tensor = made.tensor;
+    if !made.is_proved {
+        let fill = tensor.fill();
+        let entries = [entries()?, tensor.entries()?];
+        let entries = entries.map(|entries| without(entries, |value| value == fill));
+        let [wanted, found] = entries.map(|entries| in_order(entries?, tensor.order()));
+        if !are_same(&wanted?, &found?) {
+            let name = tensor.format().name();
+            let message = format!("nothing says how `{name}` holds all entries of this tensor");
+            return Err(Diagnostic::new(code::NO_CONVERSION, message)
+                .note("entries that the derived conversion stored were not read back"));
+        }
+    }
+    Ok(tensor)
+}
+
+/// Entries as a sorted list, added up where coordinates are equal.
+fn in_order(entries: Entries, order: usize) -> Result<Tensor> {
+    Tensor::pack_entries(&Format::scoo(order), entries, PackOptions::default())
+}
+
+/// Whether two sorted lists have the same entries, bit for bit.
+fn are_same(a: &Tensor, b: &Tensor) -> bool {
+    let mut arrays = a.arrays().iter().zip(b.arrays());
+    arrays.all(|(a, b)| a.as_bytes() == b.as_bytes())
 }
 
 /// The first entry that differs from its mirror image, as packing into a triangle names it.

@@ -37,6 +37,7 @@ use crate::array::{Array, Element};
 use crate::coords::Coords;
 use crate::entries::Entries;
 use crate::irregular::image;
+use crate::pack::PackOptions;
 use crate::tensor::Tensor;
 use crate::with_element;
 
@@ -200,8 +201,12 @@ impl RelationTensor {
                 T::from_scalar(fill).map_or(fill, |value| image(of, value).scalar())
             })
         };
-        let keeps_fill =
-            !clauses.has_padding || clauses.mirror.is_some_and(|it| mirrored(it.image) != fill);
+        // Zeros of either sign are one fill.
+        let differs = |a: Scalar, b: Scalar| a != b && a.to_c128() != b.to_c128();
+        let keeps_fill = !clauses.has_padding
+            || clauses
+                .mirror
+                .is_some_and(|it| differs(mirrored(it.image), fill));
         let mut coords: Vec<u64> = Vec::new();
         let mut places: Vec<usize> = Vec::new();
         // The entries that are mirror images, by their numbers.
@@ -343,6 +348,17 @@ impl Stored {
         }
     }
 
+    /// All entries, padding of levels included.
+    ///
+    /// # Errors
+    /// As [`RelationTensor::entries`].
+    pub fn entries(&self) -> Result<Entries> {
+        match self {
+            Self::Levels(tensor) => Ok(tensor.entries()),
+            Self::Relation(tensor) => tensor.entries(),
+        }
+    }
+
     /// The type of the values.
     pub fn element(&self) -> ElementType {
         match self {
@@ -369,7 +385,11 @@ impl Stored {
             Self::Levels(tensor) => Ok(Cow::Borrowed(tensor)),
             Self::Relation(tensor) => {
                 let format = tensor.format().nearest();
-                let packed = Tensor::pack_entries(&format, tensor.entries()?, Default::default());
+                let options = PackOptions {
+                    fill: Some(tensor.fill()),
+                    ..PackOptions::default()
+                };
+                let packed = Tensor::pack_entries(&format, tensor.entries()?, options);
                 packed.map(Cow::Owned)
             }
         }

@@ -28,7 +28,7 @@ pub(crate) fn relation_keeps_fill(destination: &RelationFormat, fill: Scalar) ->
     Err(Diagnostic::new(code::FILL_MISMATCH, message)
         .note("a conversion keeps the value of each entry, stored or not")
         .help(format!(
-            "write a line `fill {fill}` below `values` in the description, or convert to a format of levels"
+            "have the description say `fill {fill}` below `values`, or convert to a format of levels"
         )))
 }
 

@@ -118,6 +118,7 @@ fn unordered(descriptor: &Descriptor, quantifier: &Quantifier) -> Descriptor {
         descriptor.values().clone(),
         declarations,
     )
+    .with(descriptor.clauses().clone())
 }
 
 /// The parts of the key of an entry, in its coordinates, if the quantifier says that keys

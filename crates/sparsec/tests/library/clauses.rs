@@ -179,3 +179,81 @@ fn operands_with_clauses_are_read_as_they_say() {
     let spec: FormatSpec = list("fill 1").parse().expect("a format");
     assert!(spec.is_relation());
 }
+
+/// Rows in slots, which a format of a user's own describes row by row or slot by slot.
+#[test]
+fn slots_hold_each_entry_of_a_row() {
+    let slots = |place: &str, columns: &str| {
+        format!(
+            "format slots
+             extents N, M
+             map {{[s, r] -> [i, j] : 0 <= r < N && 0 <= s < W && i = r && j = col({place}) && 0 <= j < M}}
+             data {{[s, r] -> [{place}]}}
+             values {{[p] : 0 <= p < W * N}}
+             unique
+             function col : {{[p] : 0 <= p < W * N}} -> {{[j] : {columns}}}"
+        )
+    };
+    let a = Tensor::builder("csr", &[3, 4]).expect("a builder");
+    let a = a
+        .push([0, 1], -7.0)
+        .push([0, 2], -1.0)
+        .push([1, 0], -2.0)
+        .push([1, 3], 4.0);
+    let a = a.push([2, 1], 3.0).build().expect("a matrix");
+    let to = [
+        slots("W * r + s", "-1 <= j < M"),
+        slots("N * s + r", "-1 <= j < M"),
+        slots("N * s + r", "0 <= j <= M"),
+    ];
+    there_and_back(&a, &["csr", "coo", "csc"], &to);
+}
+
+#[test]
+fn lists_with_images_keep_their_order() {
+    let session = interpreter();
+    let ordered = list("mirror {[i, j] -> [j, i]} same\n assume N = M");
+    let ordered = ordered.replace("j = col(n)}", "j = col(n) && j <= i}");
+    let a = Tensor::builder("csr", &[3, 3]).expect("a builder");
+    let a = a
+        .push([1, 0], 5.0)
+        .push([2, 2], 4.0)
+        .build()
+        .expect("a matrix");
+    let error = session.convert_stored(&Stored::Levels(a), &storage(&ordered, 2));
+    assert_eq!(
+        error.expect_err("it is not symmetric").code(),
+        code::NOT_MIRRORED
+    );
+    let b = Tensor::builder("csr", &[3, 3]).expect("a builder");
+    let b = b
+        .push([1, 0], 5.0)
+        .push([0, 1], 5.0)
+        .push([2, 2], 4.0)
+        .build()
+        .expect("a matrix");
+    there_and_back(&b, &["csr", "coo"], &[ordered]);
+}
+
+#[test]
+fn padding_of_negative_images_is_left_behind() {
+    let dense = "(i, j) -> (i : dense, j : dense), skew(i, j)";
+    let dense = dense
+        .parse::<Format>()
+        .expect("a format")
+        .descriptors("skew")
+        .remove(0);
+    let a = Tensor::builder("csr", &[3, 3]).expect("a builder");
+    let a = a
+        .push([1, 0], 1.0)
+        .push([0, 1], -1.0)
+        .build()
+        .expect("a matrix");
+    there_and_back(&a, &["csr", "coo"], &[dense.to_string()]);
+}
+
+#[test]
+fn programs_read_the_fill_of_a_relation() {
+    let spec: FormatSpec = list("fill 1").parse().expect("a format");
+    assert_eq!(spec.fill(), Some(1.0));
+}
