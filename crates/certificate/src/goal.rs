@@ -232,7 +232,7 @@ impl Goal {
             match state.held.get(name) {
                 Some(Held::Keys { numbering, value }) => {
                     let witness = self.witness(state, *numbering, argument);
-                    let call = entry(&name, argument.clone());
+                    let call = entry(name, argument.clone());
                     self.add(call.equals(value.rewritten(&At(witness))));
                     self.numbers_in(state, value, witness);
                 }
@@ -263,7 +263,7 @@ impl Goal {
         for (number, segments) in state.segments.iter().enumerate() {
             let own = calls.iter().filter(|(name, _)| *name == segments.array);
             for (name, at) in own {
-                let call = |at: &Expression| entry(&name, at.clone());
+                let call = |at: &Expression| entry(name, at.clone());
                 let behind = calls
                     .iter()
                     .find(|(other, it)| other == name && it.simplified() == after(at));

@@ -173,7 +173,7 @@ impl State<'_> {
         let Some([bounds, run]) = &changes.runs else {
             return false;
         };
-        let place = entry(&run, changes.number.clone());
+        let place = entry(run, changes.number.clone());
         let copy = self.copy().and_then(index);
         let is_written = copy.is_ok_and(|index| self.agree(index, &place));
         !self.adds && self.has_tuples && is_written && self.has_runs(changes, bounds)
