@@ -118,6 +118,22 @@ fn formulas_count_points() {
     );
     // Sets of several parts.
     check("{[i] : 0 <= i < N} union {[i] : N <= i < NZ}", true);
+    // As many as an entry says, of which the range is known.
+    check("{[p, j] : 0 <= p < NZ && 0 <= j < crd(p)}", false);
+    // Pairs of a segment, of which the last may be half full; and as many places as pairs have.
+    check(
+        "{[i, s] : 0 <= i < N && 0 <= s && 2 * s < pos(i + 1) - pos(i)}",
+        false,
+    );
+    check(
+        "{[i, s] : 0 <= i < N && 0 <= s && W * s < pos(i + 1) - pos(i)}",
+        false,
+    );
+    check(
+        "{[i, s, r, k] : 0 <= i < N && 0 <= r < 2 && 0 <= s && 2 * s < pos(i + 1) - pos(i)
+          && k = pos(i) + 2 * s + r && pos(i) <= k < pos(i + 1)}",
+        false,
+    );
     // Constraints that leave points out, and diagonals that leave the matrix.
     check("{[i, j] : 0 <= i < N && 0 <= j < M && i < j}", false);
     check(

@@ -10,7 +10,9 @@
 //!
 //! Variables are taken one after the other: those that an equation gives, then those that run
 //! through segments or from one fixed bound to another. Loops over segments replace the loops over the
-//! variables in the argument of their function. Other constraints are thought to hold.
+//! variables in the argument of their function: `C * s < pos(c + 1) - pos(c)` has
+//! `(pos(N) - pos(0) + (C - 1) * N) floordiv C` iterations of `s` for all `c`. An entry that ends a loop
+//! counts as the greatest value that it may have. Other constraints are thought to hold.
 
 use sparsec_base::arena::Id;
 use sparsec_relation::{
