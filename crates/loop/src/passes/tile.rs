@@ -70,6 +70,9 @@ pub const MOST_BYTES: usize = 512;
 /// The bytes that a tile of several rows holds at most.
 pub const ROWS_BYTES: usize = size::MOST_BYTES;
 
+/// The entries that a tile has at least: shorter rows are no more work than their tiles.
+const LEAST: i64 = 4;
+
 /// How wide the tile of a row is best, if one is of use.
 ///
 /// ```
@@ -82,7 +85,7 @@ pub const ROWS_BYTES: usize = size::MOST_BYTES;
 pub fn tile_width(extent: u64, element: ElementType) -> Option<i64> {
     let most = MOST_BYTES / element.size();
     let width = usize::try_from(extent).map_or(most, |extent| extent.min(most));
-    i64::try_from(width).ok().filter(|&width| width > 0)
+    i64::try_from(width).ok().filter(|&width| width >= LEAST)
 }
 
 /// A tile: how many rows it holds, how much of each, and of the columns left over.
