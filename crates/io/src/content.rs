@@ -165,9 +165,19 @@ impl FileTensor {
     pub fn into_tensor(self, format: &Format, options: PackOptions) -> Result<Tensor> {
         match self.content {
             Content::Entries(entries) => Tensor::pack_entries(format, entries, options),
-            Content::Relation(tensor) => Tensor::pack_entries(format, tensor.entries()?, options),
+            Content::Relation(tensor) => {
+                let fill = tensor.fill();
+                match format.fill() {
+                    Some(declared) if !agrees(fill, declared) => Err(other_fill(fill, declared)),
+                    _ => {
+                        let fill = Some(fill);
+                        let options = PackOptions { fill, ..options };
+                        Tensor::pack_entries(format, tensor.entries()?, options)
+                    }
+                }
+            }
             Content::Tensor(tensor) => match format.fill() {
-                Some(declared) if !is_fill_of(&tensor, declared) => match self.states_fill {
+                Some(declared) if !agrees(tensor.fill(), declared) => match self.states_fill {
                     true => Err(other_fill(tensor.fill(), declared)),
                     false => Tensor::pack_entries(format, tensor.entries(), options),
                 },
@@ -178,9 +188,8 @@ impl FileTensor {
     }
 }
 
-/// Whether a format that declares this fill agrees with the tensor.
-fn is_fill_of(tensor: &Tensor, declared: f64) -> bool {
-    let fill = tensor.fill();
+/// Whether a format that declares a fill agrees with a tensor that has this one.
+fn agrees(fill: Scalar, declared: f64) -> bool {
     Scalar::F64(declared).as_type(fill.element()) == Some(fill)
         || (declared.is_nan() && fill.to_c128().is_nan())
 }

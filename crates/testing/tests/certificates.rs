@@ -182,7 +182,16 @@ fn prove_relations(sources: &[&str], destinations: &[&str], order: usize) {
 
 #[test]
 fn stated_assemblies_are_proved() {
-    let matrices = ["jds", "fcoo(0)", "fcoo(1)", "bcsf(1)", "bcsf(128)"];
+    let matrices = [
+        "jds",
+        "sell(1, 1)",
+        "sell(4, 2)",
+        "sell(8, 32)",
+        "fcoo(0)",
+        "fcoo(1)",
+        "bcsf(1)",
+        "bcsf(128)",
+    ];
     prove_relations(&["scoo", "csr", "coo", "dense"], &matrices, 2);
     let tensors = ["fcoo(0)", "fcoo(1)", "fcoo(2)", "bcsf(2)", "bcsf(128)"];
     prove_relations(&["scoo", "csf", "coo"], &tensors, 3);

@@ -230,7 +230,15 @@ fn wrong_mutants_of_conversions_to_relations_are_refused() {
 }
 
 /// Formats whose assembly is stated: rows by length, entries by one mode, fibers.
-const STATED: [&str; 5] = ["jds", "fcoo(0)", "fcoo(1)", "bcsf(1)", "bcsf(2)"];
+const STATED: [&str; 7] = [
+    "jds",
+    "sell(1, 1)",
+    "sell(2, 4)",
+    "fcoo(0)",
+    "fcoo(1)",
+    "bcsf(1)",
+    "bcsf(2)",
+];
 
 #[test]
 fn wrong_mutants_of_stated_assemblies_are_refused() {
