@@ -93,3 +93,23 @@ pub(crate) fn between(name: &str, from: &Expression, end: &Expression) -> Result
     });
     Set::new(vec![part])
 }
+
+/// A product without its factors that are constants: those do not tell entries apart.
+pub(crate) fn without_constants(term: &Expression) -> &Expression {
+    match term {
+        Expression::Multiply(a, b) => match (&**a, &**b) {
+            (Expression::Constant(_), rest) | (rest, Expression::Constant(_)) => {
+                without_constants(rest)
+            }
+            _ => term,
+        },
+        _ => term,
+    }
+}
+
+/// Whether a side of a comparison is an entry at a place that has this part.
+pub(crate) fn calls_with(link: &Constraint, part: &Expression) -> bool {
+    link.expressions().any(|side| {
+        matches!(side, Expression::Call(_, places) if places.iter().any(|it| has_part(it, part)))
+    })
+}

@@ -13,7 +13,7 @@ use sparsec_relation::{
 
 use crate::entries::{Entries, same_variables};
 use crate::named::Named;
-use crate::terms::has_part;
+use crate::terms::{calls_with, has_part, without_constants};
 
 /// The destination, as far as it is solved.
 pub(crate) struct Unknowns<'a> {
@@ -446,26 +446,6 @@ impl<'a> Unknowns<'a> {
         let links = links.filter_map(|(_, link)| self.constraint_at_entry(link, None));
         links.collect()
     }
-}
-
-/// A product without its factors that are constants: those do not tell entries apart.
-fn without_constants(term: &Expression) -> &Expression {
-    match term {
-        Expression::Multiply(a, b) => match (&**a, &**b) {
-            (Expression::Constant(_), rest) | (rest, Expression::Constant(_)) => {
-                without_constants(rest)
-            }
-            _ => term,
-        },
-        _ => term,
-    }
-}
-
-/// Whether a side of a comparison is an entry at a place that has this part.
-fn calls_with(link: &Constraint, part: &Expression) -> bool {
-    link.expressions().any(|side| {
-        matches!(side, Expression::Call(_, places) if places.iter().any(|it| has_part(it, part)))
-    })
 }
 
 /// The number in a sum.

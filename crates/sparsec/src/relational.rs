@@ -22,8 +22,8 @@ use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_computation::{Computation, Role as DataRole};
 use sparsec_convert::{Wanted, convert_parts};
 use sparsec_format::{RelationFormat, Storage};
-use sparsec_relation::{Descriptor, Image, Mirror};
-use sparsec_tensor::{Array, Coords, Entries, Format, PackOptions, RelationTensor, Stored, Tensor};
+use sparsec_relation::Descriptor;
+use sparsec_tensor::{Array, Format, PackOptions, RelationTensor, Stored, Tensor};
 
 use crate::compute::{Checked, CompiledComputation, compile_computation};
 use crate::conversion::{
@@ -33,6 +33,7 @@ use crate::options::Backend;
 use crate::session::Session;
 
 mod derived;
+mod held;
 mod order;
 mod side;
 mod walk;
@@ -40,6 +41,7 @@ mod walk;
 pub use walk::{StoredOutcome, ways};
 
 pub use derived::{conversion, derived, kernel_name, wanted_of};
+use held::{Derived, are_same, holds_all, in_order, unmirrored, without};
 use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
@@ -411,62 +413,6 @@ impl Session {
     }
 }
 
-/// A tensor in a relation that a derived conversion made.
-struct Derived {
-    tensor: RelationTensor,
-    /// Whether a certificate proves the conversion for all tensors.
-    is_proved: bool,
-}
-
-/// The tensor, if it holds the entries that it was made from: by proof, or as they are read back.
-fn holds_all(made: Derived, entries: impl FnOnce() -> Result<Entries>) -> Result<RelationTensor> {
-    let tensor = made.tensor;
-    if !made.is_proved {
-        let fill = tensor.fill();
-        let entries = [entries()?, tensor.entries()?];
-        let entries = entries.map(|entries| without(entries, |value| value == fill));
-        let [wanted, found] = entries.map(|entries| in_order(entries?, tensor.order()));
-        if !are_same(&wanted?, &found?) {
-            let name = tensor.format().name();
-            let message = format!("nothing says how `{name}` holds all entries of this tensor");
-            return Err(Diagnostic::new(code::NO_CONVERSION, message)
-                .note("entries that the derived conversion stored were not read back"));
-        }
-    }
-    Ok(tensor)
-}
-
-/// Entries as a sorted list, added up where coordinates are equal.
-fn in_order(entries: Entries, order: usize) -> Result<Tensor> {
-    Tensor::pack_entries(&Format::scoo(order), entries, PackOptions::default())
-}
-
-/// Whether two sorted lists have the same entries, bit for bit.
-fn are_same(a: &Tensor, b: &Tensor) -> bool {
-    let mut arrays = a.arrays().iter().zip(b.arrays());
-    arrays.all(|(a, b)| a.as_bytes() == b.as_bytes())
-}
-
-/// The first entry that differs from its mirror image, as packing into a triangle names it.
-fn unmirrored(tensor: &Stored, mirror: Mirror) -> Option<Diagnostic> {
-    let tensor = tensor.as_levels().ok()?;
-    let names: Vec<String> = (0..tensor.order()).map(|mode| format!("i{mode}")).collect();
-    let levels: Vec<String> = names
-        .iter()
-        .map(|name| format!("{name} : compressed"))
-        .collect();
-    let [a, b] = mirror.modes;
-    let word = match mirror.image {
-        Image::Same => "symmetric",
-        Image::Negative => "skew",
-        Image::Conjugate => "hermitian",
-    };
-    let (modes, levels) = (names.join(", "), levels.join(", "));
-    let triangle = format!("({modes}) -> ({levels}), {word}(i{a}, i{b})");
-    let triangle: Format = triangle.parse().expect("it is well formed");
-    tensor.convert(&triangle).err()
-}
-
 fn only_array(tensor: Tensor) -> Array {
     let (_, _, _, mut arrays) = tensor.into_parts();
     arrays.pop().expect("a dense tensor has its values")
@@ -479,31 +425,6 @@ fn narrowed(array: Array) -> Array {
     };
     let narrow: Option<Vec<i32>> = wide.iter().map(|n| i32::try_from(*n).ok()).collect();
     narrow.map_or(array, Array::from_vec)
-}
-
-/// The entries but for those of some values.
-fn without(
-    entries: Entries,
-    is_left_out: impl Fn(sparsec_base::Scalar) -> bool,
-) -> Result<Entries> {
-    let all = 0..entries.len();
-    let kept: Vec<usize> = all
-        .filter(|e| !is_left_out(entries.values.get(*e)))
-        .collect();
-    if kept.len() == entries.len() {
-        return Ok(entries);
-    }
-    let mut values = Array::zeroed(entries.element(), kept.len())?;
-    let mut coords: Vec<u64> = Vec::new();
-    for (to, from) in kept.into_iter().enumerate() {
-        values.set(to, entries.values.get(from));
-        coords.extend(entries.coords(from).iter());
-    }
-    Ok(Entries {
-        extents: entries.extents.clone(),
-        coords: Coords::from(coords),
-        values,
-    })
 }
 
 impl Session {
