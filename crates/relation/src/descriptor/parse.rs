@@ -81,7 +81,13 @@ impl Descriptor {
 
         let mut declarations = Declarations::new();
         while !parser.tokens.at_end() {
-            parser.declaration(&mut declarations)?;
+            let read = parser.declaration(&mut declarations);
+            read.map_err(|error| match (error.code() == code::UNEXPECTED_TOKEN, error.help_text()) {
+                (true, None) => error.help(
+                    "behind `values` stand `unique`, `padding`, `fill`, `mirror`, `table` and `block`, then declarations",
+                ),
+                _ => error,
+            })?;
         }
         for (name, _, place) in parser.free_names() {
             parser.check_without_primes(name, place)?;
