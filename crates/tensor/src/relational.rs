@@ -120,6 +120,7 @@ impl RelationTensor {
         tensor.check_lengths()?;
         tensor.check_declared()?;
         tensor.check_unique()?;
+        tensor.check_side()?;
         Ok(tensor)
     }
 

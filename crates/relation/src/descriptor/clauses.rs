@@ -233,6 +233,35 @@ impl Descriptor {
         }
     }
 
+    /// Whether the place of each tuple's value is an element of the tuple. Places that are computed, as
+    /// in rows of one length, may have no tuple.
+    ///
+    /// ```
+    /// use sparsec_relation::Descriptor;
+    /// let pairs: Descriptor = "
+    ///     format pairs
+    ///     extents N
+    ///     map {[r, s] -> [i] : 0 <= r < M && 0 <= s < 2 && i = crd(2 * r + s)}
+    ///     data {[r, s] -> [2 * r + s]}
+    ///     values {[p] : 0 <= p < 2 * M}
+    ///     function crd : {[p] : 0 <= p < 2 * M} -> {[i] : 0 <= i < N}
+    /// ".parse()?;
+    /// assert!(!pairs.has_places());
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn has_places(&self) -> bool {
+        self.data().parts().iter().all(|part| {
+            let place = part.outputs().next().map(Expression::Variable);
+            let mut links = part.constraints().iter().flat_map(Constraint::links);
+            links.any(|(a, comparison, b)| {
+                let is_element = |e: &Expression| matches!(e, Expression::Variable(_));
+                let is_place = |e: &Expression| Some(e) == place.as_ref();
+                comparison == Comparison::Equal
+                    && (is_place(a) && is_element(b) || is_place(b) && is_element(a))
+            })
+        })
+    }
+
     /// Clauses speak of modes and arrays that the descriptor has.
     pub(super) fn check_clauses(&self, source: &Source, places: &ClausePlaces) -> Result<()> {
         for (array, place) in &places.arrays {

@@ -178,27 +178,12 @@ pub fn wanted_of(format: &RelationFormat, element: ElementType) -> Wanted {
     };
     Wanted {
         is_unique: clauses.is_unique,
-        places: match clauses.has_padding || is_open() || !has_places(descriptor.data()) {
+        places: match clauses.has_padding || is_open() || !descriptor.has_places() {
             true => Places::Some,
             false => Places::Checked,
         },
         ..Wanted::of(element)
     }
-}
-
-/// Whether the place of each tuple's value is an element of the tuple. Places that are computed, as
-/// in rows of one length, may have no tuple.
-fn has_places(data: &Relation) -> bool {
-    data.parts().iter().all(|part| {
-        let place = part.outputs().next().map(Expression::Variable);
-        let mut links = part.constraints().iter().flat_map(Constraint::links);
-        links.any(|(a, comparison, b)| {
-            let is_element = |e: &Expression| matches!(e, Expression::Variable(_));
-            let is_place = |e: &Expression| Some(e) == place.as_ref();
-            comparison == Comparison::Equal
-                && (is_place(a) && is_element(b) || is_place(b) && is_element(a))
-        })
-    })
 }
 
 /// Whether index arrays hold coordinates alone, and nothing that stands for a missing one: by their

@@ -1,9 +1,10 @@
 //! Clauses of formats that are relations: padding, fills and mirror images, from other formats and
 //! back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sparsec::{Complex, Format, FormatSpec, Stored, Tensor, code};
+use sparsec::{Array, Complex, Format, FormatSpec, RelationTensor, Stored, Tensor, code};
 
 use super::interpreter;
 use super::stored::{relation, storage};
@@ -233,6 +234,32 @@ fn lists_with_images_keep_their_order() {
         .build()
         .expect("a matrix");
     there_and_back(&b, &["csr", "coo"], &[ordered]);
+}
+
+#[test]
+fn entries_beyond_the_diagonal_are_refused() {
+    let arrays = |columns: [i64; 2]| {
+        let array = |of: &[i64]| Array::from_vec(of.to_vec());
+        BTreeMap::from([
+            ("pos".to_owned(), array(&[0, 1, 2])),
+            ("col".to_owned(), array(&columns)),
+        ])
+    };
+    let made = |columns| {
+        let values = Array::from_vec(vec![5.0, 7.0]);
+        let (format, none) = (relation(SYMMETRIC), BTreeMap::new());
+        RelationTensor::new(format, vec![2, 2], none, arrays(columns), values)
+    };
+    assert_eq!(
+        made([0, 0])
+            .expect("a triangle")
+            .entries()
+            .expect("entries")
+            .len(),
+        3
+    );
+    let error = made([1, 0]).expect_err("an entry of the other side");
+    assert_eq!(error.code(), code::NOT_AS_DECLARED, "{error}");
 }
 
 #[test]

@@ -198,6 +198,40 @@ impl RelationTensor {
         }
     }
 
+    /// Whether all stored entries are on the side of the diagonal that has mirror images, if each
+    /// value has a tuple there.
+    pub(super) fn check_side(&self) -> Result<()> {
+        let descriptor = self.format.descriptor();
+        let clauses = descriptor.clauses();
+        let Some(mirror) = clauses.mirror else {
+            return Ok(());
+        };
+        if clauses.has_padding || !descriptor.has_places() {
+            return Ok(());
+        }
+        let entries = self.entries()?;
+        let [a, b] = mirror.modes;
+        let side = |e: usize| {
+            let at: Vec<u64> = entries.coords(e).iter().collect();
+            at[a] == at[b]
+        };
+        let on_diagonal = (0..entries.len()).filter(|e| side(*e)).count();
+        // Each of the others stands beside its image.
+        let n_tuples = on_diagonal + (entries.len() - on_diagonal) / 2;
+        if n_tuples == self.values.len() {
+            return Ok(());
+        }
+        let (source, place) = self.said("mirror");
+        let message = format!(
+            "{} of {} stored entries are on the other side of the diagonal",
+            self.values.len() - n_tuples,
+            self.values.len()
+        );
+        Err(Diagnostic::new(code::NOT_AS_DECLARED, message)
+            .at(&source, place, "declared here")
+            .help("correct the arrays: the map keeps entries to one side"))
+    }
+
     fn misfit(&self, message: String, name: &str) -> Diagnostic {
         let (source, place) = self.said(name);
         Diagnostic::new(code::ARRAY_MISMATCH, message).at(&source, place, "by this format")
