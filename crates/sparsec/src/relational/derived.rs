@@ -4,7 +4,7 @@ use sparsec_base::{ElementType, Result};
 use sparsec_convert::{Conversion, Places, Wanted, convert_parts};
 use sparsec_format::{Format, RelationFormat, Storage};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Relation, Set,
+    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Set,
 };
 
 use super::assembly;
