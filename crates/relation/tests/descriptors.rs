@@ -171,6 +171,8 @@ fn clauses_that_do_not_fit_are_refused() {
     );
     let three = "mirror {[i, j, k] -> [i, k, j]} same";
     refused(&with(image, three), "E0702", three);
+    let three = "mirror {[i, j, k] -> [j, i, k]} same";
+    refused(&with(image, three), "E0702", three);
     refused(&with("assume N = M\n", ""), "E0702", image);
     refused(&with("0 <= j <= i", "0 <= j"), "E0702", image);
 }

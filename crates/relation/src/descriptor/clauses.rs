@@ -113,7 +113,8 @@ pub enum Side {
 /// Where the clauses of a text stand.
 #[derive(Default)]
 pub(super) struct ClausePlaces {
-    mirror: Option<Span>,
+    /// With how many coordinates it exchanges two of.
+    mirror: Option<(Span, usize)>,
     arrays: Vec<(String, Span)>,
 }
 
@@ -132,8 +133,8 @@ impl Parser {
                 let fill = Fill::read(&mut self.tokens)?;
                 clauses.fill.replace(fill).is_some()
             } else if self.tokens.eat("mirror") {
-                let mirror = self.mirror()?;
-                places.mirror = Some(start.to(self.tokens.peek_before()));
+                let (mirror, order) = self.mirror()?;
+                places.mirror = Some((start.to(self.tokens.peek_before()), order));
                 clauses.mirror.replace(mirror).is_some()
             } else if self.tokens.at("table") || self.tokens.at("block") {
                 let arrays = match self.tokens.eat("table") {
@@ -160,7 +161,7 @@ impl Parser {
         }
     }
 
-    fn mirror(&mut self) -> Result<Mirror> {
+    fn mirror(&mut self) -> Result<(Mirror, usize)> {
         let start = self.tokens.peek().span;
         let relation = self.relation()?;
         let place = start.to(self.tokens.peek_before());
@@ -176,7 +177,7 @@ impl Parser {
             let error = self.tokens.unexpected(expected);
             error.help("say what the value at exchanged coordinates is")
         })?;
-        Ok(Mirror { modes, image })
+        Ok((Mirror { modes, image }, relation.n_inputs()))
     }
 }
 
@@ -272,26 +273,25 @@ impl Descriptor {
                     .help("name an index array that is declared"));
             }
         }
-        let (Some(mirror), Some(place)) = (self.clauses().mirror, places.mirror) else {
+        let (Some(mirror), Some((place, order))) = (self.clauses().mirror, places.mirror) else {
             return Ok(());
         };
         let refused = |message: String, label: &str, help: String| {
             let error = Diagnostic::new(code::BAD_DECLARATION, message);
             Err(error.at(source, place, label).help(help))
         };
-        let Some(extents) = mirror
-            .modes
-            .iter()
-            .map(|mode| self.extents().get(*mode))
-            .collect::<Option<Vec<_>>>()
-        else {
-            let message = format!("a mirror image of a format of {} modes", self.order());
+        if order != self.order() {
+            let message = format!(
+                "a mirror image of {order} coordinates for {} modes",
+                self.order()
+            );
             return refused(
                 message,
-                "exchanges others",
-                "exchange two modes of the format".to_owned(),
+                "not the coordinates of the map",
+                "exchange two of the coordinates of the map".to_owned(),
             );
-        };
+        }
+        let extents = mirror.modes.map(|mode| &self.extents()[mode]);
         let [a, b] = [0, 1].map(|at: usize| Expression::Constant(extents[at].clone()));
         let are_equal = a.equals(b);
         if !self
