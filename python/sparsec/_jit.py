@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -199,7 +200,10 @@ def _scalar(name: str, *arguments: Any) -> Scalar:
         form = bits_form(name, are_truths, dtype)
     else:
         form = _UFUNCS[name]
-    text = f"({form.format(*map(_scalar_text, arguments))})"
+    text = form.format(*map(_scalar_text, arguments))
+    # A call stands for itself, anything else in parentheses.
+    if not re.fullmatch(r"\w+\([^()]*\)", form):
+        text = f"({text})"
     return Scalar(text, np.dtype(bool) if name in _TRUTHS else dtype)
 
 
