@@ -15,9 +15,9 @@
 //! t_lane_2 += a[p + 1] * x[…]  ─►   sixteen numbers are in registers at once, or in memory
 //! ```
 //!
-//! So loads of what the kernel only reads **move** to where they are needed, in loops without jumps.
-//! A load moves no further than out of such a loop, so it must not: its index differs from turn to
-//! turn.
+//! So a load from an array that the kernel only reads **moves** to its use, in loops without jumps. A
+//! load whose index is the same in each iteration does not move: Cranelift would take it out of the
+//! loop, which may have no iteration.
 
 use std::collections::HashSet;
 

@@ -276,7 +276,7 @@ fn loads_stand_where_they_are_needed() {
     let moves = |index: &str| text(index).matches("can_move").count();
     assert_eq!(moves("i"), 1);
     assert_eq!(moves("i * 8 + 3"), 1);
-    // Before a loop without turns there may be no such entry.
+    // A loop may have no iteration, and the array no such entry.
     assert_eq!(moves("i * 0"), 0);
     assert_eq!(moves("3"), 0);
     // What is stored to stays in order.

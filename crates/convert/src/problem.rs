@@ -44,7 +44,7 @@ pub(crate) struct Piece<'a> {
 pub(crate) struct Triangle {
     /// The two modes: the first coordinate is not smaller than the second.
     pub(crate) modes: [usize; 2],
-    /// What the value at exchanged coordinates is.
+    /// How the value of a mirror image follows from that of its entry.
     pub(crate) image: Image,
     /// All modes in the order in which entries are best listed.
     pub(crate) order: Vec<usize>,
@@ -234,7 +234,10 @@ fn several() -> Diagnostic {
         .help("convert to a format of one part that stores a triangle")
 }
 
-/// What the value at exchanged coordinates is, of a type.
+/// How values of a type are mirrored. The conjugate of a real number is the number.
+///
+/// # Errors
+/// `E0830` for negatives of a type that computations do not negate.
 fn image_of(mirror: Mirror, element: ElementType) -> Result<Image> {
     use ElementType::{F32, F64, I64};
     match mirror.image {
@@ -247,7 +250,7 @@ fn image_of(mirror: Mirror, element: ElementType) -> Result<Image> {
     }
 }
 
-/// The image of a value.
+/// The value of a mirror image, from that of its entry.
 pub(crate) fn image_of_value(image: Image, value: Value) -> Value {
     match image {
         Image::Same => value,

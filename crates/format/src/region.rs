@@ -33,7 +33,7 @@ pub struct Region {
     pub modes: [usize; 2],
 }
 
-/// What the entry at exchanged coordinates is.
+/// How an entry is mirrored at exchanged coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mirrored {
     /// The same.
@@ -82,7 +82,7 @@ impl Mirrored {
 }
 
 impl Mirrored {
-    /// What the value at exchanged coordinates is.
+    /// How the value of a mirror image follows from that of its entry.
     pub fn image(self) -> Image {
         match self {
             Self::Symmetric => Image::Same,

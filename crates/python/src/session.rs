@@ -255,7 +255,7 @@ impl State {
         }
     }
 
-    /// Whether work over so many entries is worth a thread of its own.
+    /// Whether work over this many entries takes long enough to watch for Ctrl-C meanwhile.
     pub(crate) fn is_long(n_entries: usize) -> bool {
         n_entries >= WATCHED
     }

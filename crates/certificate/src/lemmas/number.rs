@@ -1,7 +1,7 @@
 //! Numberings of entries: arrays that hold a number for each entry at its place.
 //!
-//! Windows number entries by keys. Sums of what arrays hold number them too, if no two are equal; and
-//! `n` different numbers of `n` entries, all from 0 on and less than `n`, leave no number out:
+//! A window numbers entries by keys. So does a sum of array entries, if it is different for each two
+//! entries. If the numbers of `n` entries are different and lie in `0..n`, each number is taken:
 //!
 //! ```text
 //! to(n) = ptr(slot(n)) + place(row)                           slots one after the other, rows in each

@@ -1,8 +1,8 @@
 //! Tests of numbers before the loop whose iterations make them.
 //!
 //! A number that does not fit an array of 32 bits ends the kernel. A test in each iteration keeps
-//! C compilers from vectorizing a loop of copies. If the number grows with the loop variable, the
-//! last iteration tells of all; if it is the same in each iteration, the first does:
+//! C compilers from vectorizing a loop of copies. If the number grows with the loop variable, that of
+//! the last iteration is the largest. If no iteration changes it, one test is enough:
 //!
 //! ```text
 //!                                                  if lo < hi and hi > 2147483647 {

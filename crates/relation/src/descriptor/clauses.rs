@@ -72,11 +72,11 @@ pub struct Clauses {
 pub struct Mirror {
     /// The two modes, the lesser first.
     pub modes: [usize; 2],
-    /// What the value there is.
+    /// How the value there follows from that of the entry.
     pub image: Image,
 }
 
-/// What the value at exchanged coordinates is.
+/// How the value of a mirror image follows from that of its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Image {
     /// The same.
