@@ -28,6 +28,7 @@ pub use converter::{Converter, Padding, PreparedConversion};
 pub(crate) use converters::Converters;
 pub use costs::bytes_moved;
 pub use lent::Lent;
+pub(crate) use lent::{fill_of_tensor, stored_mask};
 pub(crate) use refusals::{keeps_fill, relation_keeps_fill};
 pub(crate) use sizes::sizes_of;
 pub use stages::Stages;

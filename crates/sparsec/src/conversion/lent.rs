@@ -1,6 +1,6 @@
 //! The arrays of a tensor as a conversion reads them.
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Diagnostic, Result, Scalar, code};
 use sparsec_tensor::{Array, Format, Tensor, TensorRef};
 
 use super::converter::Converter;
@@ -31,14 +31,9 @@ impl Converter {
         let arrays = arrays.map(|(name, array)| Ok((name, list(array)?)));
         let mut own = Vec::new();
         if self.has_padding {
-            own.push(("A_stored", as_tensor(tensor.nonfill_mask()?, true)?));
+            own.push(stored_mask(tensor.nonfill_mask()?)?);
         }
-        if self.fill.is_some() {
-            own.push((
-                "A_fill",
-                as_tensor(Array::filled(tensor.fill(), 1)?, false)?,
-            ));
-        }
+        own.extend(fill_of_tensor(tensor.fill())?);
         Ok(Lent {
             arrays: arrays.collect::<Result<_>>()?,
             own,
@@ -47,14 +42,35 @@ impl Converter {
     }
 }
 
-/// An array of a conversion's own as a dense tensor: a vector, or a scalar.
-fn as_tensor(array: Array, is_vector: bool) -> Result<Tensor> {
-    let (element, length) = (array.element(), array.len() as u64);
-    let (format, extents) = match is_vector {
-        true => (Format::dense(1), vec![length]),
-        false => (Format::dense(0), Vec::new()),
-    };
-    Tensor::new(format, extents, element, element.zero(), vec![array])
+/// The given array of a conversion that has a 1 for each place that holds an entry, and a 0 for each
+/// that does not.
+///
+/// # Errors
+/// Those of [`Tensor::new`].
+pub(crate) fn stored_mask(mask: Array) -> Result<(&'static str, Tensor)> {
+    let (element, length) = (mask.element(), vec![mask.len() as u64]);
+    let mask = Tensor::new(
+        Format::dense(1),
+        length,
+        element,
+        element.zero(),
+        vec![mask],
+    )?;
+    Ok(("A_stored", mask))
+}
+
+/// The given number of a conversion that is the fill, if it is not 0.
+///
+/// # Errors
+/// Those of [`Tensor::new`].
+pub(crate) fn fill_of_tensor(fill: Scalar) -> Result<Option<(&'static str, Tensor)>> {
+    let (element, zero) = (fill.element(), fill.element().zero());
+    if fill == zero {
+        return Ok(None);
+    }
+    let number = vec![Array::filled(fill, 1)?];
+    let number = Tensor::new(Format::dense(0), Vec::new(), element, zero, number)?;
+    Ok(Some(("A_fill", number)))
 }
 
 /// An array as a dense vector, used where it lies.

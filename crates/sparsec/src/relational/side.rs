@@ -10,7 +10,7 @@ use sparsec_relation::Descriptor;
 use sparsec_tensor::{Array, Format, RelationTensor, Tensor, TensorRef};
 
 use crate::compute::{Checked, CompiledComputation, Given};
-use crate::conversion::{described, names, sizes_of, wanted};
+use crate::conversion::{described, fill_of_tensor, names, sizes_of, stored_mask, wanted};
 use crate::session::Session;
 
 use super::derived::wanted_of;
@@ -43,9 +43,9 @@ impl<'a> Side<'a> {
         });
         let mut own = Vec::new();
         if parts.iter().any(|part| part.clauses().has_padding) {
-            own.push((MASK, vector(tensor.nonfill_mask()?)?));
+            own.push(stored_mask(tensor.nonfill_mask()?)?);
         }
-        own.extend(fill(tensor.fill())?);
+        own.extend(fill_of_tensor(tensor.fill())?);
         Ok(Self {
             wanted: Wanted {
                 has_fill: Some(tensor.fill() != tensor.element().zero()),
@@ -73,9 +73,9 @@ impl<'a> Side<'a> {
         let descriptor = tensor.format().descriptor();
         let mut own = Vec::new();
         if descriptor.clauses().has_padding {
-            own.push((MASK, vector(nonfill(values, tensor.fill()))?));
+            own.push(stored_mask(nonfill(values, tensor.fill()))?);
         }
-        own.extend(fill(tensor.fill())?);
+        own.extend(fill_of_tensor(tensor.fill())?);
         Ok(Self {
             parts: vec![descriptor.clone()],
             wanted: wanted_of(tensor.format(), tensor.element()),
@@ -165,36 +165,10 @@ fn in_names_of_format(error: Diagnostic, computation: &Computation) -> Diagnosti
     )
 }
 
-/// The given array of a conversion that says which places hold an entry.
-const MASK: &str = "A_stored";
-
 /// A 1 for each value that is not the fill, and a 0 for each that is.
 fn nonfill(values: &Array, fill: Scalar) -> Array {
     let mask = (0..values.len()).map(|place| u8::from(values.get(place) != fill));
     Array::from_vec(mask.collect::<Vec<u8>>())
-}
-
-/// The given number of a conversion that is the fill, if it is not 0.
-fn fill(fill: Scalar) -> Result<Option<(&'static str, Tensor)>> {
-    let zero = fill.element().zero();
-    if fill == zero {
-        return Ok(None);
-    }
-    let number = vec![Array::filled(fill, 1)?];
-    let number = Tensor::new(Format::dense(0), Vec::new(), fill.element(), zero, number)?;
-    Ok(Some(("A_fill", number)))
-}
-
-/// An array as a dense vector.
-fn vector(array: Array) -> Result<Tensor> {
-    let (element, length) = (array.element(), vec![array.len() as u64]);
-    Tensor::new(
-        Format::dense(1),
-        length,
-        element,
-        element.zero(),
-        vec![array],
-    )
 }
 
 /// An array as a dense tensor, used where it lies.
