@@ -234,7 +234,7 @@ pub enum Stmt {
     /// Lets caches fetch the entries from `lo` up to but without `hi`, which are about to be
     /// used. A hint: no entry need be there, and an engine may pass over it.
     Prefetch {
-        /// The buffer, of an argument.
+        /// The buffer; its access is not [`Access::Own`].
         buffer: Buffer,
         /// The first entry.
         lo: Expr,

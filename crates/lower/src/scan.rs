@@ -56,6 +56,7 @@ mod natural;
 mod numbers;
 mod places;
 mod run;
+mod scattered;
 mod settle;
 mod shares;
 mod shifted;

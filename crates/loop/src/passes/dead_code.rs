@@ -41,10 +41,8 @@ pub fn without_prefetch(
 fn has_effect(function: &Function, stmt: &Stmt) -> bool {
     let is_own = |buffer: Buffer| function.buffers[buffer].access.is_allocated();
     match stmt {
-        Stmt::Grow { buffer, .. } => !is_own(*buffer),
-        Stmt::Resize { .. } | Stmt::Prefetch { .. } | Stmt::Turn | Stmt::Pass | Stmt::Fail(_) => {
-            true
-        }
+        Stmt::Grow { buffer, .. } | Stmt::Prefetch { buffer, .. } => !is_own(*buffer),
+        Stmt::Resize { .. } | Stmt::Turn | Stmt::Pass | Stmt::Fail(_) => true,
         _ => can_fail(function, stmt) || stmt.stored_buffers().any(|buffer| !is_own(buffer)),
     }
 }

@@ -105,6 +105,7 @@ impl Needed<'_> {
         }
         let assigns = match stmt {
             Stmt::Declare { var, .. } | Stmt::Assign { var, .. } => self.vars.contains(var),
+            Stmt::Prefetch { buffer, .. } => self.buffers.contains(buffer),
             _ => false,
         };
         assigns || (self.roots.is_root)(self.function, stmt)

@@ -265,11 +265,11 @@ impl<'f> Checker<'f> {
             }
             Stmt::Prefetch { buffer, lo, hi } => {
                 let BufferData { name, access, .. } = &self.function.buffers[*buffer];
-                if !matches!(access, Access::Read | Access::Write | Access::Grow) {
+                if *access == Access::Own {
                     return Err(self.helped(
                         code::LOOP_ACCESS,
-                        format!("`{name}` is fetched ahead, and is no array of an argument"),
-                        "leave it out: what a function writes itself is in the cache",
+                        format!("`{name}` is fetched ahead, and each unit has its own"),
+                        "leave it out: what a unit writes and reads alone is in its cache",
                     ));
                 }
                 self.has_type(lo, ElementType::I64)?;

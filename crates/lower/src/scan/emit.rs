@@ -22,6 +22,7 @@ use sparsec_relation::{
 
 use super::cleared::Unfilled;
 use super::covered::{assigned_first, is_held};
+use super::scattered::Run;
 use super::shares::{Part, Shares, Sweep, Table};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
@@ -81,6 +82,10 @@ pub(super) struct Emitter<'a> {
     pub(super) within: Option<Shares>,
     /// Where loops begin from whose begin on points are numbered.
     pub(super) begins: BTreeMap<Variable, Expr>,
+    /// The loops whose points may look ahead.
+    pub(super) runs: BTreeMap<Variable, Run>,
+    /// The variables that hold numbers which points took from counts of their groups.
+    pub(super) numbers: Vec<Var>,
     /// The number of the share that is written.
     pub(super) share: Option<Var>,
     /// For integers that shares combine, the part of the share that is written.
@@ -142,6 +147,8 @@ impl<'a> Emitter<'a> {
             is_outermost: true,
             within: None,
             begins: BTreeMap::new(),
+            runs: BTreeMap::new(),
+            numbers: Vec::new(),
             share: None,
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),
@@ -338,6 +345,7 @@ impl<'a> Emitter<'a> {
             let var = self.builder.fixed(name, ElementType::I64);
             self.variables.insert(variable, Expr::Var(var));
             let body = self.block(body);
+            let body = self.fetch_scattered(variable, var, body);
             self.builder.push(Stmt::For {
                 var,
                 lo,

@@ -45,18 +45,27 @@ impl Emitter<'_> {
     /// Writes a loop, and the loops in it, for values from `lo` on to the end `hi`.
     pub(super) fn for_nest(&mut self, sweep: &Sweep<'_>, lo: Expr, hi: Expr) {
         let Some(all) = self.in_segments(sweep) else {
-            return self.for_each(sweep.variable, lo, hi, sweep.body);
+            self.note_run(sweep.variable, hi.clone());
+            self.for_each(sweep.variable, lo, hi, sweep.body);
+            self.runs.remove(&sweep.variable);
+            return;
         };
         if self.run_ahead(&all, [&lo, &hi]) {
             return;
         }
         match all.body.iter().any(|step| self.depends(step, &all)) {
-            true => self.for_each(sweep.variable, lo, hi, sweep.body),
+            true => {
+                let [_, end] = self.bounds_of(&all, [&lo, &hi]);
+                self.note_run(all.variable, end);
+                self.for_each(sweep.variable, lo, hi, sweep.body);
+            }
             false => {
                 let [lo, hi] = self.bounds_of(&all, [&lo, &hi]);
+                self.note_run(all.variable, hi.clone());
                 self.for_whole(all.variable, lo, hi, all.body);
             }
         }
+        self.runs.remove(&all.variable);
     }
 
     /// Where the first of some segments begins, and where the last one ends.
