@@ -24,6 +24,7 @@ mod results;
 mod row;
 mod turns;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -146,11 +147,15 @@ impl Setting<'_> {
             .collect()
     }
 
-    fn wants(&self, from: &str, to: &str, matrix: &str) -> bool {
+    /// The names that ask for a row.
+    fn names_of(&self, from: &str, to: &str, matrix: &str) -> Vec<&str> {
         let pair = format!("{from}:{to}");
-        let names = [matrix.to_owned(), format!("{pair}/{matrix}"), pair];
-        let is_named = names.iter().any(|name| self.only.contains(&name.as_str()));
-        self.only.is_empty() || self.wants_all(matrix) || is_named
+        let of_all = ["all".to_owned(), format!("all/{matrix}")];
+        let of_row = [matrix.to_owned(), format!("{pair}/{matrix}"), pair];
+        let names: Vec<String> = of_all.into_iter().chain(of_row).collect();
+        let only = self.only.iter().copied();
+        only.filter(|asked| names.iter().any(|name| name == asked))
+            .collect()
     }
 
     /// Whether a matrix is measured at all.
@@ -167,7 +172,8 @@ impl Setting<'_> {
 /// Measures, telling of each row as soon as it is known.
 ///
 /// # Errors
-/// `E0515` where a side has another result; those of files and of memory.
+/// `E0004` for a name of no row; `E0515` where a side has another result; those of files and of
+/// memory.
 pub(crate) fn measure(
     setting: &Setting<'_>,
     print: &mut dyn FnMut(String) -> Result<()>,
@@ -213,6 +219,7 @@ pub(crate) fn measure(
     };
     print(format!("{about}\n{}", heading()))?;
     let mut rows = Vec::new();
+    let mut met = BTreeSet::new();
     let makes: Vec<&str> = match setting.given {
         [] => GENERATED.to_vec(),
         given => given.iter().map(Given::name).collect(),
@@ -230,7 +237,12 @@ pub(crate) fn measure(
         }
         for (from, to) in setting.pairs(&matrix) {
             let [stored, to] = [from, to].map(|text| text.replace('B', &matrix.block.to_string()));
-            if !setting.wants(from, &to, name) || !suits(&stored, &matrix) || !suits(&to, &matrix) {
+            let names = setting.names_of(from, &to, name);
+            if names.is_empty() && !setting.only.is_empty() {
+                continue;
+            }
+            met.extend(names);
+            if !suits(&stored, &matrix) || !suits(&to, &matrix) {
                 continue;
             }
             let Some(tensor) = unless_too_large(matrix.stored(&stored))? else {
@@ -258,7 +270,15 @@ pub(crate) fn measure(
             rows.push(row);
         }
     }
-    Ok(rows)
+    match setting.only.iter().find(|name| !met.contains(*name)) {
+        Some(name) => {
+            let message = format!("there is no conversion `convert/{name}` to measure");
+            let help = "name pairs, matrices or both, as in `convert/csr:csc`, `convert/csr:bsr(4, 4)`, \
+                        `convert/scattered` or `convert/csr:csc/scattered`";
+            Err(Diagnostic::new(code::BAD_OPTION_VALUE, message).help(help))
+        }
+        None => Ok(rows),
+    }
 }
 
 /// What there is to compare with, in its own words.

@@ -40,14 +40,18 @@ class Scipy:
 
     def prepare(self, source, wanted, block, matrices):
         matrix = matrices[source]
+
+        def blocks():
+            made = matrix.tobsr((block, block))
+            return in_order(made)
+
         runs = {
             "csr": lambda: matrix.tocsr(),
             "csc": lambda: matrix.tocsc(),
             "scoo": lambda: matrix.tocoo(),
             "dia": lambda: matrix.todia(),
-            f"bsr({block}, {block})": lambda: matrix.tobsr((block, block)),
+            f"bsr({block}, {block})": blocks,
         }
-
 
         def as_rows(made):
             # Blocks and diagonals have places without an entry.
@@ -56,6 +60,12 @@ class Scipy:
             return rows
 
         return runs[wanted], as_rows
+
+
+def in_order(made):
+    """The blocks of each row by column, as `bsr` has them; libraries leave them as found."""
+    made.sort_indices()
+    return made
 
 
 class Mkl:
@@ -192,10 +202,11 @@ class Mkl:
             def run():
                 to_rows()
                 self.bsr(job, *sides, *middle, pointer(bval), pointer(bcrd), pointer(bpos), ctypes.byref(info))
+                return in_order(sparse.bsr_array((bval, bcrd, bpos), shape=matrix.shape))
 
-            def as_rows(_):
+            def as_rows(made):
                 check()
-                made = sparse.bsr_array((bval, bcrd, bpos), shape=matrix.shape).tocsr()
+                made = made.tocsr()
                 made.eliminate_zeros()
                 return made
 
