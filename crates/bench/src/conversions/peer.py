@@ -40,6 +40,8 @@ class Scipy:
 
     def prepare(self, source, wanted, block, matrices):
         matrix = matrices[source]
+        if wanted.startswith("bsr") and any(extent % block for extent in matrix.shape):
+            raise KeyError("whole blocks")
 
         def blocks():
             made = matrix.tobsr((block, block))
