@@ -112,6 +112,14 @@ pub fn is_written_in_order(concrete: &Concrete, formats: &Formats, tensor: Tenso
     n_written == 1 && in_order
 }
 
+/// Whether a loop that walks the workspace `tensor` alone goes along the list of its entries, in which
+/// they ascend, in place of the bits of all coordinates.
+pub fn is_walked_by_list(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+    workspace_kind(concrete, formats, tensor) == WorkspaceKind::Marked
+        && concrete.tensors[tensor].order() == 1
+        && is_written_in_order(concrete, formats, tensor)
+}
+
 /// The loop that is done at last, behind what it reads.
 fn last_loop(stmt: &Stmt) -> Option<(IndexVar, &Stmt)> {
     match stmt {
@@ -145,7 +153,8 @@ fn ascends(concrete: &Concrete, formats: &Formats, access: &Access, var: IndexVa
     let mut levels = levels.filter(|level| access.var(level.mode()) == Some(var));
     let is_plain = |level: &Level| {
         let can = level.kind.capabilities();
-        can.positional && !can.single && level.is_ordered() && level.unique
+        let comes_to_each_once = can.positional || can.locate;
+        comes_to_each_once && !can.single && level.is_ordered() && level.unique
     };
     access.plain_vars().is_some() && levels.next().is_some_and(is_plain) && levels.next().is_none()
 }

@@ -11,9 +11,9 @@
 //! are empty) and has a coordinate of the loop ([`crate::affine`]).
 
 use sparsec_base::ElementType;
-use sparsec_graph::Operand;
+use sparsec_graph::{Operand, is_walked_by_list};
 use sparsec_index::IndexVar;
-use sparsec_loop::{BinaryOp, Builder, Expr, UnaryOp, Var};
+use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, UnaryOp, Var};
 
 use crate::affine::Affine;
 use crate::bisect::first_from;
@@ -222,6 +222,21 @@ impl Context<'_> {
                 },
             },
             None => self.level_arrays(operand, number).segment(place),
+        }
+    }
+
+    /// The list along which a loop walks a workspace alone, and how many entries it has, where
+    /// coordinates are marked and listed.
+    pub(crate) fn list_of(&self, operand: Operand) -> Option<(Buffer, Var)> {
+        let kernel = self.kernel;
+        let tensor = kernel.access(operand).tensor;
+        match self.workspaces.get(&tensor)? {
+            Workspace::Stored(stored)
+                if is_walked_by_list(kernel.concrete, kernel.formats, tensor) =>
+            {
+                Some((stored.at, stored.n()))
+            }
+            _ => None,
         }
     }
 

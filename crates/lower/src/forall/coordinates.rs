@@ -24,7 +24,7 @@ use super::gallop::over_gallop;
 use super::merge::over_merge;
 use super::part::part_within;
 use crate::context::{Context, Loop, Range};
-use crate::level::{Coordinates, Segment};
+use crate::level::{Coordinates, Holes, Segment};
 use crate::prefetch::{prefetch_by, prefetch_from, prefetch_segment};
 use crate::result::{reserve, with_result};
 use crate::runs::begin_runs;
@@ -150,8 +150,23 @@ fn over_one(b: &mut Builder, walk: &Walk<'_, '_>, point: &Point, operand: Operan
     if let Some(affine) = &affine {
         segment = affine.part(b, &name, segment);
     }
-    let Segment { lo, hi, entries } = segment;
+    let list = at.list_of(operand);
+    let list = list.filter(|_| affine.is_none() && !at.ranges.contains_key(&var));
     let p = b.fixed(&name, ElementType::I64);
+    if let Some((list, n)) = list {
+        // The list has the positions of those whose bit is set.
+        segment.entries.holes = Holes::None;
+        let walker = Walker::at(at, (operand, level), segment.entries, p);
+        let place = b.fixed(&format!("{name}_place"), ElementType::I64);
+        reserve(b, at, walk.this, n.into());
+        b.marked_loop(place, Expr::int(0)..n.into(), at.mark(), |b| {
+            b.declare(p, Expr::load(list, place));
+            b.declare(i, walker.coordinate(p));
+            inside(b, walk, point, i, &[walker]);
+        });
+        return;
+    }
+    let Segment { lo, hi, entries } = segment;
     reserve(
         b,
         at,

@@ -67,7 +67,8 @@ impl Rewrite<'_> {
         // Summed over variables of their own as well, the others are no factors of a sum.
         let is_left = |var: &IndexVar| !inside(var) && outside(var) && !reduction.lhs.uses(*var);
         // A factor alone of which nothing is summed is a copy: that is a part of a right side.
-        let is_copy = factors.inside.len() == 1 && !all.iter().any(is_contracted);
+        let is_product = !all.iter().any(is_contracted);
+        let is_copy = factors.inside.len() == 1 && is_product;
         // Of narrow types each product wraps, and their sum does not.
         let element = self.concrete.tensors[reduction.lhs.tensor].element;
         let of_factors = factors.inside.iter().chain(&factors.outside);
@@ -105,9 +106,12 @@ impl Rewrite<'_> {
         let own = |of: &dyn Fn(&IndexVar) -> bool| -> Vec<IndexVar> {
             rest.iter().copied().filter(|var| of(var)).collect()
         };
-        let mut left = factors.outside.clone();
-        left.push(Expr::Access(access.clone()));
         let (consuming, producing) = (own(&outside), own(&inside));
+        let mut left = factors.outside.clone();
+        if is_product {
+            self.read_again(&factors.inside, &access, &consuming, &mut left);
+        }
+        left.push(Expr::Access(access.clone()));
         // What another nest adds to is added to here as well, and workspaces always are.
         let around_both = all_around.iter().filter(|var| !rest.contains(var));
         let mut summing = around_both.chain(&consuming);
@@ -129,6 +133,42 @@ impl Rewrite<'_> {
             producer: Box::new(self.renamed(&producer.in_loops(&producing))),
         };
         Some(Some(Ok(both.in_loops(outer))))
+    }
+
+    /// Has the other factors read the workspace where they are the product in it, by other variables:
+    /// behind `w(l) += A(i,l) * A(j,l)`, `A(i,k) * A(j,k)` is `w(k)`. What stands in the place of a
+    /// mode has its extent, since it is an index of the same mode of a tensor.
+    fn read_again(
+        &self,
+        inside: &[Expr],
+        access: &Access,
+        vars: &[IndexVar],
+        others: &mut Vec<Expr>,
+    ) {
+        let is_index = |var: &IndexVar| {
+            let mut accesses = inside.iter().flat_map(Expr::accesses);
+            accesses
+                .any(|access| (0..access.indices.len()).any(|mode| access.var(mode) == Some(*var)))
+        };
+        if !self.vars.iter().all(is_index) {
+            return;
+        }
+        for own in choices(vars, self.vars.len()) {
+            let renamed = |var: IndexVar| {
+                let at = self.vars.iter().position(|mode| *mode == var);
+                at.map_or(var, |at| own[at])
+            };
+            let mut rest = others.clone();
+            let is_there = inside.iter().all(|factor| {
+                let factor = factor.renamed(&renamed);
+                let at = rest.iter().position(|other| *other == factor);
+                at.map(|at| rest.remove(at)).is_some()
+            });
+            if is_there {
+                rest.push(Expr::Access(access.renamed(&renamed)));
+                *others = rest;
+            }
+        }
     }
 
     /// How many assignments a tensor has.
@@ -223,4 +263,21 @@ fn find(stmt: &Stmt, lhs: &Access, rhs: &Expr, loops: &mut Vec<IndexVar>) -> boo
         }
         Stmt::Sequence(stmts) => stmts.iter().any(|stmt| find(stmt, lhs, rhs, loops)),
     }
+}
+
+/// All ways to choose `n` different variables, in order.
+fn choices(vars: &[IndexVar], n: usize) -> Vec<Vec<IndexVar>> {
+    let Some(n) = n.checked_sub(1) else {
+        return vec![Vec::new()];
+    };
+    let behind = |var: &IndexVar| {
+        let others: Vec<IndexVar> = vars.iter().copied().filter(|it| it != var).collect();
+        choices(&others, n)
+    };
+    let each = vars.iter().flat_map(|var| {
+        behind(var)
+            .into_iter()
+            .map(|rest| [vec![*var], rest].concat())
+    });
+    each.collect()
 }
