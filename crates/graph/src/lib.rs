@@ -45,4 +45,4 @@ pub use not_lowerable::NotLowerable;
 pub use operand::{Formats, Operand, Operands};
 pub use path::{Edge, IterationGraph};
 pub use space::{Scope, Space, space};
-pub use workspace::{is_walked_by_list, is_written_in_order, workspace_format, workspace_kind};
+pub use workspace::{is_listed_in_order, is_written_in_order, workspace_format, workspace_kind};

@@ -112,9 +112,9 @@ pub fn is_written_in_order(concrete: &Concrete, formats: &Formats, tensor: Tenso
     n_written == 1 && in_order
 }
 
-/// Whether a loop that walks the workspace `tensor` alone goes along the list of its entries, in which
-/// they ascend, in place of the bits of all coordinates.
-pub fn is_walked_by_list(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
+/// Whether the list of a marked workspace has its entries in order: a loop that walks it alone goes
+/// along the list then, in place of the bits of all coordinates.
+pub fn is_listed_in_order(concrete: &Concrete, formats: &Formats, tensor: TensorVar) -> bool {
     workspace_kind(concrete, formats, tensor) == WorkspaceKind::Marked
         && concrete.tensors[tensor].order() == 1
         && is_written_in_order(concrete, formats, tensor)

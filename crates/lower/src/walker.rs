@@ -11,7 +11,7 @@
 //! are empty) and has a coordinate of the loop ([`crate::affine`]).
 
 use sparsec_base::ElementType;
-use sparsec_graph::{Operand, is_walked_by_list};
+use sparsec_graph::{Operand, is_listed_in_order};
 use sparsec_index::IndexVar;
 use sparsec_loop::{BinaryOp, Buffer, Builder, Expr, UnaryOp, Var};
 
@@ -232,7 +232,7 @@ impl Context<'_> {
         let tensor = kernel.access(operand).tensor;
         match self.workspaces.get(&tensor)? {
             Workspace::Stored(stored)
-                if is_walked_by_list(kernel.concrete, kernel.formats, tensor) =>
+                if is_listed_in_order(kernel.concrete, kernel.formats, tensor) =>
             {
                 Some((stored.at, stored.n()))
             }

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use sparsec_format::{Capabilities, Level};
 use sparsec_graph::operand::level_at;
-use sparsec_graph::{Lattice, Lead, Operands, Scope, space, workspace_kind};
+use sparsec_graph::{Lattice, Lead, Operands, Scope, is_listed_in_order, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
 use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
 use sparsec_machine::{Cache, Machine};
@@ -148,14 +148,16 @@ impl Loops<'_> {
         let n_further = inner.n_along(body).saturating_sub(1);
         let is_in_tile =
             is_along && holds_rows(estimate.concrete, &inner.vars, &inner.is_full, body);
-        // Bits are tested in step with the arrays that the loop goes along.
-        let is_in_bits = led.len() == 1
-            && is_along
+        let goes_along_bits = led.len() == 1
             && led.iter().all(|operand| {
                 let access = operands.access(*operand);
-                let level = level_at(access, var, estimate.formats.of(access.tensor));
+                let (concrete, formats) = (estimate.concrete, estimate.formats);
+                let level = level_at(access, var, formats.of(access.tensor));
                 level.is_some_and(|(_, level)| level.kind.capabilities().random_insert)
+                    && !is_listed_in_order(concrete, formats, access.tensor)
             });
+        // Bits are tested in step with the arrays that the loop goes along.
+        let is_in_bits = is_along && goes_along_bits;
         let (steps, inside) = match lead.lattice.everything {
             false if is_in_bits => (extent * machine.dense_step, walked * runs),
             true if is_in_tile => (extent * machine.tile_step, extent * runs),
@@ -174,11 +176,15 @@ impl Loops<'_> {
                     }
                     _ => machine.merged(&held, extent),
                 };
+                let of_bits = match goes_along_bits {
+                    true => extent * machine.dense_step,
+                    false => 0.0,
+                };
                 let mut visited: f64 = 0.0;
                 body.for_each_assign(&mut |_, _, rhs| {
                     visited = visited.max(estimate.visited(rhs, &within));
                 });
-                (steps, visited.min(walked * runs))
+                (steps + of_bits, visited.min(walked * runs))
             }
         };
         let looked_up = lead.located.iter().map(|operand| {

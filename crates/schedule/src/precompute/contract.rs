@@ -19,6 +19,17 @@
 //! loops over its own variables, in the order in which they were. A producer is reduced again
 //! in the same way: a contraction tree is one command for each of its inner nodes.
 //!
+//! Where nothing is summed, other factors that are the same product by other variables read the
+//! workspace again:
+//!
+//! ```text
+//!   precompute(A(i,l) * A(j,l), {l}, w)
+//!
+//! forall i: forall j: where(
+//!   forall k: forall l: c += A(i,j) * A(k,l) * w(k) * w(l),      c += … * A(i,k) * A(j,k) * …
+//!   forall l: w(l) += A(i,l) * A(j,l))
+//! ```
+//!
 //! That is the same where the product distributes over the reduction. Of floating-point
 //! numbers it is so up to rounding, if factors are finite.
 //!
