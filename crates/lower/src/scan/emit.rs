@@ -22,7 +22,7 @@ use sparsec_relation::{
 
 use super::cleared::Unfilled;
 use super::covered::{assigned_first, is_held};
-use super::scattered::Run;
+use super::scattered::Scattered;
 use super::shares::{Part, Shares, Sweep, Table};
 use super::window::{Numbering, Visiting};
 use super::{Arrays, curve, has_computed_extent, length, loaded_type};
@@ -82,10 +82,8 @@ pub(super) struct Emitter<'a> {
     pub(super) within: Option<Shares>,
     /// Where loops begin from whose begin on points are numbered.
     pub(super) begins: BTreeMap<Variable, Expr>,
-    /// The loops whose points may look ahead.
-    pub(super) runs: BTreeMap<Variable, Run>,
-    /// The variables that hold numbers which points took from counts of their groups.
-    pub(super) numbers: Vec<Var>,
+    /// What loops need to fetch ahead where points are stored.
+    pub(super) scattered: Scattered,
     /// The number of the share that is written.
     pub(super) share: Option<Var>,
     /// For integers that shares combine, the part of the share that is written.
@@ -147,8 +145,7 @@ impl<'a> Emitter<'a> {
             is_outermost: true,
             within: None,
             begins: BTreeMap::new(),
-            runs: BTreeMap::new(),
-            numbers: Vec::new(),
+            scattered: Scattered::default(),
             share: None,
             parts: BTreeMap::new(),
             counting: BTreeMap::new(),

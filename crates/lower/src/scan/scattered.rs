@@ -15,7 +15,7 @@
 //! The loop visits each point up to `end` without a condition, so that all that is loaded ahead is
 //! loaded later anyway.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sparsec_base::arena::Id;
 use sparsec_loop::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
@@ -27,6 +27,15 @@ use super::emit::Emitter;
 /// row, rows to columns, 105 and 67, at half the distance 73; 11,500,000 of a mesh of six unknowns a
 /// node, 43 and 36; 5,000,000 on five diagonals, 11.6 and 11.4; 200,000 at random, 0.3 and 0.3.
 const AHEAD: i64 = 64;
+
+/// What loops need to know to fetch ahead.
+#[derive(Default)]
+pub(super) struct Scattered {
+    /// The loops whose points may look ahead.
+    pub(super) runs: BTreeMap<Variable, Run>,
+    /// The variables that hold numbers which points took from counts of their groups.
+    pub(super) numbers: Vec<Var>,
+}
 
 /// The last points of a loop over segments, for the loop over one segment.
 #[derive(Clone)]
@@ -40,19 +49,24 @@ pub(super) struct Run {
 impl Emitter<'_> {
     /// Notes where the points of loops end that nothing is around, so that they may look ahead.
     pub(super) fn note_run(&mut self, variable: Variable, end: Expr) {
-        if self.runs.is_empty() {
+        if self.scattered.runs.is_empty() {
             let n_around = self.builder.function().vars.iter().count();
-            self.runs.insert(variable, Run { end, n_around });
+            self.scattered.runs.insert(variable, Run { end, n_around });
         }
     }
 
     /// The statements of a loop over `var`, with what later points store to fetched.
     pub(super) fn fetch_scattered(&mut self, variable: Variable, var: Var, body: Block) -> Block {
-        let Some(run) = self.runs.get(&variable).cloned() else {
+        let Some(run) = self.scattered.runs.get(&variable).cloned() else {
             return body;
         };
         let function = self.builder.function();
-        let taken = Taken::of(function, var, (&self.numbers, run.n_around), &body);
+        let taken = Taken::of(
+            function,
+            var,
+            (&self.scattered.numbers, run.n_around),
+            &body,
+        );
         let Some(taken) = taken.filter(|taken| !taken.stored.is_empty()) else {
             return body;
         };

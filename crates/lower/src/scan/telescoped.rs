@@ -47,7 +47,7 @@ impl Emitter<'_> {
         let Some(all) = self.in_segments(sweep) else {
             self.note_run(sweep.variable, hi.clone());
             self.for_each(sweep.variable, lo, hi, sweep.body);
-            self.runs.remove(&sweep.variable);
+            self.scattered.runs.remove(&sweep.variable);
             return;
         };
         if self.run_ahead(&all, [&lo, &hi]) {
@@ -65,7 +65,7 @@ impl Emitter<'_> {
                 self.for_whole(all.variable, lo, hi, all.body);
             }
         }
-        self.runs.remove(&all.variable);
+        self.scattered.runs.remove(&all.variable);
     }
 
     /// Where the first of some segments begins, and where the last one ends.

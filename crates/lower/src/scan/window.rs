@@ -470,7 +470,7 @@ impl Emitter<'_> {
         let next = table.buffer;
         let now = self.builder.let_("next", Expr::load(next, key));
         self.builder.store(next, key, Expr::Var(now).add(1));
-        self.numbers.push(now);
+        self.scattered.numbers.push(now);
         now
     }
 
