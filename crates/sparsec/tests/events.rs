@@ -88,10 +88,7 @@ fn operands_that_store_elsewhere_are_planned_for() {
     let listener = Listener::default();
     let session = Session::new(Options::new().backend(Backend::Interpreter));
     let [banded, scattered] = [1, 4099].map(striding);
-    let x = Tensor::builder("dense", &[1 << 14])
-        .unwrap()
-        .build()
-        .unwrap();
+    let x = Tensor::pack(&Format::dense(1), &[1 << 14], &[0], &[1.0]).unwrap();
     let program = Program::parse("y(i) = A(i,j) * x(j)").unwrap();
     let program = program.like("A", &banded).unwrap().like("x", &x).unwrap();
     let kernel = session.plan(&program).unwrap();
