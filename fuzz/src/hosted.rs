@@ -6,7 +6,7 @@
 //!                           └──── one kernel for an operation ─► values ─┘── those of the oracle
 //! ```
 //!
-//! A program runs for a limited number of operations. The files that it reads are [`FILES`], in the
+//! A program runs for a limited number of operations. The files that it reads are `FILES`, in the
 //! variables `TENSOR0` and so on; those that it writes are kept until it ends. A program with a
 //! number of more than two digits is left out, since most of these are extents of large tensors.
 

@@ -12,6 +12,7 @@ function                    does
 `jit`                       compiles a function of tensors
 `function`                  translates a scalar function of the user
 `gradient`                  derives a program by an operand; `sparsec.torch` for PyTorch
+`Format`                    reads how entries are arranged, for all that take a format
 `explain`                   shows a stage between the program and its kernel
 `cp_als`, `tucker_hooi`     decompose a tensor
 `read`, `write`             files: ``.mtx``, ``.tns``, ``.npz``, ``.h5`` and others
@@ -46,18 +47,21 @@ from ._config import configuration, configure
 from ._decompose import cp_als, tucker_hooi
 from ._errors import ClusterError, DtypeError, Error, FileError, InputError, OutOfMemoryError
 from ._files import read, write
+from ._format import Format
 from ._jit import function, jit
 from ._lazy import Lazy, compute, lazy
 from ._tensor import Tensor
 
-for _class in (ClusterError, DtypeError, Error, FileError, InputError, OutOfMemoryError, Tensor):
+for _class in (
+    ClusterError, DtypeError, Error, FileError, Format, InputError, OutOfMemoryError, Tensor
+):
     _class.__module__ = "sparsec"
 del _class
 
 # Written out: type checkers take nothing else.
 __all__ = [
-    "ClusterError", "DtypeError", "Error", "FileError", "InputError", "Lazy", "OutOfMemoryError",
-    "Tensor", "asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate",
+    "ClusterError", "DtypeError", "Error", "FileError", "Format", "InputError", "Lazy",
+    "OutOfMemoryError", "Tensor", "asarray", "compute", "configuration", "configure", "cp_als", "einsum", "evaluate",
     "evaluate_all", "evaluate_to", "explain", "from_buffers", "from_coo", "function", "gradient",
     "jit", "lazy", "read", "tucker_hooi", "write",
 ]

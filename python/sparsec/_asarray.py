@@ -63,7 +63,7 @@ def asarray(
     x : array-like
         The data. A pair ``(values, coordinates)``, with a list of coordinates for each mode,
         is taken as triplets if `shape` is given.
-    format : str, optional
+    format : str or Format, optional
         A preset such as ``"csr"``, a map such as ``"(i, j) -> (j : compressed, i : dense)"``, or
         the text of a ``.fmt`` file. Entries that are zero are left out when a dense array becomes
         sparse.

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from html import escape
-from typing import Any, Mapping
+from typing import TYPE_CHECKING, Any, Mapping
 
 import numpy as np
 
-from . import _blocks, _lazy, _planner, _sparsec
+from . import _lazy, _sparsec
 from ._asarray import asarray
 from ._einsum import equation_of
 from ._errors import failure
 from ._operators import LAZY
 from ._tensor import Tensor
+
+# Shards are imported by the calls that cut: most programs do without, and begin sooner.
+if TYPE_CHECKING:
+    from . import _blocks
 
 
 def evaluate(
@@ -98,6 +101,8 @@ def evaluate(
     """
     call = _call(operands, out_format, extents, named)
     if memory is not None or shards is not None:
+        from . import _blocks
+
         program = _blocks.Program(expression, *call)
         return _blocks.evaluate(program, _plan(program, memory, shards))
     return Tensor._of(_sparsec.evaluate(expression, *call))
@@ -157,6 +162,8 @@ def evaluate_to(
     ...     [(os.path.basename(it), sparsec.read(it).shape) for it in files]
     [('part-00000.npz', (2, 6)), ('part-00001.npz', (4, 6))]
     """
+    from . import _blocks
+
     program = _blocks.Program(expression, *_call(operands, out_format, extents, named))
     return _blocks.evaluate_to(folder, program, _plan(program, memory, shards), progress)
 
@@ -236,6 +243,8 @@ def explain(
         extents = {**dict(program.extents), **(extents or {})}
     call = _call(operands, out_format, extents, named)
     if stage == "shards":
+        from . import _blocks
+
         return Explained(_plan(_blocks.Program(expression, *call), memory, None))
     if memory is not None:
         raise failure("E0005", f"`memory` beside stage {stage!r}", 'give `stage="shards"`')
@@ -244,6 +253,8 @@ def explain(
 
 def _plan(program: _blocks.Program, memory: int | str | None, shards: str | None) -> _blocks.Plan:
     """The plan of shards that a call states, or that follows from its memory."""
+    from . import _blocks, _planner
+
     if shards is not None:
         if memory is not None:
             message = "`memory` chooses shards, and `shards` states them"
@@ -301,6 +312,8 @@ class Explained(str):
     """A text that a notebook shows as it is."""
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         return f"<pre>{escape(self)}</pre>"
 
 

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import re
 from typing import Any, Callable, Sequence
 
@@ -335,6 +334,8 @@ def function(given: Callable[..., Any]) -> Function:
     >>> scaled.definition
     'def scaled(x, y) = (x / (1 + abs(y)))'
     """
+    import inspect
+
     parameters = list(inspect.signature(given).parameters)
     if not 1 <= len(parameters) <= 3:
         message = f"a function of {len(parameters)} arguments"

@@ -137,8 +137,6 @@ _TYPES = {
     "complex64": "c64",
     "complex128": "c128",
 }
-#: Integers whose sums have another type.
-_NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _NUMBERS = (bool, int, float, complex, np.generic)
 #: Whether operators of tensors make expressions here.
 LAZY: ContextVar[bool] = ContextVar("sparsec_lazy", default=False)
@@ -458,7 +456,8 @@ class Operators:
         if dropped:
             without = _without(made._stored, dropped)
             if without is None:
-                made = made.sum(axis=tuple(dropped)).astype(self.dtype)
+                kept = [mode for mode in range(self.ndim) if mode not in dropped]
+                made = evaluated(_at_first(self.ndim, tuple(kept)), [("a", made._stored)], [])
             else:
                 made = self._of(without)
         if added:
@@ -602,35 +601,29 @@ def _longest(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _broadcast(
-    form: str,
-    extents: tuple[int, ...],
-    shapes: tuple[tuple[int | None, ...] | str, ...],
-    types: tuple[str, ...],
-) -> str:
+def _broadcast(form: str, shapes: tuple[tuple[int, ...] | str, ...]) -> str:
     """A statement over operands whose shapes are aligned at the last mode; a text stands for
-    itself. Of an extent that is None, the operand has no mode. A mode of extent 1 beside a longer
-    one is summed over, which is its one entry, in the type of the operand: sums of integers have 64
-    bits."""
+    itself. A mode of extent 1 beside a longer one is read at its one coordinate."""
+    extents = _longest([shape for shape in shapes if not isinstance(shape, str)])
     order = len(extents)
     arguments = []
-    for name, shape, dtype in zip("abc", shapes, types):
+    for name, shape in zip("abc", shapes):
         if isinstance(shape, str):
             arguments.append(shape)
             continue
-        letters, summed = [], []
-        for mode, extent in zip(range(order - len(shape), order), shape):
-            if extent is None:
-                continue
-            is_broadcast = extent == 1 and extents[mode] != 1
-            letters.append(f"{name}{mode}" if is_broadcast else f"i{mode}")
-            summed += [letters[-1]] if is_broadcast else []
-        entry = access(name, letters)
-        if summed:
-            entry = f"sum{{{','.join(summed)}}}({entry})"
-            entry = f"{_TYPES[dtype]}({entry})" if dtype in _NARROW else entry
-        arguments.append(entry)
+        modes = zip(range(order - len(shape), order), shape)
+        letters = [
+            "0" if extent == 1 and extents[mode] != 1 else f"i{mode}" for mode, extent in modes
+        ]
+        arguments.append(access(name, letters))
     return f"{access('out', _letters(order))} = {form.format(*arguments)}"
+
+
+@lru_cache(maxsize=1024)
+def _at_first(order: int, kept: tuple[int, ...]) -> str:
+    """The statement that reads modes of extent 1 at their one coordinate, and keeps others."""
+    letters = [f"i{mode}" if mode in kept else "0" for mode in range(order)]
+    return f"{access('out', [letters[mode] for mode in kept])} = {access('a', letters)}"
 
 
 def _literal(value: Any) -> str | None:
@@ -683,35 +676,10 @@ def apply(form: str, *arguments: Any) -> Tensor:
     # Operands without modes stand beside any others.
     given = {shape for shape in shapes if shape and not isinstance(shape, str)}
     if len(given) > 1:
-        return _broadcasted(form, shapes, operands)
+        # Shapes that do not fit together are refused with the statement, which shows where.
+        return evaluated(_broadcast(form, tuple(shapes)), operands, [])
     orders = [shape if isinstance(shape, str) else len(shape) for shape in shapes]
     return evaluated(_elementwise(form, *orders), operands, [])
-
-
-def _broadcasted(
-    form: str,
-    shapes: Sequence[tuple[int, ...] | str],
-    operands: Sequence[tuple[str, _sparsec.Stored]],
-) -> Tensor:
-    """A function of operands of several shapes; a text among the shapes stands for itself."""
-    # Shapes that do not fit together are refused with the statement, which shows where.
-    extents = _longest([shape for shape in shapes if not isinstance(shape, str)])
-    read: list[tuple[str, _sparsec.Stored]] = []
-    aligned: dict[str, tuple[int | None, ...]] = {}
-    for name, stored in operands:
-        shape = stored.shape
-        longer = extents[len(extents) - len(shape) :]
-        modes = [mode for mode, extent in enumerate(shape) if extent == 1 and longer[mode] != 1]
-        without = _without(stored, modes) if modes else None
-        read.append((name, stored if without is None else without))
-        is_left = [without is not None and mode in modes for mode in range(len(shape))]
-        aligned[name] = tuple(None if left else it for it, left in zip(shape, is_left))
-    written = tuple(
-        shape if isinstance(shape, str) else aligned[name] for name, shape in zip("abc", shapes)
-    )
-    types = {name: stored.dtype for name, stored in operands}
-    text = _broadcast(form, extents, written, tuple(types.get(name, "") for name in "abc"))
-    return evaluated(text, read, [])
 
 
 def _without(stored: _sparsec.Stored, modes: Sequence[int]) -> _sparsec.Stored | None:

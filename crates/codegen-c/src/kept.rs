@@ -10,7 +10,7 @@
 //! them (room for results, workspaces, sorting) stands in the file as small
 //! functions, which a context of the caller may replace one by one. A [`header`]
 //! has the declarations alone, for other files of a program; headers of several
-//! kernels stand side by side, and [`file`]s link together where their kernels'
+//! kernels stand side by side, and [`file`](fn@file)s link together where their kernels'
 //! names differ.
 
 use std::fmt::Write as _;
@@ -115,7 +115,7 @@ fn top(helpers: &Helpers) -> String {
     text
 }
 
-/// The declarations of a [`file`], to be included by others, C or C++.
+/// The declarations of a [`file`](fn@file), to be included by others, C or C++.
 pub fn header(kernels: &[KeptKernel], heading: &[String]) -> String {
     let names: Vec<String> = kernels.iter().map(|kernel| kernel.name.clone()).collect();
     let guard = function::function_name(&format!("SPARSEC_{}_H", names.join("_")));

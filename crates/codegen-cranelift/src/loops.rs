@@ -10,6 +10,17 @@
 //!
 //! One that is to be written out several times counts by as many, as long as there are so
 //! many turns, and then goes on by one.
+//!
+//! Loops that sum what they load test at the beginning:
+//!
+//! ```text
+//!   i = lo
+//!   while i < hi { t = t + a[i] * x[crd[i]]; i = i + 1 }      vmulsd (%rsi, %r14, 8), …
+//! ```
+//!
+//! A sum that goes to a test at the end has two uses: the next turn and what follows. Cranelift makes
+//! no load a part of an instruction whose result has several uses, directly or by others. A row
+//! times a vector takes seven instructions an entry with the test at the end, and five without.
 
 use std::collections::HashSet;
 
@@ -119,6 +130,17 @@ fn is_brief(body: &[Stmt]) -> bool {
     })
 }
 
+/// Whether a body adds entries of arrays to a variable, or combines them with it otherwise.
+fn sums_loads(body: &[Stmt]) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Assign { var, value } => {
+            let loads = |part: &Expr| matches!(part, Expr::Load { .. });
+            value.reads(*var) && value.any(&mut |part| loads(part))
+        }
+        _ => false,
+    })
+}
+
 /// A body so many turns later, with what is added to indices last, as offsets are.
 fn further(body: &Block, var: Var, turns: i64) -> Block {
     let mut body = body.clone();
@@ -187,11 +209,16 @@ impl Emitter<'_, '_> {
             },
         };
         let merge = std::mem::replace(&mut self.is_branching, false);
-        self.count(lo, hi, |emitter, i| {
+        let turn = |emitter: &mut Self, i| {
             emitter.begin_turn();
             emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
             emitter.block(body);
-        });
+        };
+        if sums_loads(body) || self.uses_tiles(body) {
+            self.count_by(1, [lo, hi], turn);
+        } else {
+            self.count(lo, hi, turn);
+        }
         self.is_branching = merge;
     }
 
@@ -201,25 +228,41 @@ impl Emitter<'_, '_> {
         let times = times as i64;
         let copies: Vec<Block> = (0..times).map(|turn| further(body, var, turn)).collect();
         let last = self.b.ins().iadd_imm_s(hi, 1 - times);
-        let (turn, on) = (self.b.create_block(), self.b.create_block());
-        let i = self.b.append_block_param(turn, types::I64);
-        let rest = self.b.append_block_param(on, types::I64);
-        let some = self.b.ins().icmp(IntCC::SignedLessThan, lo, last);
-        let given = [lo.into()];
-        self.b.ins().brif(some, turn, &given, on, &given);
-        self.b.switch_to_block(turn);
-        self.begin_turn();
-        self.vars.insert(var, Cell::Fixed(Number::Real(i)));
-        for copy in &copies {
-            self.block(copy);
-        }
-        let next = self.b.ins().iadd_imm_s(i, times);
-        let more = self.b.ins().icmp(IntCC::SignedLessThan, next, last);
-        let given = [next.into()];
-        self.b.ins().brif(more, turn, &given, on, &given);
-        self.b.seal_block(turn);
+        self.count_by(times, [lo, last], |emitter, i| {
+            emitter.begin_turn();
+            emitter.vars.insert(var, Cell::Fixed(Number::Real(i)));
+            for copy in &copies {
+                emitter.block(copy);
+            }
+        })
+    }
+
+    /// Runs `body` with numbers from `lo` by `step`, as long as they are below `hi`; the first that
+    /// is not. The test is at the beginning.
+    pub(crate) fn count_by(
+        &mut self,
+        step: i64,
+        [lo, hi]: [Value; 2],
+        body: impl FnOnce(&mut Self, Value),
+    ) -> Value {
+        let (test, turn, on) = (
+            self.b.create_block(),
+            self.b.create_block(),
+            self.b.create_block(),
+        );
+        let i = self.b.append_block_param(test, types::I64);
+        self.b.ins().jump(test, &[lo.into()]);
+        self.b.switch_to_block(test);
+        // Cranelift places the second of two blocks next: a turn takes one jump that way, too.
+        let ends = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, i, hi);
+        self.b.ins().brif(ends, on, [], turn, []);
+        self.enter(turn);
+        body(self, i);
+        let next = self.b.ins().iadd_imm_s(i, step);
+        self.b.ins().jump(test, &[next.into()]);
+        self.b.seal_block(test);
         self.enter(on);
-        rest
+        i
     }
 
     /// Runs `body` with each number from `lo` up to but without `hi`.

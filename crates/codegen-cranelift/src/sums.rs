@@ -107,7 +107,7 @@ impl Emitter<'_, '_> {
             self.b.def_var(held, value);
             vectors.push(held);
         }
-        self.count(lo, hi, |emitter, turn| {
+        self.count_by(1, [lo, hi], |emitter, turn| {
             emitter.begin_turn();
             emitter.vars.insert(var, Cell::Fixed(Number::Real(turn)));
             emitter.stmt(sums.first);

@@ -124,6 +124,27 @@ fn code_has_a_text_form() {
 
 #[test]
 #[cfg(target_arch = "x86_64")]
+fn sums_read_memory_as_they_multiply() {
+    let of = |unroll: &str| {
+        let body = format!(
+            "for i in 0..y.n0 {{
+               var t: f64 = 0.0
+               for j in 0..x.n0{unroll} {{ t += x.vals[j] * x.vals[3 * j] }}
+               y.vals[i] = t
+             }}"
+        );
+        assembly(&kernel(&body)).unwrap_or_else(|error| panic!("{error}"))
+    };
+    for (unroll, turns) in [("", 1), (" unroll 4", 5)] {
+        let code = of(unroll);
+        let products = code.lines().filter(|line| line.contains("mulsd"));
+        let from_memory = products.filter(|line| line.contains("(%"));
+        assert_eq!(from_memory.count(), turns, "{code}");
+    }
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
 fn rows_are_fetched_early_and_single_entries_are_not() {
     let fetches = |bounds: &str| {
         let body = format!("for i in 0..y.n0 {{ prefetch x.vals[{bounds}] y.vals[2 * i] = 1.0 }}");

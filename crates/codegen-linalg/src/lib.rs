@@ -27,7 +27,7 @@
 //! * The function returns the results of all statements that the program has by name.
 //! * Sums, differences and products of stored entries are those of `arith`. MLIR knows which entries
 //!   other operations keep only from `sparse_tensor.unary` and `binary`, whose regions follow from
-//!   the values of the operator at zero ([`body`]).
+//!   the values of the operator at zero (`body`).
 //! * A program is refused if the module would have another value: operators that round or fail in
 //!   another way, reductions whose implicit entries count, tensors whose implicit entries are not
 //!   zero, formats without an encoding in release 19.

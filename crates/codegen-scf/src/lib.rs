@@ -26,8 +26,8 @@
 //! # Meaning
 //!
 //! * Variables become values. A loop or a branch that assigns variables of outside gives their new
-//!   values as results ([`state`]). An array that grows is a variable of this kind.
-//! * An `i64` that indexes arrays or bounds loops is an `index`, any other an `i64` ([`indices`]).
+//!   values as results (`state`). An array that grows is a variable of this kind.
+//! * An `i64` that indexes arrays or bounds loops is an `index`, any other an `i64` (`indices`).
 //!   An `index` has 64 bits, as with MLIR's default data layout.
 //! * Loops of chunks become `scf.parallel` if chunks have nothing in common but their operands.
 //!   Other chunks run in order.
@@ -35,7 +35,7 @@
 //! * The memory of a function comes from `memref.alloc`, which MLIR does not check.
 //! * Functions have no context: polls for cancellation are left out.
 //! * Operations that have no counterpart of the same meaning call small functions at the end of the
-//!   module ([`helper`]).
+//!   module (`helper`).
 //!
 //! The pipeline `--sparsifier=enable-runtime-library=false` of `mlir-opt` lowers the module to
 //! LLVM's dialect.
@@ -45,10 +45,10 @@
 //! | `function`   | a kernel: parameters, results                      |
 //! | `stmt`       | statements                                         |
 //! | `loops`      | loops and branches                                 |
-//! | [`state`]    | values of variables, and those that a block changes |
-//! | [`indices`]  | variables that are of type `index`                 |
+//! | `state`    | values of variables, and those that a block changes |
+//! | `indices`  | variables that are of type `index`                 |
 //! | `expr`, `arithmetic`, `convert`, `complex` | expressions          |
-//! | [`helper`], `sort` | functions that kernels call                  |
+//! | `helper`, `sort` | functions that kernels call                  |
 //! | `types`, `writer` | words of types and constants; lines and names |
 //!
 //! Source: the definitions of the dialects, <https://mlir.llvm.org/docs/Dialects/>.

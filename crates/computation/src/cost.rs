@@ -30,7 +30,7 @@
 //! upper bounds ([`points`]).
 //!
 //! **Order.** An access is in order if its index is that of the innermost loop that it depends on,
-//! or never falls from point to point by proof ([`Computation::keys_ascend`]). An access that depends
+//! or never falls from point to point by proof (`Computation::keys_ascend`). An access that depends
 //! on outer loops alone counts once for each of their iterations, and so do two accesses that differ
 //! by a constant.
 //!

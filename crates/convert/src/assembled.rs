@@ -50,7 +50,7 @@ pub struct Assembled {
 /// source is this list.
 ///
 /// # Errors
-/// As [`convert_pieces`], to the list.
+/// As `convert_pieces`, to the list.
 ///
 /// ```
 /// use sparsec_base::ElementType;

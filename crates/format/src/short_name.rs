@@ -54,15 +54,34 @@ impl Format {
         };
         match without_clauses.preset_name() {
             Some(name) if self.rest.is_empty() => {
-                let named = Self {
-                    modes: mode_names(self.order()),
-                    ..self.clone()
-                };
+                let named = self.clone().with_usual_modes();
                 let clauses = clauses(&named).into_iter();
                 let clauses: String = clauses.map(|clause| format!(", {clause}")).collect();
                 format!("{name}{clauses}{}", print_widths(self.widths))
             }
             _ => self.to_string(),
+        }
+    }
+
+    /// The same format with the names of modes that presets give them: `i`, `j`, and so on.
+    ///
+    /// ```
+    /// use sparsec_format::Format;
+    /// let format: Format = "(r, c) -> (r : compressed, c : dense)".parse()?;
+    /// assert_eq!(format.with_usual_modes().to_string(), "(i, j) -> (i : compressed, j : dense)");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    #[must_use]
+    pub fn with_usual_modes(self) -> Self {
+        Self {
+            modes: mode_names(self.order()),
+            rest: self
+                .rest
+                .iter()
+                .cloned()
+                .map(Self::with_usual_modes)
+                .collect(),
+            ..self
         }
     }
 

@@ -12,7 +12,7 @@
 //!
 //! | at             | the derivative `d` of it becomes, for an argument or the body          |
 //! |----------------|-----------------------------------------------------------------------|
-//! | `f(a, b)`      | `d` times the partial derivative of `f` ([`partial`])                  |
+//! | `f(a, b)`      | `d` times the partial derivative of `f` (`partial`)                  |
 //! | `sum{k}(e)`    | `d`, for every `k`                                                    |
 //! | `max{k}(e)`    | `d` divided among the entries that are the greatest                    |
 //! | `A(i,k)`       | a term of `d_A(i,k)`, summed over all variables that it lacks          |

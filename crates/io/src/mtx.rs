@@ -26,7 +26,7 @@
 //!
 //! Another element type may be asked for, if it holds every value. A matrix of a type
 //! that no field stands for, as `bool` or `f32`, is written with a comment that
-//! [declares](crate::declared) it. A dense
+//! declares it. A dense
 //! tensor is written in array form, and so is one whose fill is not zero; every other in
 //! coordinate form. A structure is written if it is asked for and there. Comments are not
 //! kept.

@@ -19,7 +19,7 @@
 //! | 2     | `s` symmetric, `u` unsymmetric, `h` hermitian, `z` skew-symmetric, `r` rectangular |
 //! | 3     | `a` assembled; `e`, a sum of small matrices, is refused              |
 //!
-//! The fourth line has the Fortran formats of the three parts ([`fortran`]).
+//! The fourth line has the Fortran formats of the three parts (`fortran`).
 //! Older Harwell–Boeing files are the same with right-hand sides at the end,
 //! which the second line counts, and a fifth line on them; they are passed over.
 //!

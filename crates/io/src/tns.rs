@@ -19,7 +19,7 @@
 //! entry, those that are not stored included.
 //!
 //! Values are `f64` unless the reader asks for another type or a comment
-//! [declares](crate::declared) one. A complex value is two numbers: only the extended
+//! declares one. A complex value is two numbers: only the extended
 //! header, that comment or the reader tells the first from a further coordinate. The
 //! writer declares every type but `f64`, and the extents of a tensor without entries.
 //!

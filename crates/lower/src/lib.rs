@@ -9,30 +9,30 @@
 //!                                   y.vals[i] = t }
 //! ```
 //!
-//! [`statement`] walks the statement from outside in. For each `forall` it asks
+//! `statement` walks the statement from outside in. For each `forall` it asks
 //! `sparsec-graph` which coordinates matter and turns the merge lattice into
-//! loops ([`forall`](mod@forall)); each operand has a cursor that one level after another
-//! moves down ([`cursor`]); each level of a sparse result gets its entries when
-//! its loop has a coordinate to keep ([`assembly`]). What is particular to a
-//! level kind stands in the file of its name in [`level`]; no level kind is known by
-//! name outside of [`level`].
+//! loops (`forall`); each operand has a cursor that one level after another
+//! moves down (`cursor`); each level of a sparse result gets its entries when
+//! its loop has a coordinate to keep (`assembly`). What is particular to a
+//! level kind stands in the file of its name in `level`; no level kind is known by
+//! name outside of `level`.
 //!
 //! Where an operand is not stored at a coordinate, its value is the literal
 //! fill; what that makes of the statement is found by simplifying it
-//! ([`absent`]), so there are no cases for operators here.
+//! (`absent`), so there are no cases for operators here.
 //!
 //! Everything is a function over a [`Builder`](sparsec_loop::Builder), which writes the kernel
-//! and knows no statement, and a [`Context`](context::Context), which says what is known where
+//! and knows no statement, and a `Context`, which says what is known where
 //! it writes. A module uses those of the floors below its own:
 //!
 //! | floor      | modules                                                                  |
 //! |------------|--------------------------------------------------------------------------|
-//! | statements | [`statement`], [`zeros`]; [`assign`]                                               |
-//! | loops      | [`forall`](mod@forall) and its modules                                   |
-//! | in loops   | [`search`], [`walker`], [`runs`], [`prefetch`]; [`result`], [`workspace`] |
-//! | questions  | [`extents`], [`index`], [`affine`], [`presence`], [`loops`], [`absent`]   |
-//! | state      | [`context`] over the [`kernel`]; [`temporary`], [`positions`], [`assembly`] |
-//! | level      | [`level`], [`cursor`], [`arrays`], [`bisect`], [`bits`], [`value`]        |
+//! | statements | `statement`, `zeros`; `assign`                                               |
+//! | loops      | `forall` and its modules                                   |
+//! | in loops   | `search`, `walker`, `runs`, `prefetch`; `result`, `workspace` |
+//! | questions  | `extents`, `index`, `affine`, `presence`, `loops`, `absent`   |
+//! | state      | `context` over the `kernel`; `temporary`, `positions`, `assembly` |
+//! | level      | `level`, `cursor`, `arrays`, `bisect`, `bits`, `value`        |
 //!
 //! [`scan`] is the other way into loops: from computations over relations.
 //!

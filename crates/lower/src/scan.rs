@@ -13,7 +13,7 @@
 //!
 //! Which loops there are is found by scanning the iteration spaces
 //! ([`sparsec_relation::scan()`]); here they become statements of the loop IR
-//! ([`emit`]), and assignments loads and stores ([`values`]).
+//! (`emit`), and assignments loads and stores (`values`).
 //!
 //! | computation     | argument of the function                                     |
 //! |-----------------|--------------------------------------------------------------|
@@ -28,7 +28,7 @@
 //! declared of given arrays is checked before a kernel runs. Loops that follow data
 //! which the computation writes run in a later stage of its [chain](sparsec_computation::chain);
 //! the stage that completes the data ends with checks of what later ones rely on
-//! ([`settle`]).
+//! (`settle`).
 
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole, Stage, Statement};
@@ -112,7 +112,7 @@ pub fn lower_computation(computation: &Computation) -> Result<Function> {
 pub enum Units {
     /// One; loops are as short as they can be.
     One,
-    /// Several, to which loops are given in shares ([`shares`]).
+    /// Several, to which loops are given in shares (`shares`).
     Several {
         /// How many points make a share worth its while.
         grain: u32,
@@ -208,7 +208,7 @@ fn emitted(
 /// The loops of a computation.
 ///
 /// # Errors
-/// As [`scan`].
+/// As [`scan`](fn@scan).
 pub fn loops(computation: &Computation, known: &Declarations) -> Result<Loops> {
     let length = computation.schedule_length();
     let visits = computation.statements.iter().zip(0..);

@@ -8,10 +8,10 @@
 //! 1. The cheapest trees are found, or the given tree is taken.
 //! 2. For each, the fusion with the least [`traffic`] is priced, with operands in the layouts
 //!    that they have if loops can follow them all, and else with all of them copied.
-//! 3. For the best [`MAX_CONVERSIONS`] of these, each operand is copied or read as it is, and a
+//! 3. For the best `MAX_CONVERSIONS` of these, each operand is copied or read as it is, and a
 //!    tensor that is used several times and has no layout gets each of its layouts, as long as
 //!    a single change lowers the price.
-//! 4. From the best [`MAX_CLIMBS`], single changes are made as long as they lower the price:
+//! 4. From the best `MAX_CLIMBS`, single changes are made as long as they lower the price:
 //!    another order of fused loops, or one fused loop less, which runs once for each of the
 //!    statements that it surrounded.
 //!

@@ -13,6 +13,7 @@ use sparsec::{Array, ElementType, Format, PrintOptions, Storage, Tensor, Widths,
 use crate::build::{self, Attributes, Packing};
 use crate::element;
 use crate::error::OrRaise;
+use crate::format;
 use crate::held::{Held, Related};
 use crate::session::{self, State};
 use crate::view;
@@ -241,15 +242,7 @@ impl Stored {
         if let Some(related) = self.held.related() {
             return vec![format!("{} : relation", related.relation().format().name())];
         }
-        let parts = self.held.format().parts();
-        let levels = parts.iter().flat_map(|part| {
-            let levels = part.levels().iter();
-            levels.map(|level| {
-                let coordinate = level.coordinate.text(part.modes());
-                format!("{coordinate} : {}", level.kind.text())
-            })
-        });
-        levels.collect()
+        format::levels(self.held.format())
     }
 
     /// Read-only views of the arrays, in the order of the format, with their names.

@@ -54,7 +54,7 @@ pub(crate) fn is_extent(name: &str, at: usize) -> bool {
     name == ALTO && at % 2 == 1
 }
 
-/// One word of a [`MORTON`] key: these bits of all coordinates.
+/// One word of a `MORTON` key: these bits of all coordinates.
 ///
 /// ```
 /// use sparsec_relation::{MortonWord, Set};

@@ -262,8 +262,8 @@ impl<'a> Binding<'a> {
                 };
                 // How much memory is left is asked again where it may not suffice.
                 if memory::is_small(bytes, session.memory()) {
-                    let program = &planned.base().program;
-                    planned.recall().keep(program, &operands, &found);
+                    let of = (&planned.base().program, planned.merges());
+                    planned.recall().keep(of, &operands, &found);
                 }
                 found
             }

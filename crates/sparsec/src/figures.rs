@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! entries            to a power of two; to 1024 where there are fewer
-//! extents            to a power of four; to 1024 where they are less
+//! extents            to a power of four; below 1024 to a power of two where there are some
+//!                    thousand entries, else to 1024
 //! segments           to a power of two from 16 entries on, else to the nearest number
 //! scatter, evenness  to a tenth; not looked at where there are few entries
 //! mispredicted       to a twentieth, downwards; only of merges of many entries
@@ -31,6 +32,10 @@ use crate::request::Operands;
 
 /// Below so many, all numbers are one.
 const FEW: u64 = 1024;
+
+/// From so many entries on it pays to plan for narrow operands: a kernel takes as long as some
+/// hundred calls.
+const SOME: u64 = 1 << 13;
 
 /// From so many entries on it pays to look where they lie.
 pub(crate) const MANY: u64 = 1 << 16;
@@ -64,12 +69,28 @@ struct Rounded {
 struct Stored {
     /// Entries stored.
     n_stored: u64,
-    /// The share of entries that lie apart, in tenths.
-    scatter: Option<u8>,
     /// The entries of a segment on average.
     segment: Option<u64>,
+    samples: Option<Samples>,
+}
+
+/// Where the entries of an operand lie, if they are many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Samples {
+    /// The share of entries that lie apart, in tenths.
+    scatter: Option<u8>,
     /// The share of segments as long as the one before, in tenths.
     evenness: Option<u8>,
+}
+
+impl Samples {
+    pub(crate) fn of(tensor: &Tensor) -> Option<Self> {
+        let tenths = |share: Option<f64>| share.map(|share| (share * 10.0).round() as u8);
+        (tensor.n_stored() as u64 >= MANY).then(|| Self {
+            scatter: tenths(tensor.scatter()),
+            evenness: tenths(tensor.evenness()),
+        })
+    }
 }
 
 impl Figures {
@@ -83,20 +104,20 @@ impl Figures {
     ) -> Self {
         let stored = |name: &str| {
             let tensor = operands.get(name)?;
-            let n_stored = tensor.n_stored() as u64;
-            let tenths = |share: fn(&Tensor) -> Option<f64>| {
-                let share = (n_stored >= MANY).then(|| share(tensor)).flatten();
-                share.map(|share| (share * 10.0).round() as u8)
-            };
             Some(Stored {
-                n_stored: up_to_power(n_stored, 1),
+                n_stored: up_to_power(tensor.n_stored() as u64, 1),
                 segment: tensor.segment().map(|mean| match mean.round() as u64 {
                     few @ 0..16 => few,
                     many => many.next_power_of_two(),
                 }),
-                scatter: tenths(Tensor::scatter),
-                evenness: tenths(Tensor::evenness),
+                samples: Samples::of(tensor),
             })
+        };
+        // Which loops are short, and which rows caches hold, matters where they run often.
+        let some = operands.values().any(|it| it.n_stored() as u64 >= SOME);
+        let extent = |extent: u64| match some && extent < FEW {
+            true => extent.next_power_of_two(),
+            false => up_to_power(extent, 2),
         };
         let inputs = || {
             let tensors = program.tensors.iter();
@@ -136,10 +157,7 @@ impl Figures {
                     Some((share * 20.0) as u8)
                 })
                 .collect(),
-            extents: extents
-                .iter()
-                .map(|(_, it)| it.map(|extent| up_to_power(extent, 2)))
-                .collect(),
+            extents: extents.iter().map(|(_, it)| it.map(extent)).collect(),
             threads: sparsec_parallel::threads() > 1,
         }
     }
@@ -168,11 +186,11 @@ impl Statistics for Named<'_> {
     }
 
     fn scatter(&self, name: &str) -> Option<f64> {
-        Some(f64::from(self.stored(name)?.scatter?) / 10.0)
+        Some(f64::from(self.stored(name)?.samples?.scatter?) / 10.0)
     }
 
     fn evenness(&self, name: &str) -> Option<f64> {
-        Some(f64::from(self.stored(name)?.evenness?) / 10.0)
+        Some(f64::from(self.stored(name)?.samples?.evenness?) / 10.0)
     }
 
     fn segment(&self, name: &str) -> Option<f64> {

@@ -163,6 +163,11 @@ impl Planned {
         &self.request
     }
 
+    /// The merges of its statements, whose figures are read of several operands together.
+    pub(crate) fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
     /// The choice for the last operands.
     pub(crate) fn recall(&self) -> &Recall {
         &self.recall

@@ -5,22 +5,24 @@
 //! choice follows from a few facts about each operand, its **look**:
 //!
 //! ```text
-//! extents, lengths and types of arrays ──► variant, extents of index variables, bytes of a run
+//! extents, lengths and types of arrays,
+//! where entries lie, by samples of many ──► variant, extents of index variables, bytes of a run
 //! ```
 //!
 //! The last choice is kept, and made again for operands that look different. It is not kept for
-//! operands of many entries, whose arrays are read ([`figures`]), and for networks, which count the
-//! degrees of their operands.
+//! merges of many entries, where the arrays of several operands are read together ([`figures`]), and
+//! for networks, which count the degrees of their operands.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sparsec_base::ElementType;
 use sparsec_index::Program;
+use sparsec_plan::Merge;
 use sparsec_tensor::Tensor;
 
 use crate::extents::Extents;
 use crate::facts;
-use crate::figures;
+use crate::figures::{self, Samples};
 use crate::kernel::Variant;
 use crate::request::Operands;
 
@@ -40,6 +42,8 @@ struct Look {
     name: String,
     extents: Vec<u64>,
     arrays: Vec<(ElementType, usize)>,
+    /// How many entries lie apart, and how many segments are alike.
+    samples: Option<Samples>,
 }
 
 #[derive(Debug)]
@@ -61,6 +65,7 @@ impl Look {
             name: name.to_owned(),
             extents: tensor.extents().to_vec(),
             arrays: arrays.map(|it| (it.element(), it.len())).collect(),
+            samples: Samples::of(tensor),
         }
     }
 
@@ -71,6 +76,7 @@ impl Look {
             && arrays
                 .map(|it| (it.element(), it.len()))
                 .eq(self.arrays.iter().copied())
+            && self.samples == Samples::of(tensor)
     }
 }
 
@@ -92,9 +98,15 @@ impl Recall {
     }
 
     /// Keeps a choice, if it follows from how the operands look.
-    pub(crate) fn keep(&self, program: &Program, operands: &Operands<'_>, found: &Found) {
+    pub(crate) fn keep(
+        &self,
+        (program, merges): (&Program, &[Merge]),
+        operands: &Operands<'_>,
+        found: &Found,
+    ) {
         let n_stored = operands.values().map(|it| it.n_stored() as u64);
-        if n_stored.sum::<u64>() >= figures::MANY || facts::has_network(program) {
+        let reads_several = !merges.is_empty() && n_stored.sum::<u64>() >= figures::MANY;
+        if reads_several || facts::has_network(program) {
             return;
         }
         let looks = operands.iter().map(|(name, it)| Look::of(name, it));

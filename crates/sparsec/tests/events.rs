@@ -69,3 +69,41 @@ fn slow_steps_are_events() {
         assert!(again.iter().all(|it| it.contains("converted")), "{again:?}");
     });
 }
+
+/// A matrix of 2^14 rows with four entries each, so many columns apart.
+fn striding(columns: u64) -> Tensor {
+    let n = 1 << 14;
+    let coords = (0..n).flat_map(|i| {
+        let mut row = [0, 1, 2, 3].map(|number| (i + number * columns) % n);
+        row.sort_unstable();
+        row.into_iter().flat_map(move |j| [i, j])
+    });
+    let coords: Vec<u64> = coords.collect();
+    let values = vec![1.0; coords.len() / 2];
+    Tensor::pack(&Format::csr(), &[n, n], &coords, &values).unwrap()
+}
+
+#[test]
+fn operands_that_store_elsewhere_are_planned_for() {
+    let listener = Listener::default();
+    let session = Session::new(Options::new().backend(Backend::Interpreter));
+    let [banded, scattered] = [1, 4099].map(striding);
+    let x = Tensor::pack(&Format::dense(1), &[1 << 14], &[0], &[1.0]).unwrap();
+    let program = Program::parse("y(i) = A(i,j) * x(j)").unwrap();
+    let program = program.like("A", &banded).unwrap().like("x", &x).unwrap();
+    let kernel = session.plan(&program).unwrap();
+    let plans = |a: &Tensor| {
+        listener.0.lock().unwrap().clear();
+        let bound = kernel.bind("A", a).unwrap().bind("x", &x).unwrap();
+        bound.evaluate().unwrap();
+        let heard = listener.0.lock().unwrap();
+        let planned = heard
+            .iter()
+            .filter(|it| it.contains("planned for operands"));
+        planned.count()
+    };
+    tracing::subscriber::with_default(listener.clone(), || {
+        let of = [&banded, &banded, &scattered, &scattered, &banded];
+        assert_eq!(of.map(plans), [1, 0, 1, 0, 0]);
+    });
+}

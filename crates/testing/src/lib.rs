@@ -18,7 +18,7 @@
 //!
 //! | module     | holds                                                    |
 //! |------------|----------------------------------------------------------|
-//! | [`file`]   | the parts of a file                                      |
+//! | [`mod@file`] | the parts of a file                                      |
 //! | [`compute`] | computations over relations                             |
 //! | [`stages`] | stages compared with sections, and read back             |
 //! | [`data`]   | tensors as a `run` line writes them                      |

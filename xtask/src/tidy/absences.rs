@@ -52,7 +52,7 @@ const ABSENCES: &[Absence] = &[
     },
     Absence {
         of: "crates/lower",
-        says: "no level kind is known by name outside of [`level`]",
+        says: "no level kind is known by name outside of `level`",
         names: &["LevelKind"],
         but: &[],
         except: &["src/level.rs", "src/level/"],

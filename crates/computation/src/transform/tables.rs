@@ -12,7 +12,7 @@
 //! The last entry of the table says how many keys there are: the greatest rank and one. No point is
 //! sorted, and the rank of a point is found again by one load. The tables are as long as the key's
 //! extent, so whoever asks says which extents are small. Values that are combined for each number are
-//! combined for each key ([`gather`](super::gather)).
+//! combined for each key (`gather`).
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;

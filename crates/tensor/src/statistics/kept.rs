@@ -13,6 +13,8 @@ pub(crate) struct Kept {
     statistics: OnceLock<Arc<Statistics>>,
     /// Of the pattern alone, so values do not change them.
     degrees: Mutex<Option<Arc<Degrees>>>,
+    scatter: OnceLock<Option<f64>>,
+    evenness: OnceLock<Option<f64>>,
 }
 
 impl Kept {
@@ -27,6 +29,16 @@ impl Kept {
         }
         let counted = Arc::new(count()?);
         Ok(self.statistics.get_or_init(|| counted))
+    }
+
+    /// The share of entries that lie apart, of the pattern alone.
+    pub(crate) fn scatter(&self, sample: impl FnOnce() -> Option<f64>) -> Option<f64> {
+        *self.scatter.get_or_init(sample)
+    }
+
+    /// The share of segments as long as the one before, of the pattern alone.
+    pub(crate) fn evenness(&self, sample: impl FnOnce() -> Option<f64>) -> Option<f64> {
+        *self.evenness.get_or_init(sample)
     }
 
     /// Forgets the statistics that values may have changed.
@@ -52,6 +64,8 @@ impl Clone for Kept {
         Self {
             statistics: self.statistics.clone(),
             degrees: Mutex::new(self.degrees()),
+            scatter: self.scatter.clone(),
+            evenness: self.evenness.clone(),
         }
     }
 }
