@@ -87,7 +87,11 @@ impl Computation {
         let groups = self.groups();
         let relied_on = self.relied_on();
         let is_given = |name: &String| self.writers(name).next().is_none();
-        if groups.len() == 1 && self.carried(&groups[0], &relied_on, &is_given).is_empty() {
+        let is_computed = |name: &str| self.writers(name).next().is_some();
+        let mut assumed = relied_on.assumptions().iter();
+        let asserts = assumed.any(|it| it.expressions().any(|e| speaks(e, &is_computed)));
+        let carries = |group| !self.carried(group, &relied_on, &is_given).is_empty();
+        if groups.len() == 1 && !asserts && !carries(&groups[0]) {
             return vec![self.only_stage()];
         }
         let mut begun: BTreeSet<String> = BTreeSet::new();

@@ -56,6 +56,7 @@ mod demands;
 mod entries;
 mod isolated;
 mod keys;
+mod least;
 mod listing;
 mod lists;
 mod named;

@@ -210,6 +210,7 @@ impl Synthesis<'_> {
     /// Fills the arrays of the part at hand.
     fn fill(&mut self, known: &Declarations, (part, cases): (usize, &mut Vec<Case>)) -> Result<()> {
         let (destination, entries) = (self.destination, self.entries);
+        let raised = self.raise_constants()?;
         let mut unknowns = Unknowns::new(destination, entries, known);
         let mut note = |element: (Variable, CaseKind), value: &Expression| {
             cases.push(Case::element((destination, part), entries, element, value));
@@ -226,6 +227,9 @@ impl Synthesis<'_> {
             note((element, kind), &value);
             unknowns.set(element, value);
             unknowns.establish(element);
+        }
+        for name in raised {
+            self.writes(&name, CaseKind::Count);
         }
         self.keep(&mut unknowns, known)?;
         let places = self.destination.data.solve(known)?;

@@ -34,14 +34,17 @@ use crate::session::Session;
 
 mod derived;
 mod held;
+mod least;
 mod order;
 mod side;
+mod unheld;
 mod walk;
 
 pub use walk::{StoredOutcome, ways};
 
 pub use derived::{conversion, derived, kernel_name, wanted_of};
 use held::{Derived, are_same, holds_all, in_order, unmirrored, without};
+use least::least_constants;
 use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
@@ -255,22 +258,20 @@ impl Session {
             }
         }
         let list = self.listed(tensor)?;
-        let made = match assembly(format, tensor.element())? {
+        let assembly = assembly(format, tensor.element())?;
+        let is_derived = assembly.is_none();
+        let made = match assembly {
             Some(assembly) => self.assembled(&list, format, assembly),
-            None => self.stored_from_list(list, format),
+            None => self.stored_from_list(list.try_clone()?, format),
         };
-        let made = made.map_err(|error| match format.descriptor().clauses().mirror {
-            Some(mirror) if error.code() == code::NOT_AS_DECLARED => {
-                unmirrored(tensor, mirror).unwrap_or(error)
+        let made = made.map_err(|error| {
+            let mirror = format.descriptor().clauses().mirror;
+            let mirror = mirror.filter(|_| error.code() == code::NOT_AS_DECLARED);
+            match mirror.and_then(|mirror| unmirrored(tensor, mirror)) {
+                Some(unmirrored) => unmirrored,
+                None if is_derived => self.why_unheld(error, &list, format),
+                None => error,
             }
-            _ => error,
-        });
-        let made = made.map_err(|error| match format.assembly() {
-            None if error.code() == code::NO_CONVERSION => error.help(format!(
-                "say how its arrays are computed from a list of entries: `computation assemble {{ … }}` behind the declarations of `{}`",
-                format.name()
-            )),
-            _ => error,
         })?;
         let tensor = Stored::Relation(made);
         Ok(Converted { tensor, notes })
@@ -395,7 +396,12 @@ impl Session {
         format: &Arc<RelationFormat>,
         checked: Checked,
     ) -> Result<RelationTensor> {
-        let mut results = self.launched(compiled, side, extents, &[], checked)?;
+        let own = |name: &String| format!("B_{name}");
+        let is_given = |name: &String| compiled.computation().parameters.contains(&own(name));
+        let mut constants = least_constants(format.descriptor(), extents);
+        constants.retain(|name, _| is_given(name));
+        let given: Vec<_> = constants.iter().map(|(name, n)| (own(name), *n)).collect();
+        let mut results = self.launched(compiled, side, extents, &given, checked)?;
         let mut arrays = BTreeMap::new();
         for function in format.descriptor().declarations().functions() {
             let name = &function.name;
@@ -409,7 +415,7 @@ impl Session {
             Diagnostic::new(code::NO_CONVERSION, message).help("compute `out B`")
         })?;
         let (format, extents) = (Arc::clone(format), extents.to_vec());
-        RelationTensor::new(format, extents, BTreeMap::new(), arrays, values)
+        RelationTensor::new(format, extents, constants, arrays, values)
     }
 }
 

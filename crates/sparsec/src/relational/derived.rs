@@ -1,6 +1,6 @@
 //! Conversions that are derived between formats of either kind.
 
-use sparsec_base::{ElementType, Result};
+use sparsec_base::{ElementType, Result, code};
 use sparsec_convert::{Conversion, Places, Wanted, convert_parts};
 use sparsec_format::{Format, RelationFormat, Storage};
 use sparsec_relation::{
@@ -8,6 +8,7 @@ use sparsec_relation::{
 };
 
 use super::assembly;
+use super::unheld::how_to_state;
 use crate::conversion::{
     Stages, assembled, described, fill_of, into, is_added_up, keeps_fill, relation_keeps_fill,
     synthesized, wanted,
@@ -127,7 +128,11 @@ fn of_descriptors(from: &Storage, to: &Storage, element: ElementType) -> Result<
             &into(format, wanted.clone()),
         ),
         Storage::Relation(format) => {
-            convert_parts(source, std::slice::from_ref(format.descriptor()), wanted)
+            let made = convert_parts(source, std::slice::from_ref(format.descriptor()), wanted);
+            made.map_err(|error| match error.help_text() {
+                None if error.code() == code::NO_CONVERSION => error.help(how_to_state(format)),
+                _ => error,
+            })
         }
     })
 }

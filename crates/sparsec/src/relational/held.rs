@@ -77,12 +77,21 @@ pub(super) fn without(entries: Entries, is_left_out: impl Fn(Scalar) -> bool) ->
     let kept: Vec<usize> = all
         .filter(|e| !is_left_out(entries.values.get(*e)))
         .collect();
-    if kept.len() == entries.len() {
-        return Ok(entries);
+    match kept.len() == entries.len() {
+        true => Ok(entries),
+        false => only(&entries, kept),
     }
+}
+
+/// The entries with these numbers.
+pub(super) fn only(
+    entries: &Entries,
+    kept: impl IntoIterator<Item = usize, IntoIter: ExactSizeIterator>,
+) -> Result<Entries> {
+    let kept = kept.into_iter();
     let mut values = Array::zeroed(entries.element(), kept.len())?;
     let mut coords: Vec<u64> = Vec::new();
-    for (to, from) in kept.into_iter().enumerate() {
+    for (to, from) in kept.enumerate() {
         values.set(to, entries.values.get(from));
         coords.extend(entries.coords(from).iter());
     }

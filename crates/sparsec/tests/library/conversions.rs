@@ -144,3 +144,28 @@ fn limits_of_memory_hold_for_conversions() {
     let refused = refused.run(&interpreter(), &large).unwrap_err();
     assert_eq!(refused.code(), code::KERNEL_OUT_OF_MEMORY, "{refused}");
 }
+
+/// A conversion of one stage counts entries that the destination has no place for, too.
+#[test]
+fn entries_without_a_place_are_refused_by_kernels() {
+    let session = interpreter();
+    let tensor = arrow("csr", 6);
+    for (to, holds) in [
+        ("(i, j) -> (i : dense, j : dense), lower(i, j)", true),
+        ("(i, j) -> (i : dense, j : dense), upper(i, j)", false),
+        ("(i, j) -> (i : dense), diagonal(i, j)", false),
+    ] {
+        let to = format(to);
+        let converter = Converter::new(&tensor, &to).expect("it is derived");
+        match converter.run(&session, &tensor) {
+            Ok(made) => {
+                assert!(holds, "{to}");
+                assert_eq!(made.convert(&format("csr")).expect("it reads back"), tensor);
+            }
+            Err(error) => {
+                assert!(!holds, "{to}: {error}");
+                assert_eq!(error.code(), code::NOT_AS_DECLARED, "{error}");
+            }
+        }
+    }
+}

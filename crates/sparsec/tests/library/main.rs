@@ -8,6 +8,7 @@ mod computations;
 mod conversions;
 mod costs;
 mod definitions;
+mod described;
 mod einsums;
 mod failures;
 mod fitting;
