@@ -378,7 +378,7 @@ pub(crate) struct ConvertArguments {
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<String>,
 
-    /// The format that the new file holds, where its type keeps formats: .npz, .h5
+    /// The format that the new file holds, where its type keeps formats: .npz, .bsp.h5
     #[arg(long, value_name = "FORMAT")]
     pub(crate) to: Option<String>,
 
