@@ -1,4 +1,4 @@
-//! Constants of a destination that are counted, where extents of modes bound them from below.
+//! Constants of a destination that entries count and extents of modes bound from below.
 //!
 //! ```text
 //! assume N0 <= 3 * B_NB        B_NB max= (N0 + 2) floordiv 3
@@ -14,8 +14,8 @@ use crate::synthesis::Synthesis;
 use crate::terms::everywhere;
 
 impl Synthesis<'_> {
-    /// Raises the constants of the part at hand to what assumptions ask of them; returns them. Entries
-    /// may raise them further.
+    /// Adds statements that raise the constants of the part at hand to the least values which
+    /// assumptions allow; returns the constants. Entries may raise them further.
     pub(crate) fn raise_constants(&mut self) -> Result<Vec<String>> {
         let mut raised = Vec::new();
         let assumptions = self.destination.declarations.assumptions().iter();

@@ -21,9 +21,9 @@
 //! fill; what that makes of the statement is found by simplifying it
 //! (`absent`), so there are no cases for operators here.
 //!
-//! Everything is a function over a [`Builder`](sparsec_loop::Builder), which writes the kernel
-//! and knows no statement, and a `Context`, which says what is known where
-//! it writes. A module uses those of the floors below its own:
+//! Each function takes a [`Builder`](sparsec_loop::Builder) and a `Context`. The builder writes the
+//! kernel and knows no statement. The context holds the facts that are known at that place of the
+//! kernel. A module uses those of the floors below its own:
 //!
 //! | floor      | modules                                                                  |
 //! |------------|--------------------------------------------------------------------------|

@@ -225,8 +225,8 @@ impl Context<'_> {
         }
     }
 
-    /// The list along which a loop walks a workspace alone, and how many entries it has, where
-    /// coordinates are marked and listed.
+    /// For a marked workspace whose list is in order: the list, and how many entries it has. A loop that
+    /// walks no other operand goes along it.
     pub(crate) fn list_of(&self, operand: Operand) -> Option<(Buffer, Var)> {
         let kernel = self.kernel;
         let tensor = kernel.access(operand).tensor;

@@ -1,4 +1,10 @@
-//! Which conversions are measured, and with what.
+//! The conversions that the bench measures: pairs of formats on matrices, chosen by the names that the
+//! caller gives.
+//!
+//! ```text
+//! csr:csc              a pair, on all matrices        scattered        a matrix, all usual pairs
+//! csr:csc/scattered    one row                        all/scattered    a matrix, all pairs
+//! ```
 
 use sparsec::Session;
 
@@ -51,7 +57,7 @@ const FORMATS_OF_TENSORS: [&str; 7] = [
     "alto",
 ];
 
-/// What the rows are measured with.
+/// How rows are measured: the session, sizes, rounds and threads, and the names of rows.
 pub(crate) struct Setting<'a> {
     pub(crate) session: &'a Session,
     pub(crate) scale: Scale,
@@ -96,7 +102,7 @@ impl Setting<'_> {
             .collect()
     }
 
-    /// The names that ask for a row.
+    /// The caller's names that select a row; none if it is not wanted.
     pub(super) fn names_of(&self, from: &str, to: &str, matrix: &str) -> Vec<&str> {
         let pair = format!("{from}:{to}");
         let of_all = ["all".to_owned(), format!("all/{matrix}")];

@@ -154,7 +154,7 @@ fn over_one(b: &mut Builder, walk: &Walk<'_, '_>, point: &Point, operand: Operan
     let list = list.filter(|_| affine.is_none() && !at.ranges.contains_key(&var));
     let p = b.fixed(&name, ElementType::I64);
     if let Some((list, n)) = list {
-        // The list has the positions of those whose bit is set.
+        // Each position in the list has its bit set.
         segment.entries.holes = Holes::None;
         let walker = Walker::at(at, (operand, level), segment.entries, p);
         let place = b.fixed(&format!("{name}_place"), ElementType::I64);

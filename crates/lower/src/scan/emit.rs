@@ -82,7 +82,7 @@ pub(super) struct Emitter<'a> {
     pub(super) within: Option<Shares>,
     /// Where loops begin from whose begin on points are numbered.
     pub(super) begins: BTreeMap<Variable, Expr>,
-    /// What loops need to fetch ahead where points are stored.
+    /// The loops that may fetch the places of later points.
     pub(super) scattered: Scattered,
     /// The number of the share that is written.
     pub(super) share: Option<Var>,

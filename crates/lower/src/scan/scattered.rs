@@ -1,4 +1,4 @@
-//! Entries at numbers of groups, which lie anywhere, fetched ahead.
+//! Scattered stores: the loop fetches the place of a later point before it stores there.
 //!
 //! ```text
 //! for q in pos[i]..pos[i + 1] {            for q in pos[i]..pos[i + 1] {
@@ -8,12 +8,13 @@
 //! }                                          y[next] = x[q] }
 //! ```
 //!
-//! Points with keys in any order store far from one another, and a processor looks ahead by fewer
-//! points than memory takes to answer. The count of a later point's group says where the point will
-//! be stored, or near there: points in between may count on in the same group.
+//! If keys come in any order, neighbouring points store far from one another. Memory answers too late:
+//! a processor executes only a few points ahead. The count of a point's group is the place where the
+//! point will be stored. Read early, it may be a few places too low, since points in between may belong
+//! to the same group.
 //!
-//! The loop visits each point up to `end` without a condition, so that all that is loaded ahead is
-//! loaded later anyway.
+//! The loop visits each point up to `end` unconditionally. So each entry that is loaded ahead exists:
+//! the loop loads it again later.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,16 +29,16 @@ use super::emit::Emitter;
 /// node, 43 and 36; 5,000,000 on five diagonals, 11.6 and 11.4; 200,000 at random, 0.3 and 0.3.
 const AHEAD: i64 = 64;
 
-/// What loops need to know to fetch ahead.
+/// The loops that may fetch ahead, and the numbers by which points store.
 #[derive(Default)]
 pub(super) struct Scattered {
-    /// The loops whose points may look ahead.
+    /// The loops that may fetch ahead.
     pub(super) runs: BTreeMap<Variable, Run>,
-    /// The variables that hold numbers which points took from counts of their groups.
+    /// Variables that hold the number of a point, taken from the count of its group.
     pub(super) numbers: Vec<Var>,
 }
 
-/// The last points of a loop over segments, for the loop over one segment.
+/// The points that a loop visits in all its runs: those of all segments, if it runs over one of them.
 #[derive(Clone)]
 pub(super) struct Run {
     /// Where the last segment ends.
@@ -47,7 +48,7 @@ pub(super) struct Run {
 }
 
 impl Emitter<'_> {
-    /// Notes where the points of loops end that nothing is around, so that they may look ahead.
+    /// Lets the outermost loop over points fetch ahead; `end` is where its points end.
     pub(super) fn note_run(&mut self, variable: Variable, end: Expr) {
         if self.scattered.runs.is_empty() {
             let n_around = self.builder.function().vars.iter().count();
@@ -55,7 +56,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The statements of a loop over `var`, with what later points store to fetched.
+    /// The body of a loop over `var`, preceded by fetches of the places where a later point is stored.
     pub(super) fn fetch_scattered(&mut self, variable: Variable, var: Var, body: Block) -> Block {
         let Some(run) = self.scattered.runs.get(&variable).cloned() else {
             return body;
@@ -101,9 +102,9 @@ struct Taken {
 }
 
 impl Taken {
-    /// The first of the counts in variables `numbers` that all points of a loop over `var` take, if
-    /// their groups are found from the first `n_around` variables and arrays that the loop does not
-    /// write.
+    /// The first count that each point of a loop over `var` takes into one of the variables `numbers`.
+    /// `None` if the group of a point depends on more than `var`, the first `n_around` variables of the
+    /// function and arrays that the loop does not write.
     fn of(
         function: &Function,
         var: Var,

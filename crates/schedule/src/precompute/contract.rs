@@ -19,8 +19,8 @@
 //! loops over its own variables, in the order in which they were. A producer is reduced again
 //! in the same way: a contraction tree is one command for each of its inner nodes.
 //!
-//! Where nothing is summed, other factors that are the same product by other variables read the
-//! workspace again:
+//! If nothing is summed, the workspace holds a product. Other factors that are the same product, with
+//! other variables, read the workspace too:
 //!
 //! ```text
 //!   precompute(A(i,l) * A(j,l), {l}, w)
@@ -146,9 +146,9 @@ impl Rewrite<'_> {
         Some(Some(Ok(both.in_loops(outer))))
     }
 
-    /// Has the other factors read the workspace where they are the product in it, by other variables:
-    /// behind `w(l) += A(i,l) * A(j,l)`, `A(i,k) * A(j,k)` is `w(k)`. What stands in the place of a
-    /// mode has its extent, since it is an index of the same mode of a tensor.
+    /// Replaces other factors by the workspace if they are the same product with other variables: after
+    /// `w(l) += A(i,l) * A(j,l)`, `A(i,k) * A(j,k)` is `w(k)`. Both variables index the same mode of a
+    /// tensor, so they have the same extent.
     fn read_again(
         &self,
         inside: &[Expr],

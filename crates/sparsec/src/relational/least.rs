@@ -1,11 +1,11 @@
-//! The constants of a relation that nothing but the extents of a tensor decides.
+//! Constants of a relation whose values follow from the extents of a tensor alone.
 //!
 //! ```text
 //! assume N <= 4 * NB                           N = 10     NB = 3
 //! assume 0 < N && 0 < M => N + M - 1 <= ND     N = M = 4  ND = 7
 //! ```
 //!
-//! A conversion is given each such constant: the least that its bounds allow.
+//! A conversion gets the least value that the bounds of each allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 

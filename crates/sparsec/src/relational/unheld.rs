@@ -6,9 +6,9 @@
 //! the first 0 entries do not convert                                   no entry is at fault
 //! ```
 //!
-//! Nothing is asked of the description itself: whatever keeps an entry out, be it a bound of
-//! coordinates, a declared length or an order that the conversion does not make, the entries before
-//! it convert, and with it they do not.
+//! The search converts prefixes of the list, and does not read the description. So it finds the entry
+//! whatever the cause is: a bound of coordinates, a declared length, an order that the conversion does
+//! not make.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub(super) fn how_to_state(format: &RelationFormat) -> String {
 impl Session {
     /// What to say of a list of entries that a derived conversion to a relation did not store.
     ///
-    /// Time: that of converting the entries up to the first one at fault, some times over.
+    /// Time: two conversions for each doubling of the entries up to the first one at fault.
     pub(super) fn why_unheld(
         &self,
         error: Diagnostic,
