@@ -40,6 +40,7 @@ use sparsec_relation::{
 mod ahead;
 mod arrays;
 mod cleared;
+mod conditions;
 mod covered;
 mod curve;
 mod emit;
@@ -64,6 +65,7 @@ mod sorted;
 mod table;
 mod telescoped;
 mod totals;
+mod touched;
 mod turned;
 mod values;
 mod window;

@@ -7,9 +7,9 @@
 //! g_keys(k) = 1                              at [t, p, 0]
 //! y(x) = c                                   at [u, x]          y_of(x) = c          at [t, x]
 //! y(g(p)) min= v                             at [w, p]    ──►   y_of(k) min= v       at [t + 1, p, 1]
-//! z(g(p)) = k                                at [w, p, 1]       g_at(x) = g_ranks(x) at [t + 4, x, 0]
-//!                                                               y(g_at(x)) = y_of(x) at [t + 4, x, 1]
-//!                                                               z(g_at(x)) = x       at [t + 4, x, 2]
+//! z(g(p)) = k                                at [w, p, 1]       g_at(x) = g_ranks(x) at [t + 3, x, 0]
+//!                                                               y(g_at(x)) = y_of(x) at [t + 3, x, 1]
+//!                                                               z(g_at(x)) = x       at [t + 3, x, 2]
 //! ```
 //!
 //! The last three statements are over all `x` with `g_keys(x) = 1`. A sweep over all points is

@@ -4,15 +4,15 @@
 //! s: g(p) = dense_rank(k of K)   at [t, p, 0]
 //!
 //! g_keys(k) = 1                  at [t, p, 0]       a mark for each key that there is
-//! g_ranks(x + 1) = g_ranks(x) + g_keys(x)           at [t + 1, x, 0]
-//! n max= g_ranks(K)              at [t + 2]         was `n max= g(p) + 1` over the same points
-//! s: g(p) = g_ranks(k)           at [t + 3, p, 0]   statements from t on move here
+//! g_ranks(x) = ordinal()         at [t + 1, x, 0]   over all x with g_keys(x) = 1
+//! n max= g_ranks(x) + 1          at [t + 1, x, 1]   was `n max= g(p) + 1` over the points
+//! s: g(p) = g_ranks(k)           at [t + 2, p, 0]   statements from t on move here
 //! ```
 //!
-//! The last entry of the table says how many keys there are: the greatest rank and one. No point is
-//! sorted, and the rank of a point is found again by one load. The tables are as long as the key's
-//! extent, so whoever asks says which extents are small. Values that are combined for each number are
-//! combined for each key (`gather`).
+//! No point is sorted, and the rank of a point is found again by one load. The tables are as long as the
+//! key's extent, so whoever asks says which extents are small. Entries of keys that no point has are
+//! neither written nor read: most pages of a table of a few keys are never touched. Values that are
+//! combined for each number are combined for each key (`gather`).
 
 use sparsec_base::ElementType;
 use sparsec_base::arena::Id;
@@ -78,16 +78,11 @@ impl Computation {
         let Some(Expression::Integer(time)) = self.statement(id).schedule.first().cloned() else {
             return;
         };
-        let one = || Box::new(Expression::Integer(1));
-        let more = Expression::Add(Box::new(key.extent.clone()), one());
-        for (name, extent, element) in [
-            (&keys, key.extent.clone(), ElementType::U8),
-            (&ranks, more, ElementType::I64),
-        ] {
+        for (name, element) in [(&keys, ElementType::U8), (&ranks, ElementType::I64)] {
             self.spaces.push(DataSpace {
                 name: name.clone(),
                 element,
-                extents: vec![extent],
+                extents: vec![key.extent.clone()],
                 role: Role::Temporary,
             });
         }
@@ -95,10 +90,28 @@ impl Computation {
             if let Some(Expression::Integer(at)) = statement.schedule.first_mut()
                 && *at >= time
             {
-                *at += 3;
+                *at += 2;
             }
         }
-        self.count_by_table(id, &ranks, &key.extent, time + 2);
+        let x = Expression::Variable(Variable::from_index(0));
+        let mut there = Conjunction::new(["x"], []);
+        there.add(Constraint {
+            first: Expression::Integer(0),
+            rest: vec![
+                (Comparison::LessEqual, x.clone()),
+                (Comparison::Less, key.extent.clone()),
+            ],
+        });
+        let mark_of = Expression::Call(keys.clone(), vec![x.clone()]);
+        let one = Expression::Integer(1);
+        there.add(Constraint::new(mark_of, Comparison::Equal, one));
+        let there = Set::new(vec![there]).expect("one variable");
+        let rank = Access {
+            space: ranks.clone(),
+            indices: vec![x.clone()],
+        };
+        let times = vec![Expression::Integer(time + 1), x, Expression::Integer(0)];
+        self.count_by_table(id, &rank, (&there, &times));
         let ranked = &mut self.statements[id.index()];
         ranked.value = Value::Entry(Access {
             space: ranks.clone(),
@@ -117,58 +130,44 @@ impl Computation {
             ..ranked.clone()
         };
         mark.schedule[0] = Expression::Integer(time);
-        let x = Expression::Variable(Variable::from_index(0));
-        let mut all = Conjunction::new(["x"], []);
-        all.add(Constraint {
-            first: Expression::Integer(0),
-            rest: vec![
-                (Comparison::LessEqual, x.clone()),
-                (Comparison::Less, key.extent.clone()),
-            ],
-        });
-        let entry = |space: &String| {
-            Box::new(Value::Entry(Access {
-                space: space.clone(),
-                indices: vec![x.clone()],
-            }))
-        };
-        let add_up = Statement {
+        let number = Statement {
             name: fresh_name(&format!("{}_ranks", ranked.name), |it| {
                 self.find(it).is_some()
             }),
-            space: Set::new(vec![all]).expect("one variable"),
-            schedule: vec![
-                Expression::Integer(time + 1),
-                x.clone(),
-                Expression::Integer(0),
-            ],
-            target: Access {
-                space: ranks.clone(),
-                indices: vec![Expression::Add(Box::new(x.clone()), one())],
-            },
+            space: there,
+            schedule: times,
+            target: rank,
             update: Update::Assign,
-            value: Value::Binary(Operator::Add, entry(&ranks), entry(&keys)),
+            value: Value::Window(Window::Ordinal, Vec::new()),
         };
         self.statements
-            .splice(id.index()..id.index(), [mark, add_up]);
+            .splice(id.index()..id.index(), [mark, number]);
         let ranked = self.find(&ranked.name).expect("it was just there");
         let tables = Tables {
             keys: &keys,
             ranks: &ranks,
-            times: [time, time + 2],
+            times: [time, time + 1],
         };
         self.gather(ranked, key, &tables);
     }
 
-    /// Takes how many ranks there are from the last entry of the table, where a maximum over all
-    /// points of the statement that ranks them says it.
-    fn count_by_table(&mut self, id: StatementId, ranks: &str, end: &Expression, time: i64) {
+    /// Takes how many ranks there are from those of the table, where a maximum over all points of the
+    /// statement that ranks them says it.
+    fn count_by_table(
+        &mut self,
+        id: StatementId,
+        rank: &Access,
+        (there, times): (&Set, &[Expression]),
+    ) {
         let ranked = self.statement(id).clone();
-        let next = Value::Binary(
-            Operator::Add,
-            Box::new(Value::Entry(ranked.target.clone())),
-            Box::new(Value::Integer(1)),
-        );
+        let next = |rank: &Access| {
+            Value::Binary(
+                Operator::Add,
+                Box::new(Value::Entry(rank.clone())),
+                Box::new(Value::Integer(1)),
+            )
+        };
+        let of_points = next(&ranked.target);
         let is_count = |statement: &Statement| {
             let is_one_entry = || {
                 let mut has_variable = false;
@@ -178,19 +177,18 @@ impl Computation {
                 !has_variable
             };
             statement.update == Update::Maximum
-                && statement.value == next
+                && statement.value == of_points
                 && statement.space == ranked.space
                 && is_one_entry()
         };
         let counts = self.statements.iter_mut().filter(|it| is_count(it));
-        for (place, statement) in (0..).zip(counts) {
-            let everywhere = Conjunction::new([""; 0], []);
-            statement.space = Set::new(vec![everywhere]).expect("no variables");
-            statement.schedule = vec![Expression::Integer(time), Expression::Integer(place)];
-            statement.value = Value::Entry(Access {
-                space: ranks.to_owned(),
-                indices: vec![end.clone()],
-            });
+        for (place, statement) in (1..).zip(counts) {
+            statement.space = there.clone();
+            statement.schedule = times.to_vec();
+            if let Some(last) = statement.schedule.last_mut() {
+                *last = Expression::Integer(place);
+            }
+            statement.value = next(rank);
         }
     }
 }

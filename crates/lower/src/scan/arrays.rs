@@ -7,6 +7,7 @@ use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Access, Argument, Buffer, Builder, Expr, Role, Var};
 
 use super::shares::Counts;
+use super::shares::runs::RunShares;
 use super::{has_computed_extent, loaded_type};
 use crate::bisect::integer;
 
@@ -20,6 +21,8 @@ pub(super) struct Arrays {
     pub(super) constants: BTreeMap<String, Expr>,
     /// The counts of shares, by the data to which they are added.
     pub(super) counts: BTreeMap<String, Counts>,
+    /// The shares of sweeps in runs.
+    pub(super) runs: Vec<RunShares>,
     /// The sums of counts whose starts are shifted ([`shifted`](super::shifted)).
     pub(super) totals_of_shifted: BTreeMap<String, Var>,
 }

@@ -58,6 +58,8 @@ pub(super) struct Filling {
     of: Unfilled,
     /// Up to where it is filled.
     cleared: Var,
+    /// Where the entries end of the numbers that are given.
+    end: Var,
     /// Whether the sweep stores an entry of each number as it gives the number.
     is_stored: bool,
 }
@@ -108,14 +110,26 @@ impl Emitter<'_> {
         }
     }
 
-    /// Before a sweep in runs that stores at `stored` as it gives numbers.
-    pub(super) fn begin_filling(&mut self, ranked: usize, stored: &[usize]) -> Vec<Filling> {
+    /// Before runs that store at `stored` as they give numbers: those between two, or all of them.
+    pub(super) fn begin_filling(
+        &mut self,
+        ranked: usize,
+        stored: &[usize],
+        numbers: Option<[Var; 2]>,
+    ) -> Vec<Filling> {
         let own = self.unfilled.iter().filter(|it| it.ranked == ranked);
         let own: Vec<Unfilled> = own.cloned().collect();
-        let fillings = own.into_iter().map(|of| Filling {
-            cleared: self.builder.var_("cleared", 0),
-            is_stored: stored.contains(&of.storing),
-            of,
+        let fillings = own.into_iter().map(|of| {
+            let [begin, end] = match numbers {
+                None => [Expr::int(0), of.len.into()],
+                Some(numbers) => numbers.map(|number| Expr::Var(number).mul(of.per_number)),
+            };
+            Filling {
+                cleared: self.builder.var_("cleared", begin),
+                end: self.builder.let_("end", end),
+                is_stored: stored.contains(&of.storing),
+                of,
+            }
         });
         fillings.collect()
     }
@@ -123,13 +137,15 @@ impl Emitter<'_> {
     /// Before entries of the numbers below `so_far` are stored.
     pub(super) fn fill_up_to(&mut self, so_far: Var, fillings: &[Filling]) {
         for filling in fillings.iter().filter(|filling| !filling.is_stored) {
-            let Filling { of, cleared, .. } = filling;
+            let Filling {
+                of, cleared, end, ..
+            } = filling;
             let size = i64::try_from(of.element.size()).expect("elements are small");
             let needed = Expr::Var(so_far).mul(of.per_number);
             let needed = self.builder.let_("needed", needed);
             let ahead = Expr::Var(*cleared).add(BYTES_AHEAD / size);
             let to = ahead.binary(BinaryOp::Max, needed);
-            let to = to.binary(BinaryOp::Min, of.len);
+            let to = to.binary(BinaryOp::Min, *end);
             self.builder.if_then(Expr::Var(*cleared).less(needed), |b| {
                 let to = b.let_("to", to);
                 b.push(of.fill(Expr::Var(*cleared), to.into()));
@@ -138,17 +154,29 @@ impl Emitter<'_> {
         }
     }
 
-    /// After the sweep, which gave the numbers below `n_numbers`.
+    /// After the runs, which gave the numbers below `n_numbers`.
     pub(super) fn fill_rest(&mut self, n_numbers: Var, fillings: &[Filling]) {
         for Filling {
             of,
             cleared,
+            end,
             is_stored,
         } in fillings
         {
             let from = if *is_stored { n_numbers } else { *cleared };
-            let fill = of.fill(from.into(), of.len.into());
+            let fill = of.fill(from.into(), (*end).into());
             self.builder.push(fill);
+        }
+    }
+
+    /// Fills the places behind those of all numbers, of which there are `n_numbers`.
+    pub(super) fn fill_behind(&mut self, ranked: usize, n_numbers: Var) {
+        for unfilled in self.unfilled.clone() {
+            if unfilled.ranked == ranked {
+                let from = Expr::Var(n_numbers).mul(unfilled.per_number);
+                let fill = unfilled.fill(from, unfilled.len.into());
+                self.builder.push(fill);
+            }
         }
     }
 
@@ -181,7 +209,7 @@ impl Emitter<'_> {
 
     /// How many entries belong to each number that a statement gives, if an index is among those of
     /// the number at the point.
-    fn entries_for(
+    pub(super) fn entries_for(
         &self,
         statement: &Statement,
         index: &Expression,

@@ -17,7 +17,7 @@ use sparsec_base::{ElementType, Scalar};
 use sparsec_computation::{Access, Computation, DataSpace, Key, Role, Update};
 use sparsec_loop::{Access as BufferAccess, BinaryOp, Buffer, Builder, Expr, Stmt, Var};
 use sparsec_relation::{
-    Comparison, Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
+    Constraint, Declarations, Expression, Function, Loops, Rewrite, Step, Variable,
 };
 
 use super::cleared::Unfilled;
@@ -94,6 +94,8 @@ pub(super) struct Emitter<'a> {
     pub(super) unfilled: Vec<Unfilled>,
     /// The variables that are never negative.
     pub(super) naturals: BTreeSet<Variable>,
+    /// For each statement that marks keys, those that give each key its first value there.
+    pub(super) touched: BTreeMap<usize, Vec<usize>>,
     /// Whether keys ascend, as far as that was asked.
     pub(super) ascending: RefCell<Vec<(usize, Vec<Key>, bool)>>,
 }
@@ -151,6 +153,7 @@ impl<'a> Emitter<'a> {
             counting: BTreeMap::new(),
             unfilled: Vec::new(),
             naturals: BTreeSet::new(),
+            touched: BTreeMap::new(),
             ascending: RefCell::default(),
         }
     }
@@ -184,6 +187,7 @@ impl<'a> Emitter<'a> {
         }
         self.make_all_places();
         self.make_curves();
+        self.touched = self.touched_tables();
         self.make_windows();
         self.fill_others();
     }
@@ -236,25 +240,23 @@ impl<'a> Emitter<'a> {
                     upper,
                     body,
                 } => {
-                    if self.run_in_shares(step) {
+                    if self.is_all_touched(step) || self.run_in_shares(step) {
                         continue;
                     }
                     let lo = self.bound(lower, BinaryOp::Min, BinaryOp::Max);
                     let hi = self.bound(upper, BinaryOp::Max, BinaryOp::Min);
                     let of_runs = self.window_of_runs(step);
+                    let sweep = Sweep::of(step).expect("it is a loop");
                     match self.turned(body) {
                         Some(number) => self.turn(number, *variable, (lo, hi), body),
                         None if of_runs.is_some() => {
                             let place = of_runs.expect("just asked");
-                            self.run_in_runs(place, *variable, (lo, hi), body);
+                            self.run_in_runs(place, &sweep, (lo, hi));
                         }
                         None if self.is_all_in_last(*variable, body) => {
                             self.run_last(*variable, lo, hi, body);
                         }
-                        None => {
-                            let sweep = Sweep::of(step).expect("it is a loop");
-                            self.for_nest(&sweep, lo, hi);
-                        }
+                        None => self.for_nest(&sweep, lo, hi),
                     }
                 }
                 Step::If { conditions, body } => {
@@ -306,33 +308,8 @@ impl<'a> Emitter<'a> {
             .store(self.arrays.spaces[&target.space], index, var);
     }
 
-    fn block(&mut self, steps: &[Step]) -> Vec<Stmt> {
+    pub(super) fn block(&mut self, steps: &[Step]) -> Vec<Stmt> {
         self.written(|this| this.steps(steps))
-    }
-
-    /// Runs a body where all conditions hold, one group of them after the other.
-    fn guard(&mut self, groups: &[Vec<Constraint>], body: &[Step]) {
-        match groups {
-            [] => self.steps(body),
-            [conditions, rest @ ..] if conditions.is_empty() => self.guard(rest, body),
-            [conditions, rest @ ..] => {
-                let condition = self.all(conditions);
-                let then = self.written(|this| this.guard(rest, body));
-                self.branch(condition, then, true);
-            }
-        }
-    }
-
-    pub(super) fn branch(&mut self, condition: Expr, block: Vec<Stmt>, holds: bool) {
-        let (then, otherwise) = match holds {
-            true => (block, Vec::new()),
-            false => (Vec::new(), block),
-        };
-        self.builder.push(Stmt::If {
-            condition,
-            then,
-            otherwise,
-        });
     }
 
     pub(super) fn for_each(&mut self, variable: Variable, lo: Expr, hi: Expr, body: &[Step]) {
@@ -365,47 +342,6 @@ impl<'a> Emitter<'a> {
                 }
                 b.assign(var, Expr::Var(var).add(1));
             });
-    }
-
-    fn search(&mut self, search: &[Step], found: bool, body: &[Step]) {
-        if let [
-            Step::If {
-                conditions,
-                body: inner,
-            },
-        ] = search
-            && matches!(inner[..], [Step::Found])
-        {
-            let condition = self.all(conditions);
-            let block = self.block(body);
-            return self.branch(condition, block, found);
-        }
-        let flag = self.builder.var_("found", Scalar::Bool(false));
-        self.found.push(flag);
-        self.steps(search);
-        self.found.pop();
-        // A body within an outer search ends that one alone.
-        let block = self.block(body);
-        self.branch(flag.into(), block, found);
-    }
-
-    /// Conditions that all hold; each is evaluated only where those before it do.
-    pub(super) fn all(&mut self, conditions: &[Constraint]) -> Expr {
-        let links: Vec<(&Expression, Comparison, &Expression)> =
-            conditions.iter().flat_map(Constraint::links).collect();
-        let tests = links.into_iter().map(|(left, comparison, right)| {
-            let op = match comparison {
-                Comparison::Less => BinaryOp::Lt,
-                Comparison::LessEqual => BinaryOp::Le,
-                Comparison::Equal => BinaryOp::Eq,
-                Comparison::NotEqual => BinaryOp::Ne,
-                Comparison::Greater => BinaryOp::Gt,
-                Comparison::GreaterEqual => BinaryOp::Ge,
-            };
-            self.expr(left).binary(op, self.expr(right))
-        });
-        let all = tests.reduce(Expr::and);
-        all.unwrap_or(Expr::Const(Scalar::Bool(true)))
     }
 
     pub(super) fn bound(

@@ -52,6 +52,8 @@ pub(super) struct Group {
     pub(super) key: Expr,
     pub(super) lo: Var,
     pub(super) hi: Var,
+    /// Where the last group ends that one thread takes.
+    pub(super) end: Var,
 }
 
 /// Where the points of groups are, in their order.
@@ -205,7 +207,8 @@ impl Emitter<'_> {
         self.for_each_at(Expr::int(0), extent, |this, group| {
             let hi = this.builder.let_("end", Expr::load(next, group));
             let key = group.into();
-            (each.write)(this, &Group { key, lo, hi }, Members::Words(words));
+            let end = n;
+            (each.write)(this, &Group { key, lo, hi, end }, Members::Words(words));
             this.builder.assign(lo, hi);
         });
     }
@@ -229,16 +232,16 @@ impl Emitter<'_> {
         let words = self.workspace("words");
         self.alloc(words, n);
         self.visit_in_shares(number, shares, Visiting::Words(which, counts, words, None));
-        let group = |this: &mut Self, group: Var| {
+        let group = |this: &mut Self, group: Var, end: Var| {
             let lo = this.builder.let_("first", Expr::load(starts, group));
-            let end = Expr::load(starts, Expr::Var(group).add(1));
-            let hi = this.builder.let_("end", end);
+            let hi = Expr::load(starts, Expr::Var(group).add(1));
+            let hi = this.builder.let_("end", hi);
             let key = group.into();
-            (each.write)(this, &Group { key, lo, hi }, Members::Words(words));
+            (each.write)(this, &Group { key, lo, hi, end }, Members::Words(words));
         };
         match each.is_apart {
             true => self.for_each_segment_in_shares(starts, extent, group),
-            false => self.for_each_at(Expr::int(0), extent, group),
+            false => self.for_each_at(Expr::int(0), extent, |this, at| group(this, at, n)),
         }
     }
 
@@ -283,7 +286,8 @@ impl Emitter<'_> {
                     b.assign(hi, Expr::Var(hi).add(1));
                 });
             let key = key.into();
-            (each.write)(this, &Group { key, lo, hi }, members);
+            let end = n;
+            (each.write)(this, &Group { key, lo, hi, end }, members);
             this.builder.assign(lo, hi);
         });
         let goes_on = Expr::Var(lo).less(n);

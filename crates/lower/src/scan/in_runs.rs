@@ -26,18 +26,19 @@
 //! pos(group + 1) max= number + 1     pos(group + 1) max= before      where the run has points
 //! ```
 
-use std::collections::BTreeSet;
-
 use sparsec_base::Scalar;
 use sparsec_computation::segments::places;
-use sparsec_computation::{Key, Operator, Update, Value, Window};
+use sparsec_computation::{Key, Update, Value, Window};
 use sparsec_loop::{BinaryOp, Buffer, Expr, Failure, Stmt, Var};
-use sparsec_relation::{Expression, Rewrite, Step, Variable};
+use sparsec_relation::{Expression, Step};
 
+use super::cleared::Filling;
 use super::emit::{Emitter, Point};
 use super::groups::FEW_KEYS;
 use super::kept::touches;
-use super::run::speaks_of_none_but;
+use super::run::FirstKey;
+use super::shares::Sweep;
+use super::shares::runs::RunShares;
 use super::sorted::{MOST_COUNTED, SMALL_TABLE};
 use super::window::{Numbering, Visiting};
 
@@ -55,6 +56,22 @@ pub(super) struct Marks {
     n: Var,
     /// How many the runs before have.
     before: Var,
+}
+
+/// A statement that counts the numbers of runs, with its point.
+pub(super) type Counted<'s> = (usize, &'s [Expression]);
+
+/// A sweep by the runs of a ranked statement.
+struct Runs<'s> {
+    /// The statement, and its window.
+    place: Place,
+    keys: &'s [Key],
+    sweep: &'s Sweep<'s>,
+    /// How many other keys there may be.
+    n_keys: Var,
+    /// The other statements, if the sweep only counts numbers.
+    counts: Option<Vec<Counted<'s>>>,
+    shares: Option<RunShares>,
 }
 
 /// Where the keys of a run are listed.
@@ -105,9 +122,8 @@ impl Emitter<'_> {
     pub(super) fn run_in_runs(
         &mut self,
         (number, which): Place,
-        variable: Variable,
+        sweep: &Sweep<'_>,
         (lo, hi): (Expr, Expr),
-        body: &[Step],
     ) {
         let statement = &self.computation.statements[number];
         let (window, keys) = statement.value.windows()[which];
@@ -126,9 +142,29 @@ impl Emitter<'_> {
             n_keys = n_keys.mul(extent);
         }
         let fits = Expr::Var(n).less(MOST_COUNTED);
-        let then = self.written(|this| {
-            this.by_runs((number, which), (lo.clone(), hi.clone()), n_keys, body);
-        });
+        let fits = fits.and(Expr::int(0).less(room));
+        let fits = self.builder.let_("fits", fits);
+        // Where they do not fit, their product may be anything.
+        let none = Expr::int(0);
+        let n_keys = self.builder.let_(
+            "n_keys",
+            Expr::Select {
+                condition: Box::new(fits.into()),
+                then: Box::new(n_keys),
+                otherwise: Box::new(none),
+            },
+        );
+        let counts = self.counts_of_runs(number, keys, sweep);
+        let shares = self.shares_of_runs((number, keys), sweep, counts.as_deref(), n_keys);
+        let runs = Runs {
+            place: (number, which),
+            keys,
+            sweep,
+            n_keys,
+            counts,
+            shares,
+        };
+        let then = self.written(|this| this.by_runs(&runs, (lo.clone(), hi.clone())));
         self.settled.remove(&number);
         let otherwise = self.written(|this| {
             this.fill_for(number);
@@ -138,48 +174,91 @@ impl Emitter<'_> {
             let next = this.builder.var_("point", 0);
             let listed = Numbering::Listed(numbers, next);
             this.windows.insert((number, which), listed);
-            this.for_each(variable, lo, hi, body);
+            this.for_each(sweep.variable, lo, hi, sweep.body);
         });
         self.builder.push(Stmt::If {
-            condition: fits.and(Expr::int(0).less(room)),
+            condition: fits.into(),
             then,
             otherwise,
         });
     }
 
-    fn by_runs(
-        &mut self,
-        (number, which): Place,
-        (lo, hi): (Expr, Expr),
-        n_keys: Expr,
-        body: &[Step],
-    ) {
-        let (_, keys) = self.computation.statements[number].value.windows()[which];
-        let first_key = self.first_key(number, &keys[0], &self.loops.body);
+    fn by_runs(&mut self, runs: &Runs<'_>, (lo, hi): (Expr, Expr)) {
+        let (number, _) = runs.place;
+        let first_key = self.first_key(number, &runs.keys[0], &self.loops.body);
         let first_key = first_key.expect("asked before");
-        let variable = first_key.variable;
-        let counts = self.counts_of_runs(number, keys, body);
-        let (stored, rest) = self.keys_stored(number, keys, body);
-        let n_keys = self.builder.let_("n_keys", n_keys);
-        let marks = self.narrow("marks");
-        self.alloc(marks, n_keys);
-        self.windows
-            .insert((number, which), Numbering::Marked(marks));
-        let listed = counts.is_none().then(|| {
-            let list = self.narrow("listed");
-            self.alloc(list, n_keys);
-            list
+        let mut table = |name: &str| {
+            let buffer = match runs.shares {
+                None => self.narrow(name),
+                Some(_) => self.narrow_of_thread(name),
+            };
+            self.alloc(buffer, runs.n_keys);
+            buffer
+        };
+        let marks = table("marks");
+        let list = runs.counts.is_none().then(|| table("listed"));
+        self.windows.insert(runs.place, Numbering::Marked(marks));
+        let (stored, _) = self.keys_stored(number, runs.keys, runs.sweep.body);
+        let Some(shares) = &runs.shares else {
+            let fillings = self.begin_filling(number, &stored, None);
+            let before = self.builder.var_("before", 0);
+            self.each_run(runs, (&first_key, marks, list), (lo, hi), before, &fillings);
+            return self.fill_rest(before, &fillings);
+        };
+        let totals = shares.totals;
+        self.for_each_share(shares.shares, |this, share, lo, hi| {
+            this.clear_marks(marks, runs.n_keys);
+            let next = Expr::Var(share).add(1);
+            let [first, behind] = match runs.counts {
+                Some(_) => [Expr::int(0), Expr::int(0)],
+                None => [Expr::load(totals, share), Expr::load(totals, next.clone())],
+            };
+            let first = this.builder.let_("first_number", first);
+            let behind = this.builder.let_("behind_numbers", behind);
+            let fillings = this.begin_filling(number, &stored, Some([first, behind]));
+            let before = this.builder.var_("before", first);
+            this.each_run(runs, (&first_key, marks, list), (lo, hi), before, &fillings);
+            match runs.counts {
+                Some(_) => this.builder.store(totals, next, before),
+                None => this.fill_rest(before, &fillings),
+            }
         });
-        let fillings = self.begin_filling(number, &stored);
-        let before = self.builder.var_("before", 0);
+        match &runs.counts {
+            Some(counts) => self.add_up_runs(shares, (&first_key, runs.keys), counts),
+            None => {
+                let all = Expr::load(totals, shares.shares.count());
+                let all = self.builder.let_("n_numbers", all);
+                self.fill_behind(number, all);
+            }
+        }
+    }
+
+    /// Visits runs one after the other; `before` numbers were given before the first one.
+    fn each_run(
+        &mut self,
+        runs: &Runs<'_>,
+        (first_key, marks, list): (&FirstKey, Buffer, Option<Buffer>),
+        (lo, hi): (Expr, Expr),
+        before: Var,
+        fillings: &[Filling],
+    ) {
+        let Runs {
+            place: (number, which),
+            keys,
+            sweep,
+            counts,
+            ..
+        } = runs;
+        let (variable, body) = (sweep.variable, sweep.body);
+        let (stored, rest) = self.keys_stored(*number, keys, body);
         let first = self.builder.var_("first", lo);
         let end = self.builder.let_("end", hi);
         let run = self.written(|this| {
-            let group = this.key_at(&first_key, first.into());
+            let group = this.key_at(first_key, first.into());
             let group = this.builder.let_("group", group);
             let n = this.builder.var_("n", 0);
             let none = this.builder.let_("none", 0);
-            let listed = listed.map(|list| Listed {
+            let listed = list.map(|list| Listed {
                 list,
                 last: this.builder.var_("last", -1),
                 is_mixed: this.builder.var_("is_mixed", Scalar::Bool(false)),
@@ -190,16 +269,16 @@ impl Emitter<'_> {
                 n,
                 before,
             };
-            this.visiting = Visiting::Mark((number, which), run);
-            let alone = only(body, number);
+            this.visiting = Visiting::Mark((*number, *which), run);
+            let alone = only(body, *number);
             let steps = (variable, &alone[..]);
-            let behind = this.visit_run(&first_key, keys, (first, group, end), steps);
+            let behind = this.visit_run(first_key, keys, (first, group, end), steps);
             this.visiting = Visiting::Assign;
-            match (&counts, listed) {
+            match (counts, listed) {
                 (None, Some(listed)) => {
                     let so_far = this.builder.let_("so_far", Expr::Var(before).add(n));
-                    this.settle_below(number, so_far);
-                    this.fill_up_to(so_far, &fillings);
+                    this.settle_below(*number, so_far);
+                    this.fill_up_to(so_far, fillings);
                     let list = (listed.list, FEW_KEYS, Some(listed.is_mixed));
                     this.for_each_ranked(list, (none, n), |this, rank, key| {
                         let place = this.builder.let_("place", Expr::Var(before).add(rank));
@@ -215,12 +294,15 @@ impl Emitter<'_> {
                     let so_far = Expr::Var(before).add(n);
                     this.builder.assign(before, so_far);
                     let stores = this.written(|this| {
-                        this.key_at(&first_key, first.into());
+                        this.key_at(first_key, first.into());
                         for (counted, tuple) in counts.iter().flatten() {
                             let counted = &this.computation.statements[*counted];
                             let target = counted.target.rewritten(&Point(tuple));
-                            let most = Some(BinaryOp::Max);
-                            this.store_at(&target, before.into(), most);
+                            // What shares combine has its value once all have counted.
+                            if runs.shares.is_none() || !target.indices.is_empty() {
+                                let most = Some(BinaryOp::Max);
+                                this.store_at(&target, before.into(), most);
+                            }
                         }
                     });
                     this.branch(Expr::int(0).less(n), stores, true);
@@ -232,7 +314,6 @@ impl Emitter<'_> {
         self.builder.while_loop(goes_on, |b| {
             run.into_iter().for_each(|stmt| b.push(stmt));
         });
-        self.fill_rest(before, &fillings);
     }
 
     /// Checks once for several points that their numbers are as declared, which are less than
@@ -315,54 +396,6 @@ impl Emitter<'_> {
             b.assign(run.n, Expr::Var(run.n).add(1));
         });
     }
-
-    /// The statements beside the ranked one, with their points, if each takes a maximum of the
-    /// number and one, at an entry that all points of a run share.
-    fn counts_of_runs(
-        &self,
-        number: usize,
-        keys: &[Key],
-        body: &[Step],
-    ) -> Option<Vec<(usize, Vec<Expression>)>> {
-        let ranked = &self.computation.statements[number];
-        let is_kept = [&self.in_variables, &self.locals];
-        let is_plain = matches!(ranked.value, Value::Window(..))
-            && is_kept
-                .iter()
-                .any(|names| names.contains(&ranked.target.space));
-        let mut visits = Vec::new();
-        all_visits(body, &mut visits);
-        visits.retain(|(visited, _)| *visited != number);
-        let mut others = visits.iter();
-        let all = others.all(|(visited, _)| self.counts_by_run((*visited, number), keys));
-        (is_plain && all).then_some(visits)
-    }
-
-    /// Whether a statement takes a maximum of the number and one of a ranked statement, at an entry
-    /// that all points of one first key share.
-    pub(super) fn counts_by_run(&self, (visited, ranked): (usize, usize), keys: &[Key]) -> bool {
-        let ranked = &self.computation.statements[ranked];
-        let statement = &self.computation.statements[visited];
-        let next = Value::Binary(
-            Operator::Add,
-            Box::new(Value::Entry(ranked.target.clone())),
-            Box::new(Value::Integer(1)),
-        );
-        let mut indices = statement.target.indices.iter();
-        statement.update == Update::Maximum
-            && statement.value == next
-            && statement.space == ranked.space
-            && indices.all(|index| !has_variable(&index.rewritten(&Run(&keys[0].value))))
-    }
-}
-
-/// A constant in place of the first key.
-struct Run<'a>(&'a Expression);
-
-impl Rewrite for Run<'_> {
-    fn whole(&self, e: &Expression) -> Option<Expression> {
-        (e == self.0).then_some(Expression::Integer(0))
-    }
 }
 
 /// The point at which steps visit a statement, searches apart.
@@ -435,8 +468,4 @@ pub(super) fn without(steps: &[Step], left_out: &[usize]) -> Vec<Step> {
         other => Some(other.clone()),
     });
     kept.collect()
-}
-
-fn has_variable(e: &Expression) -> bool {
-    !speaks_of_none_but(e, &BTreeSet::new())
 }

@@ -11,12 +11,13 @@
 use std::collections::BTreeSet;
 
 use sparsec_base::Scalar;
-use sparsec_computation::{Key, Role};
+use sparsec_computation::{Key, Operator, Role, Update, Value};
 use sparsec_loop::{Expr, Var};
-use sparsec_relation::{Expression, Monotone, Step, Variable};
+use sparsec_relation::{Expression, Monotone, Rewrite, Step, Variable};
 
 use super::emit::{Emitter, Point};
-use super::in_runs::visited;
+use super::in_runs::{Counted, visited};
+use super::shares::Sweep;
 use crate::bisect::integer;
 
 /// How the first key follows from the variable of the outermost loop.
@@ -147,6 +148,44 @@ impl Emitter<'_> {
         self.steps(&first_key.lets);
         self.expr(&first_key.value)
     }
+
+    /// The statements beside the ranked one, with their points, if each takes a maximum of the
+    /// number and one, at an entry that all points of a run share.
+    pub(super) fn counts_of_runs<'s>(
+        &self,
+        number: usize,
+        keys: &[Key],
+        sweep: &Sweep<'s>,
+    ) -> Option<Vec<Counted<'s>>> {
+        let ranked = &self.computation.statements[number];
+        let is_kept = [&self.in_variables, &self.locals];
+        let is_plain = matches!(ranked.value, Value::Window(..))
+            && is_kept
+                .iter()
+                .any(|names| names.contains(&ranked.target.space));
+        let mut visits = sweep.visits();
+        visits.retain(|(visited, _)| *visited != number);
+        let mut others = visits.iter();
+        let all = others.all(|(visited, _)| self.counts_by_run((*visited, number), keys));
+        (is_plain && all).then_some(visits)
+    }
+
+    /// Whether a statement takes a maximum of the number and one of a ranked statement, at an entry
+    /// that all points of one first key share.
+    pub(super) fn counts_by_run(&self, (visited, ranked): (usize, usize), keys: &[Key]) -> bool {
+        let ranked = &self.computation.statements[ranked];
+        let statement = &self.computation.statements[visited];
+        let next = Value::Binary(
+            Operator::Add,
+            Box::new(Value::Entry(ranked.target.clone())),
+            Box::new(Value::Integer(1)),
+        );
+        let mut indices = statement.target.indices.iter();
+        statement.update == Update::Maximum
+            && statement.value == next
+            && statement.space == ranked.space
+            && indices.all(|index| !has_variable(&index.rewritten(&Run(&keys[0].value))))
+    }
 }
 
 pub(super) fn speaks_of_none_but(e: &Expression, variables: &BTreeSet<Variable>) -> bool {
@@ -157,4 +196,17 @@ pub(super) fn speaks_of_none_but(e: &Expression, variables: &BTreeSet<Variable>)
         }
     });
     holds
+}
+
+/// A constant in place of the first key.
+struct Run<'a>(&'a Expression);
+
+impl Rewrite for Run<'_> {
+    fn whole(&self, e: &Expression) -> Option<Expression> {
+        (e == self.0).then_some(Expression::Integer(0))
+    }
+}
+
+fn has_variable(e: &Expression) -> bool {
+    !speaks_of_none_but(e, &BTreeSet::new())
 }

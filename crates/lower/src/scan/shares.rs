@@ -41,6 +41,7 @@ use super::window::Visiting;
 
 mod able;
 mod cut;
+pub(super) mod runs;
 
 /// The most shares of a sweep.
 const MOST_SHARES: i64 = 64;
@@ -93,6 +94,11 @@ impl Table {
 }
 
 impl Shares {
+    /// How many there are.
+    pub(super) fn count(self) -> Var {
+        self.count
+    }
+
     /// How many entries all shares have together, if each has one for each of so many keys.
     pub(super) fn entries(self, n_keys: Var) -> Expr {
         Expr::Var(self.count).mul(n_keys)
@@ -165,7 +171,7 @@ impl<'s> Sweep<'s> {
     }
 
     /// The visits of its points, by statement and tuple.
-    fn visits(&self) -> Vec<(usize, &'s [Expression])> {
+    pub(super) fn visits(&self) -> Vec<(usize, &'s [Expression])> {
         let mut visits = Vec::new();
         each_visit(self.body, &mut visits);
         visits
@@ -256,17 +262,22 @@ impl Emitter<'_> {
         });
     }
 
-    /// Does something for each segment between positions, in shares of about as many places.
+    /// Does something for each segment between positions, in shares of about as many places: with
+    /// the position where the share ends.
     pub(super) fn for_each_segment_in_shares(
         &mut self,
         positions: Buffer,
         n: Var,
-        each: impl FnOnce(&mut Self, Var),
+        each: impl FnOnce(&mut Self, Var, Var),
     ) {
         let zero = self.builder.let_("begin", 0);
         let places = |_: &mut Self, at: Var| Expr::load(positions, at).add(at);
         let shares = self.cut_between([zero, n], None, Some(places), |_, _| None);
-        self.for_each_share(shares, |this, _, lo, hi| this.for_each_at(lo, hi, each));
+        self.for_each_share(shares, |this, _, lo, hi| {
+            let end = Expr::load(positions, hi.clone());
+            let end = this.builder.let_("share_end", end);
+            this.for_each_at(lo, hi, |this, at| each(this, at, end));
+        });
     }
 
     /// Runs the shares of a sweep, and combines the integers that they combined.
@@ -334,7 +345,11 @@ impl Emitter<'_> {
     }
 
     /// `for share in 0..n chunks { body from its begin to its end }`
-    fn for_each_share(&mut self, shares: Shares, body: impl FnOnce(&mut Self, Var, Expr, Expr)) {
+    pub(super) fn for_each_share(
+        &mut self,
+        shares: Shares,
+        body: impl FnOnce(&mut Self, Var, Expr, Expr),
+    ) {
         let share = self.builder.fixed("share", ElementType::I64);
         self.share = Some(share);
         let next = Expr::Var(share).add(1);

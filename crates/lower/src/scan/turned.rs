@@ -171,7 +171,7 @@ impl Emitter<'_> {
                 false => this.read_at_place(number, body),
             };
             let write = |this: &mut Self, group: &Group, members| {
-                this.fetch_members((lo, n), (group, members), &read);
+                this.fetch_members(lo, (group, members), &read);
                 this.for_each_member(group, members, |this, rank, (other, point)| {
                     let place = this.builder.let_(name, Expr::Var(lo).add(point));
                     this.variables.insert(variable, Expr::Var(place));
@@ -298,19 +298,13 @@ impl Emitter<'_> {
     }
 
     /// Fetches entries at the places of the members of later groups, as many words ahead as a group
-    /// has. Threads that take groups at once sort words, so each looks at its own group alone.
-    fn fetch_members(
-        &mut self,
-        (begin, n): (Var, Var),
-        (group, members): (&Group, Members),
-        read: &[Buffer],
-    ) {
+    /// has. Threads sort the words of the groups that they take, so none looks at those of another.
+    fn fetch_members(&mut self, begin: Var, (group, members): (&Group, Members), read: &[Buffer]) {
         let (Members::Words(words), false) = (members, read.is_empty()) else {
             return;
         };
-        let end = if self.grain.is_some() { group.hi } else { n };
         self.for_each_at(group.lo, group.hi, |this, at| {
-            let last = Expr::Var(end).binary(BinaryOp::Sub, 1);
+            let last = Expr::Var(group.end).binary(BinaryOp::Sub, 1);
             let later = Expr::Var(at).add(WORDS_AHEAD).binary(BinaryOp::Min, last);
             let word = this.builder.let_("later", Expr::load(words, later));
             let (_, point) = this.parts_of_word(word);

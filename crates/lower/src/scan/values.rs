@@ -19,7 +19,10 @@ impl Emitter<'_> {
 
     /// Does what a statement does at a point.
     pub(super) fn assign(&mut self, number: usize, tuple: &[Expression]) {
-        if self.is_counted_in_share(number, tuple) || self.is_shifted(number, tuple) {
+        if self.is_counted_in_share(number, tuple)
+            || self.is_shifted(number, tuple)
+            || self.is_touched(number, tuple)
+        {
             return;
         }
         let statement = &self.computation.statements[number];

@@ -68,7 +68,7 @@ impl Emitter<'_> {
     }
 
     /// Whether a statement reads no entry that another point of the sweep writes.
-    fn reads_its_own(&self, number: usize, visits: &[(usize, &[Expression])]) -> bool {
+    pub(super) fn reads_its_own(&self, number: usize, visits: &[(usize, &[Expression])]) -> bool {
         let statement = &self.computation.statements[number];
         let is_own = |space: &str, indices: &[Expression]| {
             let mut others = visits
@@ -127,7 +127,7 @@ impl Emitter<'_> {
     }
 
     /// Notes how the points of a statement are numbered; `None` if not in shares.
-    fn number_in_shares(
+    pub(super) fn number_in_shares(
         &self,
         (number, tuple): (usize, &[Expression]),
         sweep: &Sweep<'_>,
@@ -170,7 +170,7 @@ impl Emitter<'_> {
     }
 
     /// Whether points at different values of the outermost variable write different entries.
-    fn is_apart(
+    pub(super) fn is_apart(
         &self,
         (number, tuple): (usize, &[Expression]),
         sweep: &Sweep<'_>,
@@ -293,7 +293,7 @@ impl Emitter<'_> {
     }
 
     /// An expression of the variables that a sweep defines, by its outermost variable alone.
-    fn in_terms_of(&self, e: &Expression, sweep: &Sweep<'_>) -> Option<Expression> {
+    pub(super) fn in_terms_of(&self, e: &Expression, sweep: &Sweep<'_>) -> Option<Expression> {
         struct Definitions<'s>(&'s [Step]);
         impl Rewrite for Definitions<'_> {
             fn variable(&self, wanted: Variable) -> Expression {
@@ -319,7 +319,7 @@ impl Emitter<'_> {
 }
 
 /// Whether two statements write different data, or the same entries in the same way.
-fn writes_alike(
+pub(super) fn writes_alike(
     (a, at_a): (&Statement, &[Expression]),
     (b, at_b): (&Statement, &[Expression]),
 ) -> bool {

@@ -93,7 +93,12 @@ impl Emitter<'_> {
 
     /// Cuts a sweep into shares of about as many points, so many that copies of `copied` entries
     /// for each are a part of the work. All points with one value of `run` are in one share.
-    fn cut(&mut self, sweep: &Sweep<'_>, copied: Option<Expr>, run: Option<&Expression>) -> Shares {
+    pub(super) fn cut(
+        &mut self,
+        sweep: &Sweep<'_>,
+        copied: Option<Expr>,
+        run: Option<&Expression>,
+    ) -> Shares {
         let lo = self.bound(sweep.lower, BinaryOp::Min, BinaryOp::Max);
         let hi = self.bound(sweep.upper, BinaryOp::Max, BinaryOp::Min);
         let lo = self.builder.let_("begin", lo);
