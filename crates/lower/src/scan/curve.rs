@@ -19,16 +19,15 @@
 //! branch predictor expects it: such loops over digits of four bits took 21 ms for a million keys of 55
 //! bits, loops over all digits of four bits 6.7 ms, and of eight bits 1.4 ms.
 //!
-//! Coordinates of a key are found in the same way, from digits of the key and a table of the
-//! bits that they stand for in a coordinate.
+//! Coordinates of a key are found in the same way: the digits of a key stand for bits of all
+//! coordinates, side by side in one word ([`Packed`]). That takes 1.6 ns a key of 55 bits.
 //!
 //! A coordinate that has no key ends the function: one that is negative, not below its extent,
 //! or so large that the key would have more than 63 bits.
 //!
 //! Sorts compare Morton keys of coordinates below known ends by the bits in use alone ([`TRIMMED`]),
-//! and the coordinates are computed from the sorted keys: the digits of a key stand for bits of all coordinates,
-//! side by side in one word ([`Packed`]). That takes 1.6 ns a key of 55 bits, where to read three coordinates far
-//! from the last ones takes 3 to 10.
+//! and the coordinates are computed from the sorted keys: to read three coordinates far from the last ones
+//! takes 3 to 10 ns.
 
 use std::cmp::Ordering;
 
@@ -40,6 +39,10 @@ use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Parser}
 use super::emit::Emitter;
 use super::for_each_expression;
 use super::inside::Proofs;
+
+mod coordinates;
+
+pub(super) use coordinates::Packed;
 
 /// The bits of a key that is not negative.
 const N_BITS: usize = 63;
@@ -127,18 +130,11 @@ fn n_bits(e: &Expression) -> Option<usize> {
 
 /// The table of a curve.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
-    table: Buffer,
-    /// How many bits the coordinates that are put together have, each; or the key that is taken apart.
-    widths: Vec<Expr>,
-}
-
-/// The table that takes trimmed keys apart.
-pub(super) struct Packed {
-    table: Buffer,
-    n_bits: Expr,
-    /// The bits below each coordinate in the word that holds all of them, and a mask of its own.
-    fields: Vec<(Var, Var)>,
+pub(super) enum Curve {
+    /// For keys: with how many bits each coordinate has.
+    Keys(Buffer, Vec<Expr>),
+    /// For the coordinates of keys.
+    Coordinates(Packed),
 }
 
 /// The numbers that a call puts together or takes apart: coordinates with their extents where
@@ -154,8 +150,6 @@ struct Called<'e> {
     is_by_width: bool,
     /// Whether coordinates are known to be below their extents.
     are_below: bool,
-    /// Whether all coordinates are taken from a key at once.
-    is_packed: bool,
 }
 
 impl<'e> Called<'e> {
@@ -189,19 +183,17 @@ impl<'e> Called<'e> {
             wanted,
             is_by_width: ["ALTO", "UNALTO"].contains(&name),
             are_below: name == TRIMMED,
-            is_packed: false,
         }
     }
 
-    /// A trimmed key of coordinates below these ends.
-    fn packed(ends: &'e [Expression]) -> Self {
+    /// The coordinates, below these ends, of a trimmed key.
+    fn of_trimmed(ends: &'e [Expression]) -> Self {
         Self {
             given: Vec::new(),
             extents: ends.iter().map(Some).collect(),
             wanted: Some(0),
             is_by_width: false,
             are_below: true,
-            is_packed: true,
         }
     }
 
@@ -264,54 +256,26 @@ impl Emitter<'_> {
     /// The bits of keys of coordinates below these extents, or of as many bits as fit; or the
     /// bits of coordinates.
     fn table(&mut self, called: &Called<'_>) -> Curve {
-        let (table, widths, n_dealt) = self.dealt(called);
-        let widths = match called.wanted {
-            Some(_) => vec![n_dealt],
-            None => widths,
-        };
-        Curve { table, widths }
-    }
-
-    /// Makes the table that takes trimmed keys of coordinates below these ends apart.
-    pub(super) fn make_packed(&mut self, ends: &[Expression]) -> Packed {
-        let (table, widths, n_bits) = self.dealt(&Called::packed(ends));
-        let mut below = Expr::int(0);
-        let mut fields = Vec::new();
-        for width in widths.into_iter().rev() {
-            let power = Expr::int(1).binary(BinaryOp::ShiftLeft, width.clone());
-            let mask = power.binary(BinaryOp::Sub, 1);
-            let field = self.builder.let_("below", below.clone());
-            fields.push((field, self.builder.let_("mask", mask)));
-            below = below.add(width);
+        match called.wanted {
+            Some(_) => Curve::Coordinates(self.table_of_coordinates(called)),
+            None => {
+                let (table, widths, _) = self.dealt(called);
+                Curve::Keys(table, widths)
+            }
         }
-        fields.reverse();
-        Packed {
-            table,
-            n_bits,
-            fields,
-        }
-    }
-
-    /// The coordinates of a trimmed key.
-    pub(super) fn unpacked(&mut self, key: Expr, packed: &Packed) -> Vec<Expr> {
-        let rest = self.builder.var_("rest", key);
-        let word = self.builder.var_("word", 0);
-        self.add_digits((rest, packed.n_bits.clone()), (packed.table, 0), word);
-        let field = |(below, mask): &(Var, Var)| {
-            let above = Expr::Var(word).binary(BinaryOp::ShiftRight, *below);
-            above.binary(BinaryOp::BitAnd, *mask)
-        };
-        packed.fields.iter().map(field).collect()
     }
 
     /// As [`table`](Self::table): with the bits of each coordinate, and of keys.
     fn dealt(&mut self, called: &Called<'_>) -> (Buffer, Vec<Expr>, Expr) {
         let extents = &called.extents;
-        let from_keys = called.wanted.is_some();
         let element = ElementType::I64;
         let access = BufferAccess::Workspace;
         let table = self.builder.buffer("bits", element, element, access);
-        let len = Expr::int(extents.len() as i64 * OF_COORDINATE);
+        let n_tables = match called.wanted {
+            Some(_) => 1,
+            None => extents.len(),
+        };
+        let len = Expr::int(n_tables as i64 * OF_COORDINATE);
         let buffer = table;
         self.builder.push(Stmt::Alloc { buffer, len });
         let widths = extents.iter().map(|extent| match extent {
@@ -341,10 +305,9 @@ impl Emitter<'_> {
                     }
                     let own = c as i64 * OF_COORDINATE;
                     let below = widths[c + 1..].iter().cloned();
-                    let (from, to, first) = match (from_keys, called.is_packed) {
-                        (true, true) => (place, below.fold(bit.into(), Expr::add), 0),
-                        (true, false) => (place, Expr::Var(bit), own),
-                        (false, _) => (bit, Expr::Var(place), own),
+                    let (from, to, first) = match called.wanted {
+                        Some(_) => (place, below.fold(bit.into(), Expr::add), 0),
+                        None => (bit, Expr::Var(place), own),
                     };
                     let weight = power_of_two(b, to);
                     enter(b, table, (from, first), weight);
@@ -376,48 +339,82 @@ impl Emitter<'_> {
     /// The key of coordinates, or a coordinate of a key; it stays in a variable for the
     /// statements behind this one.
     pub(super) fn place_on_curve(&mut self, name: &str, arguments: &[Expression]) -> Expr {
+        let called = Called::of(name, arguments);
+        match (self.curves[&called.table()].clone(), called.wanted) {
+            (Curve::Coordinates(packed), Some(wanted)) => {
+                let word = self.carried_from(&called.table(), called.given[0], |this| {
+                    let key = this.expr(called.given[0]);
+                    let key = this.builder.var_("rest", key);
+                    this.fail_outside(key, Expr::int(i64::MAX));
+                    this.word(key, &packed)
+                });
+                packed.coordinate(word, wanted)
+            }
+            (Curve::Keys(table, widths), _) => {
+                let key = Expression::Call(name.to_owned(), arguments.to_vec());
+                let key =
+                    self.carried_from(name, &key, |this| this.key_of(&called, (table, &widths)));
+                key.into()
+            }
+            (Curve::Coordinates(_), None) => unreachable!("a coordinate of the key is wanted"),
+        }
+    }
+
+    /// A value that a curve gives to an expression, which is computed once for the statements at a
+    /// point.
+    fn carried_from(
+        &mut self,
+        curve: &str,
+        of: &Expression,
+        compute: impl FnOnce(&mut Self) -> Var,
+    ) -> Var {
         let access = Access {
-            space: name.to_owned(),
-            indices: arguments.to_vec(),
+            space: curve.to_owned(),
+            indices: vec![of.clone()],
         };
         let mut carried = self.carried.iter().rev();
         if let Some((_, var)) = carried.find(|(it, _)| *it == access) {
-            return Expr::Var(*var);
+            return *var;
         }
-        let called = Called::of(name, arguments);
-        let Curve { table, widths } = self.curves[&called.table()].clone();
-        let most = match called.wanted {
-            Some(_) => N_BITS,
-            None => N_BITS / called.given.len(),
-        };
+        let var = compute(self);
+        self.carried.push((access, var));
+        var
+    }
+
+    /// The key of coordinates.
+    fn key_of(&mut self, called: &Called<'_>, (table, widths): (Buffer, &[Expr])) -> Var {
+        let most = N_BITS / called.given.len();
         let sum = self.builder.var_("sum", 0);
         for (c, given) in called.given.iter().enumerate() {
-            let extent = called.extents[c].filter(|_| called.wanted.is_none());
             let value = self.expr(given);
             let rest = self.builder.var_("rest", value);
-            let is_small =
-                called.are_below || extent.is_none() && n_bits(given).is_some_and(|n| n <= most);
-            if !is_small {
-                let end = match (extent, most) {
+            let own_bits = n_bits(given).filter(|n| *n <= most);
+            let is_small = called.extents[c].is_none() && own_bits.is_some();
+            if !called.are_below && !is_small {
+                let end = match (called.extents[c], most) {
                     (Some(extent), _) => self.expr(extent),
                     (None, N_BITS) => Expr::int(i64::MAX),
                     (None, most) => Expr::int(1 << most),
                 };
-                let is_outside = Expr::Var(rest)
-                    .less(0)
-                    .binary(BinaryOp::Or, end.binary(BinaryOp::Le, rest));
-                self.builder
-                    .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
+                self.fail_outside(rest, end);
             }
-            let first = called.wanted.unwrap_or(c) as i64 * OF_COORDINATE;
-            let n_bits = match n_bits(given) {
-                Some(n) if n <= most => Expr::int(n as i64),
-                _ => widths[c].clone(),
+            let first = c as i64 * OF_COORDINATE;
+            let n_bits = match own_bits {
+                Some(n) => Expr::int(n as i64),
+                None => widths[c].clone(),
             };
             self.add_digits((rest, n_bits), (table, first), sum);
         }
-        self.carried.push((access, sum));
-        sum.into()
+        sum
+    }
+
+    /// Ends the function where a number is negative or not below its end.
+    fn fail_outside(&mut self, number: Var, end: Expr) {
+        let is_outside = Expr::Var(number)
+            .less(0)
+            .binary(BinaryOp::Or, end.binary(BinaryOp::Le, number));
+        self.builder
+            .if_then(is_outside, |b| b.fail(Failure::NotAsDeclared));
     }
 
     /// Adds up the table's entries for the digits of a number. Those of its first digit begin at `first`.

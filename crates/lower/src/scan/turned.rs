@@ -168,7 +168,12 @@ impl Emitter<'_> {
             let read = match this.keys_ascend(number, &keys[..1]) {
                 // Points of a group are neighbours.
                 true => Vec::new(),
-                false => this.read_at_place(number, body),
+                false => {
+                    let of_word = if keys.len() == 2 { 2 } else { 1 };
+                    let found = keys[..of_word].iter();
+                    let found = found.filter_map(|key| variable_of(number, &key.value, body));
+                    this.read_at_place((number, variable), body, &found.collect::<Vec<_>>())
+                }
             };
             let write = |this: &mut Self, group: &Group, members| {
                 this.fetch_members(lo, (group, members), &read);
@@ -250,36 +255,67 @@ const WORDS_AHEAD: i64 = 64;
 impl Emitter<'_> {
     /// Trimmed Morton keys of a sweep's points, where two of their coordinates at least are
     /// variables of the loop: these take more time to read, far from the last ones.
-    fn taken_apart(&mut self, number: usize, words: &Words, body: &[Step]) -> Option<TakenApart> {
+    fn taken_apart(
+        &mut self,
+        (number, variable): (usize, Variable),
+        words: &Words,
+        body: &[Step],
+    ) -> Option<TakenApart> {
         let Words::OnCurve(keys, curve) = words else {
             return None;
         };
-        let variable = |e: &Expression| variable_of(number, e, body);
-        let variables: Vec<Option<Variable>> = curve.coordinates.iter().map(variable).collect();
+        let of = |e: &Expression| variable_of(number, e, body);
+        let variables: Vec<Option<Variable>> = curve.coordinates.iter().map(of).collect();
         let is_worth = variables.iter().flatten().count() > 1;
+        let found: Vec<Variable> = variables.iter().flatten().copied().collect();
         is_worth.then(|| TakenApart {
             keys: *keys,
             packed: self.make_packed(&curve.ends),
+            read: self.read_at_place((number, variable), body, &found),
             variables,
-            read: self.read_at_place(number, body),
         })
     }
 
-    /// The given arrays whose entries at the place of a point are values of its statements.
-    fn read_at_place(&self, number: usize, body: &[Step]) -> Vec<Buffer> {
+    /// The given arrays that the steps read at the place of a point: for values of statements, and for
+    /// variables other than those that are found without.
+    fn read_at_place(
+        &self,
+        (number, variable): (usize, Variable),
+        body: &[Step],
+        found: &[Variable],
+    ) -> Vec<Buffer> {
         let place = &self.computation.statements[number].target.indices;
-        let read = body.iter().filter_map(|step| match step {
-            Step::Visit { number, .. } => match &self.computation.statements[*number].value {
-                Value::Entry(access) if access.indices == *place => Some(&access.space),
-                _ => None,
-            },
-            _ => None,
-        });
-        let given = read.filter(|name| {
+        let mut read: Vec<&str> = Vec::new();
+        for step in body {
+            match step {
+                Step::Visit { number, .. } => match &self.computation.statements[*number].value {
+                    Value::Entry(access) if access.indices == *place => read.push(&access.space),
+                    _ => {}
+                },
+                Step::Let {
+                    variable: it,
+                    value,
+                } if !found.contains(it) => value.visit(&mut |e| match e {
+                    Expression::Call(name, at) if at[..] == [Expression::Variable(variable)] => {
+                        read.push(name);
+                    }
+                    _ => {}
+                }),
+                _ => {}
+            }
+        }
+        let mut given: Vec<Buffer> = Vec::new();
+        for name in read {
             let space = self.whole.space(name);
-            space.is_some_and(|space| space.role == Role::Given)
-        });
-        given.map(|name| self.arrays.spaces[name]).collect()
+            let buffer = self.arrays.spaces.get(name);
+            if let (Some(space), Some(buffer)) = (space, buffer)
+                && space.role == Role::Given
+                && !given.contains(buffer)
+            {
+                given.push(*buffer);
+            }
+        }
+        given
     }
 
     /// Fetches entries at the place of a later point.
@@ -325,7 +361,7 @@ impl Emitter<'_> {
         body: &[Step],
     ) {
         let name = self.loops.name(variable);
-        let keys = words.and_then(|words| self.taken_apart(number, words, body));
+        let keys = words.and_then(|words| self.taken_apart((number, variable), words, body));
         self.for_each_at(Expr::int(0), n, |this, at| {
             let place = Expr::Var(lo).add(Expr::load(points, at));
             let place = this.builder.let_(name, place);
