@@ -6,6 +6,7 @@
 //! | [`absences`]     | what the headers of crates say is not in them                |
 //! | [`sources`]      | where unsafe code and files may be; headers, length, leftovers |
 //! | [`codes`]        | every diagnostic code is shown by a filetest or a test       |
+//! | [`grammar`]      | the grammar for editors knows the words of all parsers       |
 //!
 //! A fault names the file, the line and the rule, so that what to do is plain
 //! without this page.
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 mod absences;
 mod codes;
 mod dependencies;
+mod grammar;
 mod sources;
 
 /// A convention that is not kept.
@@ -62,6 +64,7 @@ pub(crate) fn check(root: &Path) -> Result<Vec<Fault>, String> {
         faults.extend(absences::check(&file, &text));
     }
     faults.extend(codes::check_workspace(root)?);
+    faults.extend(grammar::check_workspace(root)?);
     Ok(faults)
 }
 
