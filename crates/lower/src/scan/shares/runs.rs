@@ -75,9 +75,11 @@ impl Emitter<'_> {
             let counted = counted.find(|counted| counted.of == of)?.clone();
             return self.uses_apart((number, keys), sweep).then_some(counted);
         };
-        let counts_apart = counts
-            .iter()
-            .all(|counted| self.counts_apart(*counted, keys));
+        let target = |(number, _): &Counted| &self.computation.statements[*number].target.space;
+        let counts_apart = counts.iter().enumerate().all(|(at, counted)| {
+            let is_alone = || counts[..at].iter().all(|it| target(it) != target(counted));
+            is_alone() && self.counts_apart(*counted, keys)
+        });
         if !counts_apart || !self.reads_its_own(number, &sweep.visits()) {
             return None;
         }
@@ -183,9 +185,11 @@ impl Emitter<'_> {
                         let at = this.builder.let_("at", Expr::Var(group).add(shift));
                         let end = integer(this.builder, buffer, at);
                         let end = this.builder.let_("end", end);
-                        this.builder.if_then(Expr::int(0).less(end), |b| {
-                            b.store(buffer, at, Expr::Var(end).add(before));
+                        let store = this.written(|this| {
+                            let end = Expr::Var(end).add(before);
+                            this.store_entry(target, at.into(), end, None);
                         });
+                        this.branch(Expr::int(0).less(end), store, true);
                     }
                 });
             });
