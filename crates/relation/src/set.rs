@@ -116,7 +116,11 @@ impl Set {
                 1 => (lower, value),
                 _ => (upper, value.plus(1, &Polynomial::integer(1))?),
             };
-            if side.replace(value.to_expression()).is_some() {
+            let value = value.to_expression();
+            // A bound may speak of the variable inside of a call.
+            let mut is_fixed = true;
+            value.visit(&mut |e| is_fixed &= !matches!(e, Expression::Variable(_)));
+            if !is_fixed || side.replace(value).is_some() {
                 return None;
             }
         }

@@ -263,3 +263,55 @@ fn jagged_diagonals_are_multiplied_through_their_description() {
     write_integers(&place, "wrong.npy", &[1, 0, 1]);
     call("A_perm=wrong.npy").refused(1, &["A_perm", "injective"]);
 }
+
+#[test]
+fn arrays_as_long_as_they_say_of_themselves_are_refused() {
+    let place = Place::new();
+    let csr = place
+        .call(&["formats", "csr", "--emit", "relation"])
+        .answer();
+    // `function crd1 : {[q] : 0 <= q < pos1(size0)} -> …`
+    let (before, crd) = csr.split_once("function crd1 :").expect("an array");
+    let (domain, range) = crd.split_once("->").expect("a function");
+    let (_, of) = domain.split_once('[').expect("a tuple");
+    let (variable, _) = of.split_once(']').expect("a tuple");
+    let own = format!("{{[{variable}] : 0 <= {variable} < pos1({variable})}}");
+    place.write(
+        "own.fmt",
+        &format!("{before}function crd1 : {own} ->{range}"),
+    );
+    let call = [
+        "convert", "--from", "csr", "--to", "own.fmt", "--emit", "cases",
+    ];
+    place.call(&call).refused(1, &["error["]);
+}
+
+/// Some entries are written by one statement, the others by another: no certificate names the tuple of each.
+#[test]
+fn assemblies_may_write_values_in_parts() {
+    let place = Place::new();
+    let sell = place.call(&["formats", "sell(2, 4)"]).answer();
+    let at = sell.find("  values: B(").expect("the last statement");
+    let values = &sell[at..];
+    let domain = "{[n] : 0 <= n < NZ}";
+    assert!(values.contains(domain), "{values}");
+    let first = values.replace(domain, "{[n] : 0 <= n < NZ && n < 1}");
+    let first = first.trim_end().trim_end_matches('}').trim_end();
+    let others = values.replace(domain, "{[n] : 1 <= n < NZ}");
+    let others = others
+        .replace("values:", "others:")
+        .replace("at [13, n]", "at [14, n]");
+    place.write("parts.fmt", &format!("{}{first}\n\n{others}", &sell[..at]));
+    for stage in ["cases", "certificate", "loop"] {
+        let call = [
+            "convert",
+            "--from",
+            "csr",
+            "--to",
+            "parts.fmt",
+            "--emit",
+            stage,
+        ];
+        assert!(!place.call(&call).answer().is_empty());
+    }
+}

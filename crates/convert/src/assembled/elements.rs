@@ -27,10 +27,20 @@ use crate::named::Named;
 pub(super) fn elements(named: &Named, computation: &Computation, entries: &Entries) -> Vec<Case> {
     let map = &named.map;
     let copies = computation.statements.iter();
-    let mut copies = copies.filter(|it| it.target.space == "B" && it.update == Update::Assign);
-    let Some(copy) = copies.find(|it| !it.value.entries().is_empty()) else {
+    let copies = copies.filter(|it| it.target.space == "B" && it.update == Update::Assign);
+    let copies: Vec<&Statement> = copies.filter(|it| !it.value.entries().is_empty()).collect();
+    // Several statements, or one over some entries alone, do not give every entry its tuple.
+    let [copy] = copies[..] else {
         return Vec::new();
     };
+    let n_variables = copy.variables().len();
+    if entries
+        .coordinates
+        .iter()
+        .any(|it| it.index() >= n_variables)
+    {
+        return Vec::new();
+    }
     let mut values: Vec<Option<Expression>> = vec![None; map.n_variables()];
     for (output, coordinate) in map.outputs().zip(&entries.coordinates) {
         values[output.index()] = Some(Expression::Variable(*coordinate));
