@@ -5,7 +5,8 @@
 //! … i1 j1 i0 j0           i2 i1 i0 j0      shortest mode first, from the low end
 //! ```
 //!
-//! A coordinate whose bits are used up drops out. Keys have at most 63 bits.
+//! In `alto`, a coordinate whose bits are used up drops out; in `morton`, its places stay 0 until
+//! they are [trimmed](Deal::trimmed). Keys have at most 63 bits.
 //!
 //! Bits are dealt four at a time, by tables of where the bits of each hexadecimal
 //! digit go: those of a coordinate in the key, and those of a key in a coordinate.
