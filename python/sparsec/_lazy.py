@@ -193,7 +193,9 @@ def product(equation: str, arguments: Sequence[Any]) -> Lazy:
     extents: dict[str, int] = {}
     for letters, x in zip(lists, nodes):
         for letter, extent in zip(letters, x.shape):
-            if extents.setdefault(letter, extent) != extent:
+            if extents.get(letter, 1) == 1:
+                extents[letter] = extent
+            elif extent not in (1, extents[letter]):
                 message = f"`{letter}` has extents {extents[letter]} and {extent}"
                 raise failure("E0203", message, "give operands whose shared modes are alike")
 
@@ -201,9 +203,12 @@ def product(equation: str, arguments: Sequence[Any]) -> Lazy:
         own = dict(zip(output, indices))
         over = [letter for letter in extents if letter not in own]
         own.update({letter: writer.fresh() for letter in over})
-        factors = [
-            writer.text(x, [own[letter] for letter in letters]) for letters, x in zip(lists, nodes)
-        ]
+        factors = []
+        for letters, x in zip(lists, nodes):
+            # A mode of extent 1 beside longer ones is read at its one coordinate.
+            read = zip(letters, x.shape)
+            indices = [own[it] if extent == extents[it] else "0" for it, extent in read]
+            factors.append(writer.text(x, indices))
         body = " * ".join(factors)
         for letter in over:
             writer.settle(own[letter], extents[letter], body)

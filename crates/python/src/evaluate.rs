@@ -347,8 +347,9 @@ pub(crate) fn explain(
 
 /// An einsum as index notation: operands are `operand0`, `operand1`, …, the result is `out`.
 #[pyfunction]
-pub(crate) fn einsum_text(py: Python<'_>, text: &str, orders: Vec<usize>) -> PyResult<String> {
-    let einsum = Einsum::parse(text, orders.len()).or_raise(py)?;
+pub(crate) fn einsum_text(py: Python<'_>, text: &str, shapes: Vec<Vec<u64>>) -> PyResult<String> {
+    let einsum = Einsum::parse(text, shapes.len()).or_raise(py)?;
+    let orders = shapes.iter().map(Vec::len);
     einsum.check_orders(orders).or_raise(py)?;
-    Ok(einsum.to_string())
+    Ok(einsum.broadcast(&shapes).to_string())
 }
