@@ -36,7 +36,7 @@ class Lazy(Operators):
     makes the tensor.
     """
 
-    __slots__ = ("_children", "_dtype", "_n_operators", "_write", "shape")
+    __slots__ = ("_children", "_dtype", "_n_operators", "_shape", "_write")
 
     _is_lazy = True
 
@@ -47,11 +47,16 @@ class Lazy(Operators):
         write: Callable[[Writer, list[str]], str],
         n_operators: int = 1,
     ) -> None:
-        self.shape = tuple(shape)
+        self._shape = tuple(shape)
         self._children = tuple(children)
         self._write = write
         self._dtype: np.dtype | None = None
-        self._n_operators = n_operators + sum(child._n_operators for child in children)
+        self._n_operators: int = n_operators + sum(child._n_operators for child in children)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -64,7 +69,8 @@ class Lazy(Operators):
 
     def compute(self, out_format: str | None = None) -> Tensor:
         """The tensor. As `sparsec.compute`."""
-        return compute(self, out_format=out_format)
+        made: Tensor = compute(self, out_format=out_format)
+        return made
 
     def astype(self, dtype: Any) -> Any:
         """The expression with values of another type."""
@@ -119,7 +125,8 @@ class Lazy(Operators):
                     own.append(given[mode])
                 else:
                     writer.settle(given[mode], lengths[mode], "")
-                    own.append(f"{step} * ({given[mode]}) + {start}")
+                    sign = "+" if step > 0 else "-"
+                    own.append(f"{start} {sign} {abs(step)} * ({given[mode]})")
             return writer.text(self, own)
 
         return self._of_my_type(Lazy([lengths[mode] for mode in kept], [self], write))
