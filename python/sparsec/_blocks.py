@@ -207,8 +207,8 @@ class Sharding:
         """
         if not cuts:
             # Not a program written anew: one that cannot be cut can still be run.
-            shapes = program.shapes.items()
-            whole = [Operand(name, name, (None,) * len(shape)) for name, shape in shapes]
+            known = program.shapes.items()
+            whole = [Operand(name, name, (None,) * len(shape)) for name, shape in known]
             return Sharding((), program.text, tuple(whole), (), None)
         names = [name for name, _ in cuts]
         text, operands, modes, combination = _sparsec.sharded(*program.call, names)

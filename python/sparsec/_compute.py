@@ -359,7 +359,7 @@ def einsum(*operands: Any, out_format: str | None = None, optimize: Any = None) 
     if LAZY.get() or any(isinstance(x, _lazy.Lazy) for x in arrays):
         return _lazy.product(_explicit(equation), arrays)  # type: ignore[return-value]
     stored = [_stored(x) for x in arrays]
-    text = _sparsec.einsum_text(equation, [len(it.shape) for it in stored])
+    text = _sparsec.einsum_text(equation, [it.shape for it in stored])
     named = [(f"operand{number}", it) for number, it in enumerate(stored)]
     formats = [] if out_format is None else [("out", out_format)]
     return Tensor._of(_sparsec.evaluate(text, named, formats, []))

@@ -11,19 +11,14 @@ from ._errors import failure
 
 
 def equation_of(operands: Sequence[Any]) -> tuple[str, list[Any]]:
-    """The equation with a letter for each mode, and the operands.
-
-    Ellipses become letters. A mode of extent 1 beside a longer one of the same letter gets a
-    letter of its own, over which is summed: a broadcast.
-    """
+    """The equation with a letter for each mode, and the operands. Ellipses become letters."""
     if not operands:
         raise failure("E0030", "einsum without an equation", 'write `einsum("ij,j->i", A, x)`')
     if isinstance(operands[0], str):
         equation, arrays = operands[0], list(operands[1:])
     else:
         equation, arrays = _of_lists(operands)
-    shapes = [tuple(x.shape) if hasattr(x, "shape") else np.shape(x) for x in arrays]
-    if "..." not in equation and not any(1 in shape for shape in shapes):
+    if "..." not in equation:
         return equation, arrays
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     lists = inputs.split(",")
@@ -36,9 +31,9 @@ def equation_of(operands: Sequence[Any]) -> tuple[str, list[Any]]:
         letters = inputs.replace(".", "").replace(",", "")
         once = sorted(letter for letter in set(letters) if letters.count(letter) == 1)
         output = ("..." if "..." in inputs else "") + "".join(once)
-    if "..." in equation:
-        lists, output = _without_ellipsis(lists, output, shapes, free)
-    return ",".join(_broadcast(lists, shapes, free)) + "->" + output, arrays
+    shapes = [tuple(x.shape) if hasattr(x, "shape") else np.shape(x) for x in arrays]
+    lists, output = _without_ellipsis(lists, output, shapes, free)
+    return ",".join(lists) + "->" + output, arrays
 
 
 def _of_lists(operands: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -87,18 +82,3 @@ def _without_ellipsis(
     del free[:longest]
     texts = [text.replace("...", letters[longest - n :]) for text, n in zip(lists, n_hidden)]
     return texts, output.replace("...", letters)
-
-
-def _broadcast(lists: list[str], shapes: Sequence[tuple[int, ...]], free: list[str]) -> list[str]:
-    longest: dict[str, int] = {}
-    for text, shape in zip(lists, shapes):
-        for letter, extent in zip(text, shape):
-            longest[letter] = max(longest.get(letter, 1), extent)
-    made = []
-    for text, shape in zip(lists, shapes):
-        letters = list(text)
-        for mode, (letter, extent) in enumerate(zip(text, shape)):
-            if extent == 1 and longest[letter] > 1 and free:
-                letters[mode] = free.pop(0)
-        made.append("".join(letters))
-    return made

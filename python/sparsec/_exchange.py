@@ -140,7 +140,7 @@ def of_pydata(x: Any, format: str | None) -> Tensor:
 
 def to_pydata(tensor: Tensor) -> Any:
     """As `Tensor.to_sparse`."""
-    import sparse  # type: ignore[import-not-found, unused-ignore]
+    import sparse
 
     coords, values = tensor.to_coo()
     lists = np.stack(coords) if coords else np.zeros((0, len(values)), dtype=np.int64)

@@ -62,8 +62,8 @@ def whole(key: Any, shape: Sequence[int]) -> tuple[list[Any], list[int]]:
 def windows_of(
     key: Any, shape: Sequence[int]
 ) -> tuple[list[tuple[int, int, int]], list[int], list[int]]:
-    """The window of each mode (first coordinate, first beyond, stride), the modes that integers
-    drop, and the places of new modes.
+    """The coordinates of each mode as a range (the first, the end, the step), the modes that
+    integers drop, and the places of new modes.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def windows_of(
     windows, dropped = [], []
     for mode, (one, extent) in enumerate(zip(keys, shape)):
         if isinstance(one, slice):
-            windows.append(window(one, extent, mode))
+            windows.append(window(one, extent))
         elif isinstance(one, (int, np.integer)):
             at = coordinate(one, extent, mode)
             windows.append((at, at + 1, 1))
@@ -97,11 +97,16 @@ def coordinate(one: Any, extent: int, mode: int) -> int:
     return at
 
 
-def window(one: slice, extent: int, mode: int) -> tuple[int, int, int]:
-    """The first coordinate of a slice, the first beyond, and the stride."""
+def window(one: slice, extent: int) -> tuple[int, int, int]:
+    """The coordinates of a slice as a range: the first, the end and the step."""
     start, stop, step = one.indices(extent)
-    if step < 1:
-        raise IndexError(
-            f"the slice of mode {mode} has step {step}; write `B(i) = A({extent - 1} - i)`"
-        )
-    return start, max(start, stop), step
+    return start, max(start, stop) if step > 0 else min(start, stop), step
+
+
+def ascending(window: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The same coordinates in ascending order, as far as the extent goes."""
+    start, stop, step = window
+    if step > 0:
+        return window
+    last = start + (len(range(start, stop, step)) - 1) * step
+    return (last, start + 1, -step) if start > stop else (0, 0, 1)

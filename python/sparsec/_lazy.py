@@ -36,7 +36,7 @@ class Lazy(Operators):
     makes the tensor.
     """
 
-    __slots__ = ("_children", "_dtype", "_n_operators", "_write", "shape")
+    __slots__ = ("_children", "_dtype", "_n_operators", "_shape", "_write")
 
     _is_lazy = True
 
@@ -47,11 +47,16 @@ class Lazy(Operators):
         write: Callable[[Writer, list[str]], str],
         n_operators: int = 1,
     ) -> None:
-        self.shape = tuple(shape)
+        self._shape = tuple(shape)
         self._children = tuple(children)
         self._write = write
         self._dtype: np.dtype | None = None
-        self._n_operators = n_operators + sum(child._n_operators for child in children)
+        self._n_operators: int = n_operators + sum(child._n_operators for child in children)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+        return self._shape
 
     @property
     def dtype(self) -> np.dtype:
@@ -64,7 +69,8 @@ class Lazy(Operators):
 
     def compute(self, out_format: str | None = None) -> Tensor:
         """The tensor. As `sparsec.compute`."""
-        return compute(self, out_format=out_format)
+        made: Tensor = compute(self, out_format=out_format)
+        return made
 
     def astype(self, dtype: Any) -> Any:
         """The expression with values of another type."""
@@ -119,7 +125,8 @@ class Lazy(Operators):
                     own.append(given[mode])
                 else:
                     writer.settle(given[mode], lengths[mode], "")
-                    own.append(f"{step} * ({given[mode]}) + {start}")
+                    sign = "+" if step > 0 else "-"
+                    own.append(f"{start} {sign} {abs(step)} * ({given[mode]})")
             return writer.text(self, own)
 
         return self._of_my_type(Lazy([lengths[mode] for mode in kept], [self], write))
@@ -193,7 +200,9 @@ def product(equation: str, arguments: Sequence[Any]) -> Lazy:
     extents: dict[str, int] = {}
     for letters, x in zip(lists, nodes):
         for letter, extent in zip(letters, x.shape):
-            if extents.setdefault(letter, extent) != extent:
+            if extents.get(letter, 1) == 1:
+                extents[letter] = extent
+            elif extent not in (1, extents[letter]):
                 message = f"`{letter}` has extents {extents[letter]} and {extent}"
                 raise failure("E0203", message, "give operands whose shared modes are alike")
 
@@ -201,9 +210,12 @@ def product(equation: str, arguments: Sequence[Any]) -> Lazy:
         own = dict(zip(output, indices))
         over = [letter for letter in extents if letter not in own]
         own.update({letter: writer.fresh() for letter in over})
-        factors = [
-            writer.text(x, [own[letter] for letter in letters]) for letters, x in zip(lists, nodes)
-        ]
+        factors = []
+        for letters, x in zip(lists, nodes):
+            # A mode of extent 1 beside longer ones is read at its one coordinate.
+            read = zip(letters, x.shape)
+            indices = [own[it] if extent == extents[it] else "0" for it, extent in read]
+            factors.append(writer.text(x, indices))
         body = " * ".join(factors)
         for letter in over:
             writer.settle(own[letter], extents[letter], body)

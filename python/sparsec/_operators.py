@@ -16,7 +16,7 @@ import numpy as np
 from . import _sparsec
 from ._errors import failure
 from ._forms import LOGADDEXP
-from ._indexing import is_selection, windows_of
+from ._indexing import ascending, is_selection, windows_of
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
@@ -452,7 +452,12 @@ class Operators:
         if len(dropped) == self.ndim and not added:
             value = self._stored.get([start for start, _, _ in windows])
             return self.dtype.type(value)
-        made = self._of(self._stored.slice(windows))
+        made = self._of(self._stored.slice([ascending(one) for one in windows]))
+        turned = [mode for mode, (_, _, step) in enumerate(windows) if step < 0]
+        if turned:
+            from ._array_api.manipulation import flip
+
+            made = flip(made, axis=turned)
         if dropped:
             without = _without(made._stored, dropped)
             if without is None:

@@ -37,14 +37,15 @@ def to_scipy(tensor: Tensor, format: str | None, copy: bool | None) -> Any:
         index = np.promote_types(pos.dtype, crd.dtype)
         index = index if index in (np.int32, np.int64) else np.dtype(np.int32)
         arrays = (values, crd.astype(index, copy=False), pos.astype(index, copy=False))
-        kind = sparse.csr_array if format == "csr" else sparse.csc_array
+        kind: Any = sparse.csr_array if format == "csr" else sparse.csc_array
         made = kind(arrays, shape=tensor.shape, copy=False)
         made.has_sorted_indices = True
         made.has_canonical_format = True
         return made
     if format == "coo":
         coords, values = tensor.to_coo()
-        made = sparse.coo_array((values, coords), shape=tensor.shape)
+        kind = sparse.coo_array
+        made = kind((values, coords), shape=tensor.shape)
         made.has_canonical_format = _ascend(coords)
         return made
     if format in _MADE and tensor.ndim == 2:

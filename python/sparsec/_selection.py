@@ -83,8 +83,8 @@ def selected(tensor: Any, key: Any) -> Tensor:
             )
         for mode in others:
             given[mode] = np.asarray([coordinate(keys[mode], tensor.shape[mode], mode)])
-        lists = np.broadcast_arrays(*(given[mode] for mode in range(tensor.ndim)))
-        return points(tensor, tuple(lists))
+        together = np.broadcast_arrays(*(given[mode] for mode in range(tensor.ndim)))
+        return points(tensor, tuple(together))
     (mode,) = arrays
     coords, values = tensor.to_coo()
     lists = list(coords)
@@ -177,10 +177,11 @@ def _region(
     keys, _ = whole(key, tensor.shape)
     if sum(map(is_array, keys)) > 1:
         raise TypeError("assign by one array of coordinates, or by a mask")
-    lists, shape = [], []
+    lists: list[np.ndarray] = []
+    shape: list[int] = []
     for mode, (one, extent) in enumerate(zip(keys, tensor.shape)):
         if isinstance(one, slice):
-            lists.append(np.arange(*window(one, extent, mode)))
+            lists.append(np.arange(*window(one, extent)))
         elif is_array(one):
             lists.append(_array(one, extent, mode))
         else:
@@ -188,7 +189,7 @@ def _region(
             continue
         shape.append(len(lists[-1]))
     is_inside = np.ones(len(coords[0]) if coords else 1, dtype=bool)
-    for mode, wanted in zip(coords, lists):
-        is_inside &= np.isin(mode, wanted)
+    for stored, wanted in zip(coords, lists):
+        is_inside &= np.isin(stored, wanted)
     grid = np.meshgrid(*lists, indexing="ij")
     return tuple(one.reshape(-1) for one in grid), tuple(shape), is_inside

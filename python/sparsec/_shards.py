@@ -266,7 +266,7 @@ class Cutter:
             return take(self._tensor, ranges)
         whole = [(0, extent) for extent in shape]
         if outer in cut:
-            run = tuple(ranges[outer])
+            run = (ranges[outer][0], ranges[outer][1])
             if run not in self._runs:
                 whole[outer] = run
                 self._runs[run] = Cutter(take(self._tensor, whole))
@@ -274,7 +274,7 @@ class Cutter:
             rest[outer] = (0, run[1] - run[0])
             return self._runs[run].take(rest)
         first = cut[0]
-        whole[first] = tuple(ranges[first])
+        whole[first] = (ranges[first][0], ranges[first][1])
         part = take(self._outermost(first), whole).convert(self._tensor._stored.format)
         rest = list(ranges)
         rest[first] = (0, part.shape[first])

@@ -457,6 +457,25 @@ class Tensor(Operators):
 
         return squeeze(self, axis)
 
+    def matvec(self, x: Any) -> np.ndarray:
+        """The product of a matrix with a vector of NumPy, which SciPy's solvers ask for.
+
+        Examples
+        --------
+        >>> import numpy as np, sparsec
+        >>> from scipy.sparse.linalg import cg
+        >>> A = sparsec.asarray(np.diag([1.0, 2.0, 4.0]), format="csr")
+        >>> np.round(cg(A, np.ones(3))[0], 9)
+        array([1.  , 0.5 , 0.25])
+        """
+        made: np.ndarray = (self @ np.asarray(x)).to_numpy()
+        return made
+
+    def rmatvec(self, x: Any) -> np.ndarray:
+        """As `matvec`, of the conjugate transpose."""
+        made: Tensor = self.__rmatmul__(np.asarray(x).conj().T)
+        return made.to_numpy().conj().T
+
     def __reduce__(self) -> Any:
         stored = self._stored
         if stored.is_relation:

@@ -69,7 +69,9 @@ def of_torch(x: Any, format: str | None, copy: bool | None) -> Tensor:
                 f"a sparse tensor whose entries are arrays of {x.dense_dim()} modes",
                 "make it of entries that are numbers",
             )
-        return from_coo(_numpy(x.indices()), _numpy(x.values()), tuple(x.shape), format=format)
+        return from_coo(
+            list(_numpy(x.indices())), _numpy(x.values()), tuple(x.shape), format=format
+        )
     if layout not in _COMPRESSED:
         raise failure("E0023", f"a tensor of layout `{layout}`", "call `.to_sparse_csr()` first")
     name, positions, coordinates = _COMPRESSED[layout]

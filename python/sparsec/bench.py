@@ -146,7 +146,7 @@ def _matrix(rng: np.random.Generator, n: int, entries: int) -> Any:
 def einsums(seconds: float) -> list[dict[str, Any]]:
     """The times of sampled products beside PyData sparse, if that is installed."""
     try:
-        import sparse  # type: ignore[import-not-found, unused-ignore]
+        import sparse
     except ImportError:
         return []
     rng = np.random.default_rng(2)
@@ -282,8 +282,9 @@ def _compare(name: str, expected: Any, made: sparsec.Tensor) -> None:
         expected = expected if isinstance(expected, np.ndarray) else expected.todense()
         np.testing.assert_allclose(made.to_numpy(), expected, err_msg=name)
         return
-    difference = abs(made.to_scipy(expected.format) - expected)
-    if difference.max() > 1e-9 * abs(expected).max():
+    matrix: Any = expected
+    difference = abs(made.to_scipy(matrix.format) - matrix)
+    if difference.max() > 1e-9 * abs(matrix).max():
         raise AssertionError(f"{name}: sparsec and SciPy differ by {difference.max()}")
 
 

@@ -195,8 +195,8 @@ def _(
             indices = [index.strip() for index in access[1].split(",")]
             extents.update(zip(indices, shape))
     left = expression.replace(";", "\n").strip().splitlines()[-1].partition("=")[0]
-    _, _, indices = left.partition("(")
-    wanted = [index.strip() for index in indices.strip().rstrip(")").split(",") if index.strip()]
+    _, _, listed = left.partition("(")
+    wanted = [index.strip() for index in listed.strip().rstrip(")").split(",") if index.strip()]
     for index in wanted:
         if index not in extents:
             message = f"`{index}` is an index of no operand, so that the shape is not known"

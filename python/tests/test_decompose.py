@@ -47,3 +47,16 @@ def test_what_has_no_decomposition():
                  lambda: sparsec.tucker_hooi(np.ones((2, 2)), (1, 1, 1))]:
         with pytest.raises(sparsec.InputError):
             call()
+
+
+def test_solvers_of_scipy_take_tensors(rng):
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    a = rng.random((5, 3)) + 1j * rng.random((5, 3))
+    operator = linalg.aslinearoperator(sparsec.asarray(a, format="csr"))
+    x, y = rng.random(3), rng.random((5, 1))
+    np.testing.assert_allclose(operator.matvec(x), a @ x)
+    np.testing.assert_allclose(operator.rmatvec(y), a.conj().T @ y)
+    square = np.eye(6) * 3 + rng.random((6, 6)) / 10
+    solved, fault = linalg.gmres(sparsec.asarray(square, format="csc"), np.ones(6), rtol=1e-12)
+    assert fault == 0
+    np.testing.assert_allclose(square @ solved, np.ones(6))

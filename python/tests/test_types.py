@@ -8,7 +8,7 @@ from pathlib import Path
 import sparsec
 
 
-def test_names_are_written_out():
+def test_names_are_written_out() -> None:
     """Type checkers take the names of `__all__` only if they are strings, one by one."""
     for path in Path(str(sparsec.__file__)).parent.rglob("*.py"):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -17,14 +17,14 @@ def test_names_are_written_out():
                 assert all(isinstance(item, ast.Constant) for item in node.value.elts), path
 
 
-def test_stubs_name_what_the_compiled_part_has():
+def test_stubs_name_what_the_compiled_part_has() -> None:
     stubs = Path(str(sparsec.__file__)).with_name("_sparsec.pyi")
     if not stubs.exists():
         stubs = Path(__file__).parents[1] / "sparsec" / "_sparsec.pyi"
     tree = ast.parse(stubs.read_text(encoding="utf-8"))
     kinds = (ast.FunctionDef, ast.ClassDef)
 
-    def names(body):
+    def names(body: list[ast.stmt]) -> set[str]:
         return {node.name for node in body if isinstance(node, kinds) and not node.name.startswith("__")}
 
     compiled = sparsec._sparsec

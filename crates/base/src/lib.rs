@@ -4,6 +4,7 @@
 //! |----------------|--------------------------------------------------------------|
 //! | [`arena`]      | ids as newtypes ([`define_id!`]) and arenas indexed by them   |
 //! | [`source`]     | source text with a name, and spans into it                   |
+//! | [`cancel`]     | ending work that nobody waits for                            |
 //! | [`Deal`]       | the bits of several coordinates in one key, and back          |
 //! | [`diagnostic`] | coded errors with places in the source and the way out       |
 //! | [`code`]       | every diagnostic code with its long explanation              |
@@ -32,6 +33,7 @@ compile_error!(
 );
 
 pub mod arena;
+pub mod cancel;
 pub mod code;
 mod deal;
 pub mod diagnostic;
@@ -49,6 +51,7 @@ pub mod table;
 pub mod types;
 
 pub use arena::Arena;
+pub use cancel::Cancel;
 pub use code::Code;
 pub use deal::Deal;
 pub use diagnostic::{Diagnostic, Result};

@@ -17,6 +17,7 @@
 
 use std::collections::BTreeSet;
 
+use sparsec_base::cancel::checkpoint;
 use sparsec_format::{Format, Level};
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
 use sparsec_index::{
@@ -39,6 +40,7 @@ mod cases;
 /// # Errors
 /// The first rule that is broken.
 pub fn lowerable(concrete: &Concrete, formats: &Formats) -> Result<usize, NotLowerable> {
+    checkpoint();
     let concrete = &concrete.unfused();
     let operands = Operands::of(concrete);
     scheduled::check(concrete, formats, &operands)?;

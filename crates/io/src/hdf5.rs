@@ -21,12 +21,13 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use rust_hdf5::{
     DatatypeMessage, FileLocking, H5Dataset, H5File, H5Group, LinkClass, StorageLayout,
 };
+use sparsec_base::cancel::is_end;
 use sparsec_base::{Diagnostic, ElementType, Result, code};
 use sparsec_tensor::Array;
 
@@ -377,6 +378,7 @@ fn contained<R>(name: &str, call: impl FnOnce() -> rust_hdf5::Result<R>) -> Resu
     let reason = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(result)) => return Ok(result),
         Ok(Err(error)) => error.to_string(),
+        Err(payload) if is_end(&*payload) => resume_unwind(payload),
         Err(_) => "its structures contradict each other".to_owned(),
     };
     let message = format!("`{name}` cannot be read: {reason}");

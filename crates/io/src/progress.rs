@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use sparsec_base::cancel::checkpoint;
+
 /// The least time between two reports.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -55,8 +57,9 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Counts `bytes` more bytes.
+    /// Counts `bytes` more bytes, unless the read was cancelled.
     pub(crate) fn add(&self, bytes: u64) {
+        checkpoint();
         let Some(progress) = self.progress else {
             return;
         };

@@ -81,6 +81,8 @@ pub use tile::{MOST_BYTES, ROWS_BYTES, TileShape, tile, tile_shapes, tile_width}
 
 use std::collections::HashSet;
 
+use sparsec_base::cancel::checkpoint;
+
 use crate::ir::{Buffer, Function, Role};
 
 /// One pass of the pipeline.
@@ -133,6 +135,7 @@ pub const PIPELINE: &[Pass] = &[
 #[must_use]
 pub fn optimize(mut function: Function, dump: &mut dyn FnMut(&str, &Function)) -> Function {
     for pass in PIPELINE {
+        checkpoint();
         (pass.run)(&mut function);
         check_after(pass.name, &function);
         dump(pass.name, &function);

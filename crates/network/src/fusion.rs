@@ -49,6 +49,7 @@
 //! solver for the same structures.
 
 use sparsec_base::arena::Id;
+use sparsec_base::cancel::checkpoint;
 
 use crate::loops::Item;
 use crate::network::{IndexVar, Network, OperandId};
@@ -319,6 +320,7 @@ impl<C: Fn(StatementId, Set<IndexVar>) -> f64> Search<'_, C> {
         if let Some(&(cost, _)) = self.best.get(&part) {
             return cost;
         }
+        checkpoint();
         let fused = self.precedence.open(self.tree, part).into_iter().collect();
         let mut producers = self.producers(part);
         if self.best.len() >= self.most_parts {

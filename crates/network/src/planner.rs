@@ -27,6 +27,7 @@ mod solver;
 use std::cell::Cell;
 
 use sparsec_base::arena::Id;
+use sparsec_base::cancel::checkpoint;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_machine::Machine;
 
@@ -284,6 +285,7 @@ impl<'a> Planner<'a> {
         layouts: &Layouts,
         converted: Set<OperandId>,
     ) -> Option<Candidate<'r>> {
+        checkpoint();
         let tree = &ranked.tree;
         let free = converted.union(stored_dense(self.network(), self.machine));
         let mut precedence = Precedence::of(self.network(), tree, layouts, free);
@@ -436,6 +438,7 @@ impl<'a> Planner<'a> {
         loop {
             let mut found: Option<Priced> = None;
             for items in neighbours(&best.priced.items) {
+                checkpoint();
                 if !best.precedence.is_followed(tree, &paths(tree, &items)) {
                     continue;
                 }

@@ -24,15 +24,19 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use sparsec_base::{Code, Diagnostic, Result, Source, Span, code};
+
+/// The index of a mode that is read at its one coordinate.
+const FIRST: char = '0';
 
 /// An einsum that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Einsum {
     source: Source,
-    /// The letters of each operand, and where they stand.
+    /// The letters of each operand, and where they stand; [`FIRST`] for a broadcast mode.
     operands: Vec<(Vec<char>, Span)>,
     output: Vec<char>,
 }
@@ -216,6 +220,34 @@ impl Einsum {
             }
         }
         Ok(())
+    }
+
+    /// The einsum of operands of these shapes, each with an extent for each of its letters. A mode
+    /// of extent 1 is broadcast along a longer mode of the same letter: it is read at its one
+    /// coordinate. No sum is taken over it, so a `-0` there keeps its sign.
+    ///
+    /// ```
+    /// use sparsec_notation::einsum::Einsum;
+    /// let product = Einsum::parse("ij,ij->ij", 2)?.broadcast(&[vec![1, 3], vec![2, 3]]);
+    /// assert_eq!(product.to_string(), "out(i,j) = operand0(0,j) * operand1(i,j)");
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    #[must_use]
+    pub fn broadcast(mut self, shapes: &[Vec<u64>]) -> Self {
+        let all = self.operands.iter().zip(shapes);
+        let longer: BTreeSet<char> = all
+            .flat_map(|((letters, _), shape)| letters.iter().zip(shape))
+            .filter(|(_, extent)| **extent != 1)
+            .map(|(letter, _)| *letter)
+            .collect();
+        for ((letters, _), shape) in self.operands.iter_mut().zip(shapes) {
+            for (letter, extent) in letters.iter_mut().zip(shape) {
+                if *extent == 1 && longer.contains(letter) {
+                    *letter = FIRST;
+                }
+            }
+        }
+        self
     }
 
     /// What operand `number` is called in index notation.

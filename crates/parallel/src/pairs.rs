@@ -29,6 +29,8 @@ mod tests;
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use sparsec_base::cancel::checkpoint;
+
 use crate::error::AllocError;
 use crate::memory::{Memory, Plain};
 use crate::pool::{map, ranges, split_mut};
@@ -78,6 +80,7 @@ fn each_block<K: Key>(
 ) {
     let mut block = [K::default(); BLOCK];
     for start in range.clone().step_by(BLOCK) {
+        checkpoint();
         let end = range.end.min(start + BLOCK);
         let block = &mut block[..end - start];
         keys.write_keys(start..end, block);
@@ -290,6 +293,7 @@ fn sort_buckets<K: Key + Plain, V: Plain>(
         let keys = split_mut(keys, group.iter().copied());
         let values = split_mut(values, group.iter().copied());
         let sorted = keys.into_iter().zip(values).map(|(keys, values)| {
+            checkpoint();
             if keys.len() > LEAF && bits > 0 {
                 return sort_large(keys, values, bits, combine);
             }

@@ -28,6 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use sparsec_base::cancel::{Watched, checkpoint};
 
 /// Work is cut into at most this many ranges.
 const MOST_RANGES: usize = 64;
@@ -83,6 +84,12 @@ fn on_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
         Some(pool) if !IS_OURS.get() => run_on(pool, work),
         _ => work(),
     }
+}
+
+/// The work, which is cancelled with that of this thread wherever it runs.
+fn watched<R: Send>(work: impl FnOnce() -> R + Send) -> impl FnOnce() -> R + Send {
+    let watched = Watched::here();
+    move || watched.enter(work)
 }
 
 /// Runs `work`, and all that it does in parallel, in place.
@@ -153,7 +160,7 @@ impl Pool {
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
             Threads::Asking => alone(work),
-            Threads::Own(pool) => run_on(pool, work),
+            Threads::Own(pool) => run_on(pool, watched(work)),
             Threads::Common => work(),
         }
     }
@@ -171,7 +178,10 @@ pub fn join<A: Send, B: Send>(
 ) -> (A, B) {
     match threads() {
         1 => (a(), b()),
-        _ => on_pool(|| rayon::join(a, b)),
+        _ => {
+            let (a, b) = (watched(a), watched(b));
+            on_pool(|| rayon::join(a, b))
+        }
     }
 }
 
@@ -189,10 +199,14 @@ pub fn ranges(len: usize, grain: usize) -> Vec<Range<usize>> {
 }
 
 /// Applies `f` to each item, in parallel, with the results in order. One item
-/// runs in place.
+/// runs in place. Between items, work may be [cancelled](sparsec_base::Cancel::watch).
 pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) -> Vec<R> {
     if items.len() <= 1 || threads() == 1 {
-        return items.into_iter().map(f).collect();
+        let begun = |item| {
+            checkpoint();
+            f(item)
+        };
+        return items.into_iter().map(begun).collect();
     }
     // Threads share numbers, not items: what runs in parallel is then compiled
     // once, and not for every `T`, `R` and `f`. Nobody waits for a lock.
@@ -202,6 +216,7 @@ pub fn map<T: Send, R: Send>(items: Vec<T>, f: impl Fn(T) -> R + Sync + Send) ->
         .collect();
     let results: Vec<_> = items.iter().map(|_| Mutex::new(None)).collect();
     run(items.len(), &|number| {
+        checkpoint();
         if let Some(item) = locked(&items[number]).take() {
             *locked(&results[number]) = Some(f(item));
         }
@@ -260,6 +275,8 @@ pub fn chunks<E: Send>(
 
 /// Calls `work` with every number below `n`, in parallel.
 fn run(n: usize, work: &(dyn Fn(usize) + Sync)) {
+    let watched = Watched::here();
+    let work = |number| watched.enter(|| work(number));
     on_pool(|| (0..n).into_par_iter().with_max_len(1).for_each(work));
 }
 

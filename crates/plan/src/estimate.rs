@@ -24,6 +24,7 @@ mod tile;
 pub(crate) mod work;
 pub(crate) mod workspace;
 
+use sparsec_base::cancel::checkpoint;
 use sparsec_format::{Coordinate, Format, Level, LevelKind};
 use sparsec_graph::Formats;
 use sparsec_index::concrete::{Nested, Stmt, for_each_nested};
@@ -81,6 +82,7 @@ pub(crate) struct Estimate<'a> {
 impl<'a> Estimate<'a> {
     /// What is known of what a plan computes.
     pub(crate) fn of(plan: &'a Plan, facts: Facts<'a>) -> Self {
+        checkpoint();
         Self {
             concrete: &plan.concrete,
             formats: &plan.formats,

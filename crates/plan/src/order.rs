@@ -16,6 +16,7 @@
 //! Few orders come near the naive one first, which wins among equals. Where there are many,
 //! the child with the least bound comes first, and the search ends after [`MAX_ORDERS`].
 
+use sparsec_base::cancel::checkpoint;
 use sparsec_index::IndexVar;
 
 use crate::unplanned::Result;
@@ -131,6 +132,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// Goes on from a beginning that costs at least `begun`.
     fn below(&mut self, so_far: &mut Vec<IndexVar>, begun: f64) -> Result<Searched> {
+        checkpoint();
         if so_far.len() == self.orders.vars.len() {
             if self.n_left == 0 {
                 return Ok(Searched::Some);

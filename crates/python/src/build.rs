@@ -13,6 +13,7 @@ use std::sync::Arc;
 use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use sparsec::internals::cancel::polled;
 use sparsec::{
     Array, Diagnostic, Duplicates, Entries, Format, FormatSpec, PackOptions, RelationFormat,
     RelationTensor, Scalar, Session, Storage, Tensor, code,
@@ -179,9 +180,10 @@ fn tensor(
     };
     let fill = fill(format, given, values)?;
     let element = values.element();
-    let format = format.clone();
-    py.detach(|| Tensor::new(format, shape, element, fill, arrays))
-        .or_raise(py)
+    let (format, n_entries) = (format.clone(), values.len());
+    State::get().run_over(py, n_entries, (), move |_, _, ()| {
+        Tensor::new(format, shape, element, fill, arrays)
+    })
 }
 
 /// A dense tensor of an array in C order; the first mode of the tensor is the first axis, or
@@ -231,9 +233,10 @@ pub(crate) fn of_relation(
         named.insert(name.clone(), array?);
     }
     let values = arrays.next().expect("one array is left")?;
-    let format = Arc::clone(format);
-    py.detach(|| RelationTensor::new(format, shape, BTreeMap::new(), named, values))
-        .or_raise(py)
+    let (format, n_entries) = (Arc::clone(format), values.len());
+    State::get().run_over(py, n_entries, (), move |_, _, ()| {
+        RelationTensor::new(format, shape, BTreeMap::new(), named, values)
+    })
 }
 
 /// How entries become a tensor.
@@ -308,7 +311,7 @@ fn interleaved(lists: &[Array], n_entries: usize) -> sparsec::Result<Vec<u64>> {
             return Err(Diagnostic::new(code::ARRAY_MISMATCH, message)
                 .help("give coordinates as integers of 64 bits"));
         };
-        for (entry, &coord) in list.iter().enumerate() {
+        for (entry, &coord) in polled(list.iter().enumerate()) {
             let Ok(coord) = u64::try_from(coord) else {
                 let message = format!("entry {entry} has coordinate {coord} in mode {mode}");
                 return Err(Diagnostic::new(code::OUT_OF_BOUNDS, message)

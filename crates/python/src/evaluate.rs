@@ -154,8 +154,17 @@ pub(crate) fn run<R: Send + 'static>(
         .collect();
     let tensors = tensors?;
     let n_entries = tensors.iter().map(|(_, it)| it.n_stored()).sum();
+    let mut work = Some(work);
     if !State::is_long(n_entries) {
-        return state.run(py, || work(&bound(kernel.binding(), tensors)?));
+        let made = state.run(py, || {
+            let binding = bound(kernel.binding(), tensors)?;
+            // A few entries may be a long computation.
+            let work = work.take_if(|_| binding.estimated_time().is_ok_and(State::is_short));
+            work.map(|work| work(&binding)).transpose()
+        })?;
+        if let Some(made) = made {
+            return Ok(made);
+        }
     }
     let held = operands.iter();
     let held: Vec<(String, Py<Stored>)> = held
@@ -167,6 +176,7 @@ pub(crate) fn run<R: Send + 'static>(
             let tensor = stored.get().held().known();
             (name.as_str(), tensor.expect("it was checked"))
         });
+        let work = work.expect("it did not run");
         work(&bound(kernel.binding().until(cancel), operands)?)
     })
 }
@@ -347,8 +357,9 @@ pub(crate) fn explain(
 
 /// An einsum as index notation: operands are `operand0`, `operand1`, …, the result is `out`.
 #[pyfunction]
-pub(crate) fn einsum_text(py: Python<'_>, text: &str, orders: Vec<usize>) -> PyResult<String> {
-    let einsum = Einsum::parse(text, orders.len()).or_raise(py)?;
+pub(crate) fn einsum_text(py: Python<'_>, text: &str, shapes: Vec<Vec<u64>>) -> PyResult<String> {
+    let einsum = Einsum::parse(text, shapes.len()).or_raise(py)?;
+    let orders = shapes.iter().map(Vec::len);
     einsum.check_orders(orders).or_raise(py)?;
-    Ok(einsum.to_string())
+    Ok(einsum.broadcast(&shapes).to_string())
 }

@@ -67,19 +67,24 @@ pub(crate) fn read(
 /// Writes a file, which appears whole or not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, stored: &Bound<'_, Stored>) -> PyResult<()> {
-    if let Some(related) = stored.get().held().related() {
-        return State::get().run(py, || {
-            let options = WriteOptions::default();
-            io::stage_relation(&path, related.relation(), &options)?.commit()
-        });
-    }
-    let tensor = stored.get().tensor(py)?;
-    State::get().run(py, || {
-        // A plain `.tns` file would lose extents beyond its largest coordinates.
-        let options = WriteOptions {
-            states_extents: io::tns::loses_extents(tensor, &WriteOptions::default())?,
-            ..WriteOptions::default()
+    let n_entries = match stored.get().held().related() {
+        Some(related) => related.stored().n_stored(),
+        None => stored.get().tensor(py)?.n_stored(),
+    };
+    let stored = stored.clone().unbind();
+    State::get().run_over(py, n_entries, stored, move |_, cancel, stored| {
+        let mut options = WriteOptions::default();
+        let held = stored.get().held();
+        let staged = match held.related() {
+            Some(related) => io::stage_relation(&path, related.relation(), &options)?,
+            None => {
+                let tensor = held.known().expect("it was checked");
+                // A plain `.tns` file would lose extents beyond its largest coordinates.
+                options.states_extents = io::tns::loses_extents(tensor, &options)?;
+                io::stage(&path, tensor, &options)?
+            }
         };
-        io::stage(&path, tensor, &options)?.commit()
+        // The caller of a cancelled call does not expect the file.
+        cancel.watch(|| staged.commit())?
     })
 }

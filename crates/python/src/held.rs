@@ -7,8 +7,9 @@
 //!
 //! Kernels follow positions and coordinates without checks, so they run on a [`Tensor`] alone,
 //! which exists with checked arrays only. Arrays that NumPy lends are frozen from the moment
-//! that they are given, so the check may wait: they are the same when it comes. It runs once,
-//! without the interpreter's lock, and its error is kept as well.
+//! that they are given, so the check may wait: they are the same when it comes. It runs
+//! without the interpreter's lock, and its error is kept as well. Ctrl-C ends a check, which is then
+//! made again by the next read.
 //!
 //! Only borrowed arrays wait. A copy takes O(nnz) anyway, and small arrays take no time: they
 //! are checked at once, so that mistakes show where they are made.
@@ -16,7 +17,7 @@
 //! Kernels read levels. A tensor that is stored as a relation says is packed into the nearest
 //! format of levels when one first needs it, and keeps that copy.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
 use pyo3::sync::OnceLockExt;
@@ -40,9 +41,17 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    fn checked(self) -> sparsec::Result<Tensor> {
-        let element = self.fill.element();
-        Tensor::new(self.format, self.extents, element, self.fill, self.arrays)
+    /// The tensor, or what is wrong with the arrays. Ctrl-C ends a long check.
+    fn checked(self, py: Python<'_>) -> PyResult<sparsec::Result<Tensor>> {
+        let is_long = State::is_long(self.arrays.last().map_or(0, Array::len));
+        let check = move || {
+            let element = self.fill.element();
+            Tensor::new(self.format, self.extents, element, self.fill, self.arrays)
+        };
+        match is_long {
+            true => State::get().watched(py, (), move |_, _, ()| Ok(check())),
+            false => Ok(py.detach(check)),
+        }
     }
 
     fn may_wait(&self) -> bool {
@@ -72,7 +81,7 @@ impl Order {
 pub(crate) enum Held {
     Checked(Tensor),
     Given(Box<Given>),
-    Related(Box<Related>),
+    Related(Arc<Related>),
 }
 
 /// A tensor that is stored as a relation says.
@@ -108,15 +117,18 @@ impl Related {
         FormatSpec::from(Arc::clone(self.relation().format())).to_string()
     }
 
-    fn levels(&self, py: Python<'_>) -> PyResult<&Tensor> {
-        let pack = || {
-            let state = State::get();
-            let levels = state.on_threads(|| state.session.levels_of(&self.stored));
-            levels.map(std::borrow::Cow::into_owned)
-        };
+    fn levels(self: &Arc<Self>, py: Python<'_>) -> PyResult<&Tensor> {
         let levels = match self.levels.get() {
             Some(levels) => levels,
-            None => self.levels.get_or_init_py_attached(py, || py.detach(pack)),
+            None => {
+                let (n_entries, own) = (self.relation().values().len(), Arc::clone(self));
+                let made = State::get().run_over(py, n_entries, own, |state, cancel, own| {
+                    let session = state.session.until(cancel);
+                    let levels = session.levels_of(&own.stored);
+                    Ok(levels.map(std::borrow::Cow::into_owned))
+                })?;
+                self.levels.get_or_init_py_attached(py, || made)
+            }
         };
         levels.as_ref().map_err(Clone::clone).or_raise(py)
     }
@@ -126,7 +138,7 @@ impl From<sparsec::Stored> for Held {
     fn from(stored: sparsec::Stored) -> Self {
         match stored {
             sparsec::Stored::Levels(tensor) => Self::Checked(tensor),
-            sparsec::Stored::Relation(tensor) => Self::Related(Box::new(Related::new(tensor))),
+            sparsec::Stored::Relation(tensor) => Self::Related(Arc::new(Related::new(tensor))),
         }
     }
 }
@@ -136,7 +148,8 @@ pub(crate) struct Given {
     format: Arc<Format>,
     extents: Vec<u64>,
     fill: Scalar,
-    arrays: Mutex<Option<Vec<Array>>>,
+    /// Lent ones, whose copies are further references.
+    arrays: Vec<Array>,
     order: Option<Order>,
     checked: OnceLock<sparsec::Result<Tensor>>,
     sorted: OnceLock<Py<Stored>>,
@@ -150,8 +163,7 @@ impl Held {
     /// Those of [`Tensor::new`], if the check does not wait.
     pub(crate) fn new(py: Python<'_>, parts: Parts, order: Option<Order>) -> PyResult<Self> {
         if !parts.may_wait() {
-            let checked = py.detach(|| parts.checked());
-            return match (checked, order) {
+            return match (parts.checked(py)?, order) {
                 (Err(error), Some(order)) if is_out_of_order(&error) => {
                     let sorted = order.put(py)?;
                     let tensor = sorted.get().tensor(py)?.try_clone().or_raise(py)?;
@@ -164,7 +176,7 @@ impl Held {
             format: parts.format,
             extents: parts.extents,
             fill: parts.fill,
-            arrays: Mutex::new(Some(parts.arrays)),
+            arrays: parts.arrays,
             order,
             checked: OnceLock::new(),
             sorted: OnceLock::new(),
@@ -237,10 +249,11 @@ impl Given {
     fn tensor(&self, py: Python<'_>) -> PyResult<&Tensor> {
         let checked = match self.checked.get() {
             Some(checked) => checked,
-            // Another thread may hold the cell, and wait for the interpreter's lock.
-            None => self
-                .checked
-                .get_or_init_py_attached(py, || py.detach(|| self.check())),
+            None => {
+                let made = self.parts().or_raise(py)?.checked(py)?;
+                // Another thread may hold the cell, and wait for the interpreter's lock.
+                self.checked.get_or_init_py_attached(py, || made)
+            }
         };
         match (checked, &self.order) {
             (Ok(tensor), _) => Ok(tensor),
@@ -258,19 +271,14 @@ impl Given {
         }
     }
 
-    fn check(&self) -> sparsec::Result<Tensor> {
-        let arrays = self
-            .arrays
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let parts = Parts {
+    fn parts(&self) -> sparsec::Result<Parts> {
+        let arrays: sparsec::Result<_> = self.arrays.iter().map(Array::try_clone).collect();
+        Ok(Parts {
             format: Arc::clone(&self.format),
             extents: self.extents.clone(),
             fill: self.fill,
-            arrays: arrays.expect("arrays are checked once"),
-        };
-        parts.checked()
+            arrays: arrays?,
+        })
     }
 }
 

@@ -14,9 +14,9 @@
 //!
 //! ```text
 //! caller ──work──► thread: plan, convert, pack, run ──result──► caller
-//!    └─ every 50 ms: a signal? ──► cancel; kernels and derived conversions end
-//!                              └─► after 300 ms more, leave the thread behind: planning and
-//!                                  sorting do not look, and end unheard
+//!    └─ every 50 ms: a signal? ──► cancel; all of these end at their next checkpoint
+//!                              └─► after 300 ms more, leave the thread behind, which waits for the
+//!                                  system: a slow disk, memory that is given back
 //! ```
 
 use std::any::Any;
@@ -49,6 +49,8 @@ const MOST: usize = 1024;
 /// Stored entries of operands from which on a caller looks for Ctrl-C. Starting a thread takes
 /// about 15 µs, and kernels over so many entries ten times as long.
 const WATCHED: usize = 1 << 18;
+/// The estimated time of a run up to which nobody looks for Ctrl-C: estimates may be ten times off.
+const SHORT: Duration = Duration::from_millis(5);
 /// How often the caller looks for Ctrl-C.
 const POLL: Duration = Duration::from_millis(50);
 /// How long the caller waits for work that is cancelled.
@@ -226,7 +228,8 @@ impl State {
         let (done, ended) = mpsc::channel::<Ended<R, H>>();
         let own = cancel.clone();
         let run = move || {
-            let work = AssertUnwindSafe(|| state.on_threads(|| work(&state, &own, &held)));
+            let work = || state.on_threads(|| work(&state, &own, &held));
+            let work = AssertUnwindSafe(|| own.watch(work).and_then(|made| made));
             let result = catch_unwind(work);
             // Nobody listens any more if the caller has left.
             let _ = done.send((result, held));
@@ -258,6 +261,11 @@ impl State {
     /// Whether work over this many entries takes long enough to watch for Ctrl-C meanwhile.
     pub(crate) fn is_long(n_entries: usize) -> bool {
         n_entries >= WATCHED
+    }
+
+    /// Whether a run of this estimated time is too short to watch for Ctrl-C meanwhile.
+    pub(crate) fn is_short(estimated: Duration) -> bool {
+        estimated < SHORT
     }
 
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {

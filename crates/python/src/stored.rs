@@ -8,7 +8,8 @@ use numpy::PyUntypedArray;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use sparsec::{Array, ElementType, Format, PrintOptions, Storage, Tensor, Widths, Window};
+use sparsec::internals::cancel::polled;
+use sparsec::{Array, ElementType, Format, PrintOptions, Session, Storage, Tensor, Widths, Window};
 
 use crate::build::{self, Attributes, Packing};
 use crate::element;
@@ -45,6 +46,19 @@ impl Stored {
     /// The tensor, with arrays that were checked.
     pub(crate) fn tensor(&self, py: Python<'_>) -> PyResult<&Tensor> {
         self.held.tensor(py)
+    }
+
+    /// What `work` makes of the tensor. Ctrl-C ends work over many entries.
+    fn over<R: Send + 'static>(
+        this: &Bound<'_, Self>,
+        work: impl FnOnce(&Session, &Tensor) -> sparsec::Result<R> + Send + 'static,
+    ) -> PyResult<R> {
+        let n_entries = this.get().tensor(this.py())?.n_stored();
+        let held = this.clone().unbind();
+        State::get().run_over(this.py(), n_entries, held, move |state, cancel, held| {
+            let tensor = held.get().held.known().expect("it was checked");
+            work(&state.session.until(cancel), tensor)
+        })
     }
 
     pub(crate) fn held(&self) -> &Held {
@@ -152,14 +166,20 @@ impl Stored {
         py: Python<'_>,
         format: &str,
         shape: Vec<u64>,
-        parts: Vec<(Vec<u64>, Bound<'_, Self>)>,
+        parts: Vec<(Vec<u64>, Py<Self>)>,
     ) -> PyResult<Self> {
         let format = build::format(format, shape.len()).or_raise(py)?;
-        let tensors: PyResult<Vec<&Tensor>> =
-            parts.iter().map(|it| it.1.get().tensor(py)).collect();
-        let offsets = parts.iter().map(|(offset, _)| &offset[..]);
-        let parts: Vec<(&[u64], &Tensor)> = offsets.zip(tensors?).collect();
-        let joined = State::get().run(py, || Tensor::join(&format, &shape, &parts))?;
+        let mut n_entries = 0;
+        for (_, part) in &parts {
+            n_entries += part.get().tensor(py)?.n_stored();
+        }
+        let joined = State::get().run_over(py, n_entries, parts, move |_, _, parts| {
+            let known = parts.iter().map(|(offset, part)| {
+                let tensor = part.get().held.known();
+                (&offset[..], tensor.expect("it was checked"))
+            });
+            Tensor::join(&format, &shape, &known.collect::<Vec<_>>())
+        })?;
         Ok(joined.into())
     }
 
@@ -334,20 +354,18 @@ impl Stored {
         Ok(Held::from(converted).into())
     }
 
-    fn permute(&self, py: Python<'_>, modes: Vec<usize>) -> PyResult<Self> {
-        let tensor = self.tensor(py)?;
-        let permuted = State::get().run(py, || tensor.permute(&modes))?;
+    fn permute(this: Bound<'_, Self>, modes: Vec<usize>) -> PyResult<Self> {
+        let permuted = Self::over(&this, move |_, tensor| tensor.permute(&modes))?;
         Ok(permuted.into())
     }
 
     /// The entries in these windows: the first coordinate, the first beyond, the stride.
-    fn slice(&self, py: Python<'_>, windows: Vec<(u64, u64, u64)>) -> PyResult<Self> {
+    fn slice(this: Bound<'_, Self>, windows: Vec<(u64, u64, u64)>) -> PyResult<Self> {
         let windows: Vec<Window> = windows
             .into_iter()
             .map(|(start, end, stride)| Window::from(start..end).every(stride))
             .collect();
-        let tensor = self.tensor(py)?;
-        let sliced = State::get().run(py, || tensor.slice(&windows))?;
+        let sliced = Self::over(&this, move |_, tensor| tensor.slice(&windows))?;
         Ok(sliced.into())
     }
 
@@ -356,12 +374,11 @@ impl Stored {
         self.tensor(py).map(drop)
     }
 
-    fn copy(&self, py: Python<'_>) -> PyResult<Self> {
-        if let Some(related) = self.held.related() {
+    fn copy(this: Bound<'_, Self>) -> PyResult<Self> {
+        if let Some(related) = this.get().held.related() {
             return Ok(Held::from(related.stored().clone()).into());
         }
-        let tensor = self.tensor(py)?;
-        let copy = State::get().run(py, || {
+        let copy = Self::over(&this, |_, tensor| {
             let (format, extents) = (tensor.format(), tensor.extents());
             let arrays: sparsec::Result<Vec<Array>> = tensor
                 .arrays()
@@ -401,8 +418,9 @@ impl Stored {
                 })
                 .collect();
         }
-        let state = State::get();
-        let converted = state.run(py, || state.session.convert(tensor, &format))?;
+        let converted = Self::over(&this, move |session, tensor| {
+            session.convert(tensor, &format)
+        })?;
         let (_, _, _, arrays) = converted.into_parts();
         let owned = arrays.into_iter().map(|array| {
             let shape = [array.len() as u64];
@@ -413,18 +431,16 @@ impl Stored {
 
     /// The stored entries in storage order: for each mode their coordinates, and their values.
     fn entries<'py>(
-        &self,
-        py: Python<'py>,
+        this: Bound<'py, Self>,
     ) -> PyResult<(Vec<Bound<'py, PyAny>>, Bound<'py, PyAny>)> {
-        let tensor = self.tensor(py)?;
-        let order = tensor.order();
-        let (lists, values) = State::get().run(py, || {
+        let (py, order) = (this.py(), this.get().held.extents().len());
+        let (lists, values) = Self::over(&this, move |_, tensor| {
             let entries = match tensor.format().has_sparse() {
                 true => tensor.try_entries()?,
                 false => tensor.try_nonfill()?,
             };
             let mut lists = vec![Vec::with_capacity(entries.len()); order];
-            for (at, coord) in entries.coords.iter().enumerate() {
+            for (at, coord) in polled(entries.coords.iter().enumerate()) {
                 lists[at % order].push(coord as i64);
             }
             Ok((lists, entries.values))

@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use sparsec_base::cancel::checkpoint;
 use sparsec_base::{Diagnostic, Result, Scalar, Span, code};
 use sparsec_index::function::Body;
 use sparsec_index::{Access, Expr, IndexVar, Operator, Program, Statement, TensorData, TensorVar};
@@ -362,6 +363,7 @@ fn filled(rows: &Rows, extents: &[u64], value: Scalar) -> Rows {
 pub(crate) fn for_each_point(extents: &[u64], visit: &mut dyn FnMut(&[u64])) {
     fn go(extents: &[u64], coords: &mut Vec<u64>, visit: &mut dyn FnMut(&[u64])) {
         let Some(extent) = extents.get(coords.len()) else {
+            checkpoint();
             return visit(coords);
         };
         for coord in 0..*extent {

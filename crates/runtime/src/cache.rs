@@ -45,7 +45,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Cancel, Diagnostic, Result, code};
 
 use self::directory::{Directory, Unusable};
 pub(crate) use self::entry::Library;
@@ -53,7 +53,6 @@ pub(crate) use self::folder::may_be_long;
 pub(crate) use self::lock::Lock;
 use self::place::Place;
 pub(crate) use self::work::Work;
-use crate::cancel::Cancel;
 use crate::environment::Environment;
 use crate::key::Key;
 

@@ -24,12 +24,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use sparsec_base::cancel::{Cancel, cancelled};
 use sparsec_base::{Diagnostic, Result, code};
 
 use crate::cache::{Cache, Library, Work};
-use crate::cancel::Cancel;
 use crate::environment::Environment;
-use crate::failure::cancelled;
 use crate::key::{Key, KeyBuilder};
 use crate::process;
 

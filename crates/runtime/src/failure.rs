@@ -1,6 +1,6 @@
 //! What a user is told when a kernel gives up.
 
-use sparsec_base::{Diagnostic, code};
+use sparsec_base::{Diagnostic, cancel::cancelled, code};
 use sparsec_loop::{Argument, Buffer, Failure, Function};
 use sparsec_parallel::{Bytes, MemoryLimit};
 
@@ -92,12 +92,6 @@ pub(crate) fn diagnose_stop(stop: Stop, function: &Function) -> Diagnostic {
         )
         .help("correct the statements that compute them, or the declarations"),
     }
-}
-
-/// The diagnostic of work that ended because its [`Cancel`](crate::Cancel) was set.
-pub fn cancelled() -> Diagnostic {
-    Diagnostic::new(code::CANCELLED, "the computation was cancelled")
-        .help("compute it again, with a `Cancel` that is not set")
 }
 
 fn out_of_memory(shortage: Option<Shortage>, function: &Function) -> Diagnostic {

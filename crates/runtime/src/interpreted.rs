@@ -1,13 +1,12 @@
 //! The interpreter as an engine: arrays are copied into the vectors that it
 //! works on, and results back. What there is no memory to copy is a failure.
 
-use sparsec_base::ElementType;
+use sparsec_base::{Cancel, ElementType};
 use sparsec_loop::interpret::{ArgumentData, Entries, Options, Outcome, interpret};
 use sparsec_loop::{Access, Failure, Function};
 use sparsec_parallel::{Memory, MemoryLimit};
 use sparsec_tensor::{Array, with_element};
 
-use crate::cancel::Cancel;
 use crate::kernel::KernelArgument;
 
 /// Runs `function`. The arguments fit its signature.

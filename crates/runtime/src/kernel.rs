@@ -11,15 +11,14 @@
 
 use std::time::Duration;
 
-use sparsec_base::Result;
+use sparsec_base::{Cancel, Result, cancel::cancelled};
 use sparsec_loop::{Access, Argument, Buffer, Function, Role};
 use sparsec_parallel::MemoryLimit;
 use sparsec_tensor::{Array, ArrayRef, Tensor, TensorAlias};
 
 use crate::cache::Cache;
-use crate::cancel::Cancel;
 use crate::compiler::Compiler;
-use crate::failure::{Stop, cancelled, diagnose_stop};
+use crate::failure::{Stop, diagnose_stop};
 use crate::native::Native;
 use crate::output::OutputTensor;
 use crate::tiers::Tiered;

@@ -37,7 +37,6 @@
 //! from its caller, so it does not know how C is written either.
 
 pub mod cache;
-pub mod cancel;
 pub mod compiler;
 pub mod environment;
 pub mod failure;
@@ -61,10 +60,9 @@ mod sync;
 mod tiers;
 
 pub use cache::{Cache, CacheStat};
-pub use cancel::Cancel;
 pub use compiler::Compiler;
 pub use environment::Environment;
-pub use failure::{cancelled, diagnose};
+pub use failure::diagnose;
 pub use kernel::{Build, Kernel, KernelArgument, Origin};
 pub use key::Key;
 pub use output::OutputTensor;

@@ -12,7 +12,7 @@
 
 use std::panic::resume_unwind;
 
-use sparsec_base::Result;
+use sparsec_base::{Cancel, Result};
 use sparsec_codegen_cranelift::{Code, Entry, compile};
 use sparsec_loop::{Access, Argument, Function};
 use sparsec_parallel::Memory;
@@ -20,7 +20,6 @@ use sparsec_tensor::Array;
 
 use crate::abi::{RawArray, RawContext, RawTensor};
 use crate::cache::Cache;
-use crate::cancel::Cancel;
 use crate::compiler::{Compiler, LIBRARY};
 use crate::failure::{Stop, of_status};
 use crate::kernel::{KernelArgument, Origin};

@@ -20,12 +20,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use sparsec_base::Cancel;
 use sparsec_loop::{Buffer, Failure};
 use sparsec_parallel::memory::physical_bytes;
 use sparsec_parallel::{Memory, MemoryLimit, chunks as chunks_in_parallel, threads};
 
 use crate::abi::{Body, RawArray, RawContext};
-use crate::cancel::Cancel;
 use crate::failure::Shortage;
 use crate::line::Line;
 use crate::sort::{Scratch, sort, sort_pairs as sort_along};

@@ -30,9 +30,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
+use sparsec_base::Cancel;
 use sparsec_parallel::fault::{self, Fault};
 
-use crate::cancel::Cancel;
 use crate::clock;
 
 /// How often to look whether the process ended or nobody waits for it.

@@ -5,14 +5,13 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use sparsec_base::cancel::{Cancel, cancelled};
 use sparsec_base::{Diagnostic, Recent, Result, code};
 use sparsec_loop::Function;
 
 use crate::cache::Cache;
-use crate::cancel::Cancel;
 use crate::compiler::Compiler;
 use crate::environment::Environment;
-use crate::failure::cancelled;
 use crate::kernel::{Build, Kernel, Origin};
 use crate::native::{self, Native};
 use crate::tiers::Background;

@@ -16,8 +16,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use sparsec_base::{Diagnostic, Result, code};
-use sparsec_runtime::Cancel;
+use sparsec_base::{Cancel, Diagnostic, Result, code};
 use sparsec_tensor::Tensor;
 
 use crate::extents::{self, Extents};
@@ -45,8 +44,8 @@ pub struct Binding<'a> {
 
 /// What all runs on the same operands have in common.
 #[derive(Debug)]
-struct Prepared<'a> {
-    variant: Arc<Variant>,
+pub(crate) struct Prepared<'a> {
+    pub(crate) variant: Arc<Variant>,
     /// The extents of index variables.
     extents: Extents,
     ready: Ready<'a>,
@@ -208,7 +207,7 @@ impl<'a> Binding<'a> {
         })
     }
 
-    fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    fn on_threads<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.kernel.session().on_threads(work)
     }
 
@@ -244,7 +243,7 @@ impl<'a> Binding<'a> {
         Ok((prepared, results))
     }
 
-    fn prepare(&self) -> Result<&Prepared<'a>> {
+    pub(crate) fn prepare(&self) -> Result<&Prepared<'a>> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }

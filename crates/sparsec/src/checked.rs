@@ -23,12 +23,12 @@
 
 use std::sync::Arc;
 
-use sparsec_base::{Result, Scalar};
+use sparsec_base::{Cancel, Result, Scalar};
 use sparsec_format::Format;
 use sparsec_index::{IndexVar, Program, Statement, TensorVar};
 use sparsec_loop::{Function, Role};
 use sparsec_plan::Plan;
-use sparsec_runtime::{Build, Cancel, Kernel, KernelArgument};
+use sparsec_runtime::{Build, Kernel, KernelArgument};
 use sparsec_tensor::level_extents;
 
 use crate::compute::Prepared;

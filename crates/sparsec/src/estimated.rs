@@ -1,13 +1,16 @@
-//! Estimates of the entries and bytes of a result, before a kernel runs.
+//! Estimates before a kernel runs: the entries and bytes of a result, and the time of a run.
 //!
 //! Plans of shards ask for it: whether a result fits into memory, and how many bytes a part of it
 //! takes.
+
+use std::time::Duration;
 
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, Widths};
 use sparsec_index::TensorRole;
 use sparsec_tensor::Tensor;
 
+use crate::binding::Binding;
 use crate::compile::compile_for;
 use crate::kernel::Kernel;
 use crate::ready::missing;
@@ -99,6 +102,30 @@ impl Kernel {
             format: format.clone().with_widths(Widths::default()),
             fill: program.tensors[last.lhs.tensor].fill,
         })
+    }
+}
+
+impl Binding<'_> {
+    /// Estimates how long one run on these operands takes on one thread. No kernel runs, and
+    /// repeated calls take no time.
+    ///
+    /// ```
+    /// use sparsec::{Program, Tensor};
+    /// let x = Tensor::dense(&[30_000], vec![1.0; 30_000])?;
+    /// let sum = Program::parse("s = x(i) * x(i)")?.plan()?;
+    /// let all = Program::parse("s = sum{i,j}(sqrt(x(i) + x(j)))")?.plan()?;
+    /// let (sum, all) = (sum.bind("x", &x)?, all.bind("x", &x)?);
+    /// assert!(sum.estimated_time()?.as_micros() < 1000 && all.estimated_time()?.as_millis() > 100);
+    /// # Ok::<(), sparsec::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Binding::evaluate`], for what is wrong before a kernel runs.
+    pub fn estimated_time(&self) -> Result<Duration> {
+        let prepared = self.kernel.session().on_threads(|| self.prepare())?;
+        let statements = prepared.variant.compiled.statements.iter();
+        let nanoseconds: f64 = statements.map(|it| it.plan.cost().nanoseconds()).sum();
+        Ok(Duration::from_nanos(nanoseconds as u64))
     }
 }
 

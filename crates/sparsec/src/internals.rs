@@ -1,7 +1,7 @@
 //! The steps of the pipeline and the crates behind it, for the tools of this repository. All of
 //! it may change without notice.
 
-pub use sparsec_base::suggest;
+pub use sparsec_base::{cancel, suggest};
 pub use sparsec_codegen_c as codegen_c;
 pub use sparsec_codegen_scf as codegen_scf;
 pub use sparsec_computation as computation;

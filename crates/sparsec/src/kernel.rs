@@ -24,13 +24,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use sparsec_base::{ElementType, Recent, Result};
+use sparsec_base::{Cancel, ElementType, Recent, Result};
 use sparsec_format::{Format, Way};
 use sparsec_index::{Access, Expr, Program as Resolved, Statement, TensorRole};
 use sparsec_loop::Var;
 use sparsec_loop::passes::TileShape;
 use sparsec_plan::{Merge, merges};
-use sparsec_runtime::Cancel;
 use sparsec_tensor::Tensor;
 
 use crate::binding::Binding;
@@ -114,7 +113,7 @@ impl Session {
 
     pub(crate) fn plan_request(&self, request: &Request) -> Result<Kernel> {
         Ok(Kernel {
-            planned: self.plans().find(request)?,
+            planned: self.watched(|| self.plans().find(request))?,
             session: self.clone(),
         })
     }

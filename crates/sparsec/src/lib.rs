@@ -232,8 +232,8 @@ pub mod build {
 }
 
 pub use sparsec_base::{
-    Bool8, Code, Complex, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source, Span, bf16,
-    code, f16,
+    Bool8, Cancel, Code, Complex, Diagnostic, ElementType, IndexWidth, Result, Scalar, Source,
+    Span, bf16, code, f16,
 };
 pub use sparsec_format::{
     Format, FormatSpec, LevelKind, Preset, RelationFormat, RelationPreset, Role, Storage, Way,
@@ -243,7 +243,7 @@ pub use sparsec_gradient::{Places, gradient};
 pub use sparsec_index::UserFunction;
 pub use sparsec_io as io;
 pub use sparsec_notation::{TensorName, parse_function};
-pub use sparsec_runtime::{Cancel, MemoryLimit};
+pub use sparsec_runtime::MemoryLimit;
 pub use sparsec_tensor::{
     Array, ArrayRef, CooRef, Coords, CscRef, CsrRef, Difference, Duplicates, Element, Entries,
     Index, IndexInteger, LevelView, PackOptions, PrintOptions, RelationTensor, Stored, Tensor,

@@ -140,7 +140,7 @@ impl Session {
             }
             (Stored::Relation(tensor), Storage::Levels(format)) => {
                 keeps_fill(format.fill(), tensor.fill())?;
-                self.unstored(tensor, format).map(levels)
+                self.watched(|| self.unstored(tensor, format)).map(levels)
             }
             (Stored::Relation(own), Storage::Relation(format)) if own.format() == format => {
                 Ok(Converted {
@@ -148,7 +148,7 @@ impl Session {
                     notes: Vec::new(),
                 })
             }
-            (tensor, Storage::Relation(format)) => self.stored(tensor, format),
+            (tensor, Storage::Relation(format)) => self.watched(|| self.stored(tensor, format)),
         }
     }
 
@@ -444,7 +444,8 @@ impl Session {
             Stored::Levels(tensor) => Ok(Cow::Borrowed(tensor)),
             Stored::Relation(tensor) => {
                 let format = tensor.format().nearest();
-                self.unstored(tensor, &format).map(Cow::Owned)
+                self.watched(|| self.unstored(tensor, &format))
+                    .map(Cow::Owned)
             }
         }
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
-use sparsec_base::{Diagnostic, Result, code};
+use sparsec_base::{Cancel, Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_index::TensorRole;
 use sparsec_loop::{Function, Role, passes};
 use sparsec_parallel::Pool;
 use sparsec_reference as reference;
-use sparsec_runtime::{Cancel, MemoryLimit, Origin};
+use sparsec_runtime::{MemoryLimit, Origin};
 use sparsec_tensor::{PackOptions, Tensor};
 
 use crate::compile::operands;
@@ -132,8 +132,8 @@ impl Session {
     }
 
     /// The same session, whose work ends soon after `cancel` is set, from another thread, with
-    /// `E0521`: kernels, conversions, and waiting for a C compiler. Planning, sorting and making
-    /// code in memory end first.
+    /// `E0521`: planning, conversions, kernels, and waiting for a C compiler. Packing has no
+    /// session: [`Cancel::watch`] ends it.
     ///
     /// ```
     /// use sparsec::{Cancel, Format, Session, Tensor, code};
@@ -192,12 +192,18 @@ impl Session {
         &self.inner.converters
     }
 
-    /// Runs `work`, and what it does in parallel, on the threads of this session.
-    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        match &self.inner.pool {
+    /// Runs `work`, and what it does in parallel, on the threads of this session, until it is
+    /// cancelled.
+    pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
+        self.watched(|| match &self.inner.pool {
             Some(pool) => pool.run(work),
             None => work(),
-        }
+        })
+    }
+
+    /// Runs `work` until it is cancelled.
+    pub(crate) fn watched<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        self.cancel.watch(work)?
     }
 
     /// The compiler and the cache that this session uses.

@@ -1,5 +1,6 @@
 //! Coordinates and values in any order: what files hold and tensors are made of.
 
+use sparsec_base::cancel::polled;
 use sparsec_base::{Diagnostic, ElementType, Result, Scalar, code};
 
 use crate::alloc::with_room;
@@ -81,7 +82,11 @@ impl Entries {
     /// # Errors
     /// `E0407` when memory is out.
     pub(crate) fn chosen(&self, keep: impl Fn(usize) -> bool) -> Result<Self> {
-        self.numbered(&(0..self.len()).filter(|&e| keep(e)).collect::<Vec<usize>>())
+        self.numbered(
+            &polled(0..self.len())
+                .filter(|&e| keep(e))
+                .collect::<Vec<usize>>(),
+        )
     }
 
     /// The entries in another order: at each place the one that `number` says.
@@ -89,7 +94,7 @@ impl Entries {
     /// # Errors
     /// `E0407` when memory is out.
     pub(crate) fn in_order(&self, number: impl Fn(usize) -> usize) -> Result<Self> {
-        self.numbered(&(0..self.len()).map(number).collect::<Vec<usize>>())
+        self.numbered(&polled(0..self.len()).map(number).collect::<Vec<usize>>())
     }
 
     fn numbered(&self, numbers: &[usize]) -> Result<Self> {
@@ -97,7 +102,7 @@ impl Entries {
         let values = with_element!(self.element(), T => {
             let from = self.values.slice::<T>();
             let mut values: Vec<T> = with_room(numbers.len())?;
-            values.extend(numbers.iter().map(|&e| from[e]));
+            values.extend(polled(numbers).map(|&e| from[e]));
             Array::from_vec(values)
         });
         Ok(Self {

@@ -20,6 +20,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use sparsec_base::cancel::Steps;
 use sparsec_base::{Result, Scalar};
 use sparsec_format::{Format, LevelMap};
 use sparsec_parallel::AllocError;
@@ -118,7 +119,9 @@ pub(crate) fn walk_part(
 ) {
     let n_levels = walk.levels().len();
     let (mut scratch, mut modes) = (vec![0; n_levels], vec![0; part.format.order()]);
+    let mut steps = Steps::default();
     let mut visit_run = |coords: &mut [u64], run: Range<u64>, position: usize| {
+        steps.step();
         for coord in chosen(run, position) {
             if let Some(last) = coords.last_mut() {
                 *last = coord;

@@ -18,6 +18,7 @@
 
 use std::cmp::Ordering;
 
+use sparsec_base::cancel::{Steps, polled};
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Curve;
 use sparsec_parallel::{Memory, map, ranges, sort_pairs};
@@ -119,7 +120,7 @@ fn rows_of(tuples: &impl Tuples, modes: &[usize]) -> Result<Vec<u64>> {
     for (level, &mode) in modes.iter().enumerate() {
         let coord = tuples.coord(level);
         let column = coords[mode..].iter_mut().step_by(order);
-        for (e, to) in column.enumerate() {
+        for (e, to) in polled(column.enumerate()) {
             *to = coord(e);
         }
     }
@@ -175,7 +176,7 @@ pub(crate) fn sort_along(
     let (coords, n_modes) = (entries.coords.wide(), modes.len());
     let tuple = |e: usize| &coords[e * n_modes..][..n_modes];
     let mut keys = with_room(entries.len())?;
-    keys.extend((0..entries.len()).map(|e| curve.key(tuple(e))));
+    keys.extend(polled(0..entries.len()).map(|e| curve.key(tuple(e))));
     let mut numbers = with_room(entries.len())?;
     numbers.extend(0..entries.len() as i64);
     let keyed = Entries {
@@ -328,7 +329,11 @@ fn by_comparing(
     };
     let mut numbers = with_room(entries.len())?;
     numbers.extend(0..entries.len());
-    numbers.sort_by(|&a, &b| compare(a, b));
+    let mut steps = Steps::default();
+    numbers.sort_by(|&a, &b| {
+        steps.step();
+        compare(a, b)
+    });
     let repeats = |e: usize| compare(numbers[e - 1], numbers[e]).is_eq();
     if duplicates == Duplicates::Refuse && (1..numbers.len()).any(repeats) {
         return Err(refused(numbers.len(), repeats, |e| numbers[e]));
@@ -338,7 +343,7 @@ fn by_comparing(
         let from = entries.values.slice::<T>();
         let combine = T::combine(duplicates);
         let mut values: Vec<T> = with_room(from.len())?;
-        for (e, &number) in numbers.iter().enumerate() {
+        for (e, &number) in polled(numbers.iter().enumerate()) {
             match (values.last_mut(), combine) {
                 (Some(last), Some(combine)) if repeats(e) => *last = combine(*last, from[number]),
                 _ => {

@@ -10,6 +10,7 @@
 use std::ops::{Range, RangeFrom, RangeFull};
 
 use sparsec_base::{Diagnostic, Result, Scalar, code};
+use sparsec_format::Format;
 
 use crate::array::Element;
 use crate::check::shape;
@@ -151,9 +152,9 @@ impl Tensor {
             return self.run(first, range);
         }
         if !self.format().is_regular() {
-            let padded = self.has_padding();
-            let listed = self.as_regular()?;
-            let listed = if padded { listed.prune(0.0)? } else { listed };
+            // Padding has the bits of the fill, which a stored -0.0 has not.
+            let stored = self.irregular_entries(!self.has_padding())?;
+            let listed = self.repack(&Format::scoo(self.order()), stored)?;
             return self.repack(self.format(), listed.slice(windows)?.try_entries()?);
         }
         let padded = self.has_padding();

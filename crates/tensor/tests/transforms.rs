@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use sparsec_base::{ElementType, Scalar};
-use sparsec_format::Format;
+use sparsec_format::{Format, FormatSpec};
 use sparsec_parallel::with_threads;
 use sparsec_tensor::{Array, Complex, Duplicates, Entries, PackOptions, Tensor, Window, bf16, f16};
 use support::{Meaning, cases, many, meaning, packed, without_zeros};
@@ -19,6 +19,35 @@ fn windows(extents: &[u64], numbers: &[(u64, u64, u64)]) -> Vec<Window> {
         Window::from(a.min(b)..a.max(b)).every(stride)
     };
     extents.iter().zip(numbers).map(window).collect()
+}
+
+/// Slices keep each entry with its bits, also where padding is stored beside them.
+#[test]
+fn slices_keep_the_sign_of_zeros() {
+    let coords = [0, 0, 1, 1, 1, 3, 3, 1, 3, 3];
+    let values = [-0.0, 2.0, -0.0, 3.0, -0.0];
+    for name in [
+        "dense",
+        "csr",
+        "bsr(2, 2)",
+        "bsr(1, 3)",
+        "dia",
+        "ell",
+        "hash",
+        "msr",
+    ] {
+        let Ok(format) = name.parse::<FormatSpec>().and_then(|spec| spec.resolve(2)) else {
+            panic!("{name}");
+        };
+        let a = Tensor::pack(&format, &[4, 4], &coords, &values).unwrap();
+        let odd = Window::from(1..).every(2);
+        let sliced = a.slice(&[odd, odd]).unwrap();
+        let bits = |at: [u64; 2]| sliced.get_as::<f64>(&at).map(f64::to_bits);
+        assert_eq!(bits([0, 1]), Some((-0.0f64).to_bits()), "{name}");
+        assert_eq!(bits([1, 1]), Some((-0.0f64).to_bits()), "{name}");
+        assert_eq!(sliced.get_as(&[0, 0]), Some(2.0), "{name}");
+        assert_eq!(sliced.get_as(&[1, 0]), Some(3.0), "{name}");
+    }
 }
 
 proptest! {

@@ -10,6 +10,7 @@ module             functions
 `taking`           `take`, `take_along_axis`, `diff`, `isin`
 `linear`           `matmul`, `tensordot`, `vecdot`
 `creation`         `zeros`, `full`, `eye`, `tril`, ...
+`matrices`         NumPy's `diag`, `trace`, `kron`, `linalg.norm`
 `dtypes`           types, `astype`, `isdtype`, `result_type`, ...
 =================  =============================================================
 

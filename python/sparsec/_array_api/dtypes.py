@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ int8, int16, int32, int64 = np.int8, np.int16, np.int32, np.int64
 uint8, uint16, uint32, uint64 = np.uint8, np.uint16, np.uint32, np.uint64
 float32, float64 = np.float32, np.float64
 complex64, complex128 = np.complex64, np.complex128
-e, inf, nan, newaxis, pi = np.e, np.inf, np.nan, None, np.pi
+e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
 _KINDS = {
     "bool": "b",

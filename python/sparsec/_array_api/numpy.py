@@ -12,7 +12,7 @@ import numpy as np
 
 from .._compute import einsum
 from .._errors import DtypeError, of_diagnostic
-from . import creation, elementwise, linear, manipulation, reductions, searching, taking
+from . import creation, elementwise, linear, manipulation, matrices, reductions, searching, taking
 
 #: Arguments that NumPy has and the standard does not, at the values that change nothing.
 _DEFAULTS = {"out": None, "where": True, "initial": np._NoValue, "order": ("K", "C", None)}
@@ -188,6 +188,11 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     ),
     np.inner: lambda a, b: linear.tensordot(a, b, axes=([np.ndim(a) - 1], [np.ndim(b) - 1])),
     np.outer: linear.outer,
+    np.diag: matrices.diag,
+    np.diagonal: matrices.diagonal,
+    np.trace: matrices.trace,
+    np.kron: matrices.kron,
+    np.linalg.norm: matrices.norm,
     np.ndim: lambda a: a.ndim,
     np.shape: lambda a: a.shape,
     np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],

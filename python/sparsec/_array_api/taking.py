@@ -56,7 +56,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Tensor:
         raise failure("E0402", f"indices of {where.ndim} modes", "give a vector")
     if is_dense(made):
         return of_numpy(np.take(made.to_numpy(), where, axis=mode))
-    return made[(slice(None),) * mode + (where,)]
+    taken: Tensor = made[(slice(None),) * mode + (where,)]
+    return taken
 
 
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
@@ -100,7 +101,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Tensor:
         made = broadcast_to(made, along(others, extent))
     if is_dense(made):
         return of_numpy(np.take_along_axis(made.to_numpy(), where, axis=mode))
-    places = [place.reshape(-1) for place in np.indices(where.shape)]
+    places: list[np.ndarray] = [place.reshape(-1) for place in np.indices(where.shape)]
     places[mode] = np.where(where < 0, where + extent, where).reshape(-1)
     return reshape(points(made, places), where.shape)
 

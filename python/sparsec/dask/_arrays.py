@@ -109,14 +109,13 @@ def _register() -> None:
     # So that operators of Dask's arrays take tensors beside them.
     da.register_chunk_type(Tensor)
 
-    @sizeof.register(Tensor)
-    def size(x: Tensor) -> int:
-        return x.nbytes
+    sizeof.register(Tensor, lambda x: x.nbytes)
+    normalize_token.register(Tensor, _token)
 
-    @normalize_token.register(Tensor)
-    def token(x: Tensor) -> Any:
-        arrays = [normalize_token(array) for array in x.buffers.values()]
-        return "sparsec.Tensor", x.format, x.shape, str(x.dtype), str(x.fill_value), arrays
+
+def _token(x: Tensor) -> Any:
+    arrays = [normalize_token(array) for array in x.buffers.values()]
+    return "sparsec.Tensor", x.format, x.shape, str(x.dtype), str(x.fill_value), arrays
 
 
 def _take(x: Tensor, indices: Any, axis: int = 0) -> Any:
@@ -146,7 +145,8 @@ def type_of(dtype: Any) -> np.dtype[Any]:
         For what names none (``E0451``).
     """
     try:
-        return np.dtype(dtype)
+        made: np.dtype[Any] = np.dtype(dtype)
+        return made
     except TypeError as error:
         raise failure("E0451", f"there is no type {dtype!r}", 'give one such as "float64"') from error
 
@@ -156,7 +156,7 @@ def meta_of(order: int, dtype: Any, format: str | None, fill: Any = None) -> Ten
     if format in (None, "dense") and fill is None:
         return asarray(np.zeros((0,) * order, dtype=dtype))
     nothing = np.zeros(0 if order else 1, dtype=dtype)
-    lists = [[]] * order
+    lists: list[list[int]] = [[]] * order
     return from_coo(lists, nothing, (0,) * order, format=format, fill_value=fill)
 
 
@@ -188,7 +188,8 @@ def from_dask(array: Any, format: str | None = None) -> Any:
         format = format or known.format
         fill = None if is_dense(known) else known.fill_value
     meta = meta_of(array.ndim, array.dtype, format, fill)
-    return array.map_blocks(chunk_of, format, array.dtype, dtype=array.dtype, meta=meta)
+    chunks: Any = array
+    return chunks.map_blocks(chunk_of, format, array.dtype, dtype=array.dtype, meta=meta)
 
 
 def _checked_meta(array: Any) -> Tensor | None:
@@ -273,7 +274,7 @@ def shard(tensor: Any, by: Any = 0, n: Any = None) -> Any:
     for count in counts:
         if not isinstance(count, (int, np.integer)) or isinstance(count, bool):
             raise failure("E0402", f"{count!r} is no number of shards", "give 1 or more")
-    bounds = [(0, extent) for extent in made.shape]
+    bounds: list[tuple[int, ...]] = [(0, extent) for extent in made.shape]
     for one, count in zip(modes, counts):
         mode = _shards.mode_of(made, one)
         if bounds[mode] != (0, made.shape[mode]):

@@ -21,7 +21,8 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Callable, Iterator
+from functools import partial
+from typing import Any, Callable, Iterator, Mapping
 from uuid import uuid4
 
 import dask
@@ -75,7 +76,7 @@ def _processes(n: int) -> Iterator[Any]:
         yield client
 
 
-def _least(calls: dict[str, Callable[[], float]], repeats: int) -> dict[str, float]:
+def _least(calls: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, float]:
     """The least of the seconds that each call gives, called in turn."""
     least = dict.fromkeys(calls, float("inf"))
     for _ in range(repeats):
@@ -165,7 +166,7 @@ def _copies(clients: dict[str, Any], repeats: int) -> float:
         client.run(_copied, 20)
         return time.perf_counter() - start
 
-    least = _least({name: (lambda it=it: copied(it)) for name, it in clients.items()}, repeats)
+    least = _least({name: partial(copied, it) for name, it in clients.items()}, repeats)
     return 2 * least["one"] / least["two"]
 
 
@@ -239,11 +240,12 @@ class _Placed:
         tasks = Tasks(self.program, self.plan, self.client, uuid4().hex)
         _seconds(tasks.pieces, self.client)
         sent = tasks.sent + sent_since(before, self.client)[0]
-        return sent / self.plan.volumes.sent(n, gathered=False)
+        return float(sent / self.plan.volumes.sent(n, gathered=False))
 
     def peer(self, convert: Callable[[Any], Any], whole: Any) -> Callable[[], float]:
         """A function that gives the seconds of a peer's run."""
-        call, made = dask.delayed(product, pure=True), []
+        call = dask.delayed(product, pure=True)
+        made: list[Any] = []
         turned = []
         for it, worker in zip(self.chunks, self.workers):
             with meant_for([worker]):
@@ -320,7 +322,7 @@ class _Row:
                 fastest, best = seconds, taken
             return seconds
 
-        calls = {name: (lambda name=name: run(name)) for name in self.placed}
+        calls = {name: partial(run, name) for name in self.placed}
         return _least(calls, self.repeats), best
 
     def _peers(self) -> dict[str, Callable[[], float]]:

@@ -47,7 +47,7 @@ class _LargeGraphs:
         return self.is_quiet.get() and text.startswith("Sending large graph")
 
 
-_FILTER = ("ignore", _LargeGraphs(), UserWarning, None, 0)
+_FILTER: Any = ("ignore", _LargeGraphs(), UserWarning, None, 0)
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _quiet() -> Iterator[None]:
     """Slices are part of the graph on purpose: a worker that ends takes no operand with it."""
     if _FILTER not in warnings.filters:
         # In front of all others, as `warnings.simplefilter` puts a filter.
-        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined, arg-type, unused-ignore]
+        warnings.filters.insert(0, _FILTER)  # type: ignore[attr-defined, unused-ignore]
         warnings._filters_mutated()  # type: ignore[attr-defined, unused-ignore]
     token = _LargeGraphs.is_quiet.set(True)
     try:

@@ -200,9 +200,12 @@ def evaluate_to(
     with _folders.appearing(folder) as made, _shown(tasks, client, progress):
         files, layout = tasks.written(made)
         computed(files, client, tasks.named(plan.volumes))
+    parts: da.Array
     if layout.mode is not None:
-        return read(folder, by=layout.mode)
-    return read(folder, shape=layout.shape, format=program.part_format, chunks=tasks.chunks)
+        parts = read(folder, by=layout.mode)
+    else:
+        parts = read(folder, shape=layout.shape, format=program.part_format, chunks=tasks.chunks)
+    return parts
 
 
 def explain(

@@ -157,7 +157,7 @@ one entry for each value, so each part of the map has to give a value one place.
 
 State the second place as a part of its own, with `union`: each part is copied by itself.";
     CANCELLED = "E0521", "a computation that was cancelled",
-    "A program that runs kernels may say that it does not wait any longer (`Binding::until` in Rust, the
-field `cancelled` of the context in emitted C). Loops end soon after that; what they were to compute
-holds anything, and is not given back.";
+    "A program may say that it does not wait any longer: by `Binding::until` and `Session::until` in Rust, by
+`Cancel::watch` for packing and reading, by the field `cancelled` of the context in emitted C. Loops end
+soon after that. Their results hold anything, and are not given back.";
 }

@@ -4,6 +4,8 @@
 //! are visited in the order of their bits, so all subsets of a set come before it; a masked
 //! product `A B M` is added to its set from the split of `A ∪ B`.
 
+use sparsec_base::cancel::checkpoint;
+
 use super::MAX_NEST;
 use super::shape::Shape;
 use crate::estimate::{Estimator, Part};
@@ -192,6 +194,7 @@ impl Exact<'_> {
 
     /// Adds the products of all splits of `set` in two, and masks to them.
     fn split(&mut self, set: Parts) {
+        checkpoint();
         let lowest = set & set.wrapping_neg();
         let others = set ^ lowest;
         // All proper subsets of `set` that have its lowest member.

@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use sparsec_base::cancel::checkpoint;
+
 use super::shape::Shape;
 use super::{SLACK, WINDOW, exact};
 use crate::estimate::{Estimator, Part};
@@ -90,6 +92,7 @@ impl Ord for Candidate {
 
 /// A greedy shape over `parts` with its cost.
 pub(super) fn shape(estimator: &Estimator<'_>, parts: &[Part], noise: &mut Noise) -> (Shape, f64) {
+    checkpoint();
     let mut live: Vec<Option<(Shape, Part)>> = parts
         .iter()
         .enumerate()

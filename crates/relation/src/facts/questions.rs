@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use rustc_hash::FxBuildHasher;
+use sparsec_base::cancel::checkpoint;
 
 use super::Facts;
 use crate::expression::{Comparison, Constraint, Expression, Values, Variable};
@@ -44,6 +45,7 @@ impl Facts {
 
     /// Whether a row is known to hold where all others do.
     pub(crate) fn entails(&self, row: &Row) -> bool {
+        checkpoint();
         let linear = self.system.find(row);
         linear.is_some_and(|linear| self.proof(&linear, Except::default()).is_some())
     }
@@ -149,6 +151,7 @@ impl Facts {
     }
 
     fn with(&self, rows: &[Row]) -> Self {
+        checkpoint();
         let mut facts = self.clone();
         for row in rows {
             row.sum.visit(&mut |atom| facts.choices.give(atom));

@@ -38,8 +38,8 @@ use super::folder::{Folder, is_ours, make_private, retried, write_all};
 use super::lock::{Lock, Subject};
 use super::work::Work;
 use super::{COMPILERS, KERNELS, WORK, WRITTEN};
-use crate::cancel::Cancel;
 use crate::key::Key;
+use sparsec_base::Cancel;
 
 /// How many links may be on the way to a directory.
 const MOST_LINKS: usize = 40;

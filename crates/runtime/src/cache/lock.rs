@@ -25,10 +25,10 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::time::Duration;
 
+use sparsec_base::Cancel;
 use sparsec_parallel::fault::{self, Fault};
 
 use super::folder::Folder;
-use crate::cancel::Cancel;
 use crate::clock;
 
 /// The lock file of a cache.

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
+use sparsec_base::Cancel;
 use sparsec_base::Result;
 use sparsec_loop::Function;
-use sparsec_runtime::{Cache, Cancel, Compiler, Kernel, KernelArgument, Session};
+use sparsec_runtime::{Cache, Compiler, Kernel, KernelArgument, Session};
 
 /// As [`Kernel::compile_c`].
 pub(crate) fn compile_c(

@@ -40,12 +40,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use sparsec_base::suggest::closest;
-use sparsec_base::{Diagnostic, Result, Source, Span, code};
+use sparsec_base::{Cancel, Diagnostic, Result, Source, Span, code};
 use sparsec_computation::{Computation, DataSpace, Role as DataRole};
 use sparsec_loop::{Access, Function, Role, passes};
 use sparsec_lower::lower_computation;
 use sparsec_relation::{Data, Declarations, Expression};
-use sparsec_runtime::{Cancel, Kernel, KernelArgument, OutputTensor};
+use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
 use sparsec_tensor::{Array, Element, Format, Tensor};
 
 use crate::checked;

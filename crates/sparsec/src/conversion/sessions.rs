@@ -66,9 +66,16 @@ impl Session {
         padding: Padding,
         pack: impl FnOnce(&Tensor) -> Result<Tensor>,
     ) -> Result<Tensor> {
-        if self.cancel().is_set() {
-            return Err(sparsec_runtime::cancelled());
-        }
+        self.watched(|| self.convert_now(tensor, destination, padding, pack))
+    }
+
+    fn convert_now(
+        &self,
+        tensor: Cow<'_, Tensor>,
+        destination: &Format,
+        padding: Padding,
+        pack: impl FnOnce(&Tensor) -> Result<Tensor>,
+    ) -> Result<Tensor> {
         let started = Instant::now();
         let (from, entries) = (tensor.format().clone(), tensor.n_stored());
         let (converted, by_kernel) = match self.by_kernel(tensor, destination, padding) {

@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 
+use sparsec_base::cancel::{checkpoint, polled};
 use sparsec_base::{Diagnostic, IndexWidth, Result, Scalar, code};
 use sparsec_format::{Format, LevelKind, Role, level::hashed};
 use sparsec_parallel::MemoryLimit;
@@ -109,6 +110,9 @@ fn joined(mut values: Vec<Array>) -> Result<Array> {
     }))
 }
 
+/// Entries from one checkpoint to the next.
+const POLLED: usize = 1 << 12;
+
 /// A part in the making.
 struct Builder<'a, T> {
     part: &'a Part,
@@ -160,7 +164,7 @@ impl<T: Tuples> Builder<'_, T> {
         let mut values = values.map_err(|fault| sized(fault, self.format, self.mode_extents))?;
         with_element!(fill.element(), V => {
             let (from, to) = (self.values.slice::<V>(), values.slice_mut::<V>());
-            for (&place, &value) in self.places.iter().zip(from) {
+            for (&place, &value) in polled(self.places.iter().zip(from)) {
                 to[place] = value;
             }
         });
@@ -179,6 +183,9 @@ impl<T: Tuples> Builder<'_, T> {
         let parent = (at < n).then(|| self.places[self.entry(at)])?;
         let same = |&next: &usize| self.places[self.entry(next)] == parent;
         let end = at + 1 + (at + 1..n).take_while(same).count();
+        if at / POLLED != end / POLLED {
+            checkpoint();
+        }
         Some((at..end, parent))
     }
 
@@ -200,7 +207,7 @@ impl<T: Tuples> Builder<'_, T> {
         let n = self.multiplied(self.extents[number])?;
         let extent = self.extents[number] as usize;
         let coord = self.tuples.coord(number);
-        for (e, place) in self.places.iter_mut().enumerate() {
+        for (e, place) in polled(self.places.iter_mut().enumerate()) {
             *place = *place * extent + coord(e) as usize;
         }
         self.n_places = n;
@@ -250,7 +257,7 @@ impl<T: Tuples> Builder<'_, T> {
         // Where no entry is, below ranks, the extent says so.
         let mut crd = self.list(self.n_places, self.extents[number])?;
         let coord = self.tuples.coord(number);
-        for (e, &place) in self.places.iter().enumerate() {
+        for (e, &place) in polled(self.places.iter().enumerate()) {
             crd[place] = coord(e);
         }
         let is_full = self.places.len() >= self.n_places && !crd.contains(&self.extents[number]);
