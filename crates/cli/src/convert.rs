@@ -166,6 +166,8 @@ pub(crate) fn convert(
     {
         notes.push(format!("{note}; `--extents` states them"));
     }
+    let asked = arguments.to.as_deref().zip(wanted.as_ref());
+    notes.extend(asked.and_then(|(text, wanted)| format_note(to, text, wanted)));
     for note in notes.iter().filter(|_| !screen.is_json()) {
         complain(&format!("note: {note}"));
     }
@@ -213,6 +215,29 @@ fn padding_note(before: &Stored, after: &Storage) -> Option<String> {
     Some(format!(
         "{entries} the fill, {fill}, and `{name}` has such padding: a conversion back leaves them out"
     ))
+}
+
+/// That the new file does not keep the format that `--to` names with `text`. A list of entries, and
+/// a dense tensor, are what text files state.
+fn format_note(to: &str, text: &str, wanted: &Storage) -> Option<String> {
+    let keeps = match wanted {
+        Storage::Levels(format) => {
+            let order = format.order();
+            let lists = [Format::coo(order), Format::scoo(order)];
+            let is_text = to == STREAM || io::lists_entries(Path::new(to));
+            !is_text || format.is_all_dense() || lists.iter().any(|list| format.stores_like(list))
+        }
+        Storage::Relation(_) => io::keeps_relations(Path::new(to)),
+    };
+    let file = match to {
+        STREAM => "standard output".to_owned(),
+        file => format!("`{file}`"),
+    };
+    let name = match wanted {
+        Storage::Levels(_) => text,
+        Storage::Relation(format) => format.name(),
+    };
+    (!keeps).then(|| format!("{file} does not keep the format `{name}`: `.npz` files keep formats"))
 }
 
 /// How an option says that tensors of an order are stored.

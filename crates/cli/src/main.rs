@@ -182,11 +182,15 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Says of a panic what a user can do about it: report it.
+/// Says of a panic what a user can do about it: report it. Those over damaged files become errors.
 fn report_panics() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        usual(panic);
-        screen::complain("this is a fault of sparsec, not yours; please report it with the call");
+        if !sparsec::io::expects_panic() {
+            usual(panic);
+            screen::complain(
+                "this is a fault of sparsec, not yours; please report it with the call",
+            );
+        }
     }));
 }

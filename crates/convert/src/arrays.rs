@@ -1,4 +1,4 @@
-//! Arrays of the destination that are no keys of lists: where segments and runs begin, what
+//! Arrays of the destination that are no keys of lists: where runs begin, what
 //! is said of elements that coordinates determine, and marks where there is no entry.
 
 use sparsec_base::Result;
@@ -13,31 +13,6 @@ use crate::terms::{below, binary, entry, everywhere, plus_one, scalar};
 use crate::unknown::{Run, Unknowns};
 
 impl Synthesis<'_> {
-    /// Segments: where each begins is where the last one before it ends.
-    pub(crate) fn fill_segments(
-        &mut self,
-        function: &str,
-        parent: &Expression,
-        number: &Expression,
-    ) -> Result<()> {
-        let next = plus_one(parent);
-        let one = Box::new(Value::Integer(1));
-        let end = Value::Binary(Operator::Add, Box::new(self.integer(number)), one);
-        let target = (function.to_owned(), vec![next]);
-        self.add(self.space.clone(), target, (Update::Maximum, end));
-        self.add_up(function, Update::Maximum)
-    }
-
-    /// Says where segments end that are full: where the next one begins.
-    pub(crate) fn end_segments(&mut self, end: &str, starts: &str) -> Result<()> {
-        let parents = below("x", &self.n_parents(starts)?)?;
-        let x = Expression::Variable(Variable::from_index(0));
-        let next = entry(starts, &plus_one(&x));
-        self.add(parents, (end.to_owned(), vec![x]), (Update::Assign, next));
-        self.writes(end, CaseKind::Segments);
-        Ok(())
-    }
-
     /// Combines each entry of a function with the one before it.
     pub(crate) fn add_up(&mut self, function: &str, update: Update) -> Result<()> {
         let parents = below("x", &self.n_parents(function)?)?;
@@ -126,6 +101,7 @@ impl Synthesis<'_> {
     /// Stores what arrays hold at elements that are no lists, and the other constants.
     pub(crate) fn keep(&mut self, unknowns: &mut Unknowns<'_>, known: &Declarations) -> Result<()> {
         let links = unknowns.comparisons.clone();
+        self.define(unknowns)?;
         for link in &links {
             let [(Comparison::Equal, right)] = &link.rest[..] else {
                 continue;
@@ -148,6 +124,7 @@ impl Synthesis<'_> {
                 }
             }
         }
+        self.define(unknowns)?;
         for (name, value) in self.destination.constants.clone() {
             if let Some(Expression::Call(function, arguments)) = value
                 && self.written.contains(&name)

@@ -19,7 +19,6 @@ impl Synthesis<'_> {
     /// runs, unless it is proved that there are none.
     pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
         let known = self.computation.relied_on();
-        let outside = "B_outside".to_owned();
         if !known.include(&self.met_by) {
             self.met.clear();
         }
@@ -35,25 +34,32 @@ impl Synthesis<'_> {
                 self.space = self.space_with(demand)?;
                 continue;
             }
-            let (comparison, right) = &demand.rest[0];
-            let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
-            let broken = self.space_with(broken)?;
-            // A demand on a key that may have no value is not proved, nor ever broken. The next one
-            // says that the key has a value.
-            if broken.is_refuted(&known) {
-                continue;
-            }
-            if self.computation.space(&outside).is_none() {
-                self.add_number(&outside);
-                let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
-                self.computation.declarations.assume(none);
-            }
-            let target = (outside.clone(), Vec::new());
-            let one = (Update::Add, Value::Integer(1));
-            self.add(broken, target, one);
-            self.space = self.space_with(demand)?;
+            self.require(demand, &known)?;
         }
         self.met_by = known;
+        Ok(())
+    }
+
+    /// Keeps to the entries at which a constraint holds, and counts the others.
+    pub(crate) fn require(&mut self, demand: Constraint, known: &Declarations) -> Result<()> {
+        let outside = "B_outside".to_owned();
+        let (comparison, right) = &demand.rest[0];
+        let broken = Constraint::new(demand.first.clone(), comparison.negated(), right.clone());
+        let broken = self.space_with(broken)?;
+        // A demand on a key that may have no value is not proved, nor ever broken. The next one
+        // says that the key has a value.
+        if broken.is_refuted(known) {
+            return Ok(());
+        }
+        if self.computation.space(&outside).is_none() {
+            self.add_number(&outside);
+            let none = Expression::Constant(outside.clone()).equals(Expression::Integer(0));
+            self.computation.declarations.assume(none);
+        }
+        let target = (outside, Vec::new());
+        let one = (Update::Add, Value::Integer(1));
+        self.add(broken, target, one);
+        self.space = self.space_with(demand)?;
         Ok(())
     }
 

@@ -7,15 +7,16 @@
 //! j = r + off(d)                        ──►   off(d) = j - r
 //! j = NC - 1 - col(k)                   ──►   col(k) = NC - 1 - j
 //! j = 4 * col(k) + b && 0 <= b < 4      ──►   col(k) = j floordiv 4 && b = j mod 4
+//! j = 4 * c + col(k)                    ──►   c = j floordiv 4 && col(k) = j mod 4, of a range 0..4
 //! ```
 
-use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Variable};
+use sparsec_relation::{Comparison, Conjunction, Constraint, Declarations, Expression, Variable};
 
 use crate::terms::has_part;
 
 /// The map with each equation for a coordinate solved: for its digits, and for the call in it, if
 /// that is the only one and of one element.
-pub(crate) fn isolated(map: &Conjunction) -> Conjunction {
+pub(crate) fn isolated(map: &Conjunction, known: &Declarations) -> Conjunction {
     let names = |of: &mut dyn Iterator<Item = Variable>| -> Vec<String> {
         of.map(|v| map.name(v).to_owned()).collect()
     };
@@ -29,9 +30,11 @@ pub(crate) fn isolated(map: &Conjunction) -> Conjunction {
     };
     for constraint in map.constraints() {
         let solved = match (&constraint.first, &constraint.rest[..]) {
-            (left, [(Comparison::Equal, right)]) if is_coordinate(left) => solved(left, right, map),
+            (left, [(Comparison::Equal, right)]) if is_coordinate(left) => {
+                solved(left, right, (map, known))
+            }
             (left, [(Comparison::Equal, right)]) if is_coordinate(right) => {
-                solved(right, left, map)
+                solved(right, left, (map, known))
             }
             _ => None,
         };
@@ -42,8 +45,12 @@ pub(crate) fn isolated(map: &Conjunction) -> Conjunction {
 }
 
 /// The equation of a coordinate and a sum, solved.
-fn solved(coordinate: &Expression, sum: &Expression, map: &Conjunction) -> Option<Vec<Constraint>> {
-    let Some((digit, base, rest)) = last_digit(sum, map) else {
+fn solved(
+    coordinate: &Expression,
+    sum: &Expression,
+    of: (&Conjunction, &Declarations),
+) -> Option<Vec<Constraint>> {
+    let Some((digit, base, rest)) = last_digit(sum, of) else {
         return Some(vec![for_call(coordinate, sum)?]);
     };
     let divided = |by: fn(Box<Expression>, Box<Expression>) -> Expression| {
@@ -54,7 +61,7 @@ fn solved(coordinate: &Expression, sum: &Expression, map: &Conjunction) -> Optio
     };
     let higher = divided(Expression::FloorDivide);
     let mut links = vec![digit.equals(divided(Expression::Modulo))];
-    match solved(&higher, &rest, map) {
+    match solved(&higher, &rest, of) {
         Some(more) => links.extend(more),
         None => links.push(rest.equals(higher)),
     }
@@ -62,12 +69,20 @@ fn solved(coordinate: &Expression, sum: &Expression, map: &Conjunction) -> Optio
 }
 
 /// The last digit of a sum `base * rest + digit`, where `0 <= digit < base` and the digit is an
-/// element.
-fn last_digit(sum: &Expression, map: &Conjunction) -> Option<(Expression, i64, Expression)> {
+/// element, or what an array holds at one.
+fn last_digit(
+    sum: &Expression,
+    (map, known): (&Conjunction, &Declarations),
+) -> Option<(Expression, i64, Expression)> {
     let terms = sum.terms();
     let is_element = |e: &Expression| match e {
         Expression::Variable(v) => map.outputs().all(|output| output != *v),
+        Expression::Call(_, at) => matches!(at[..], [Expression::Variable(_)]),
         _ => false,
+    };
+    let range = |e: &Expression| match e {
+        Expression::Call(name, _) => known.function(name)?.range.as_box()?.pop(),
+        _ => None,
     };
     let links: Vec<Constraint> = (map.constraints().iter())
         .flat_map(Constraint::split)
@@ -85,9 +100,12 @@ fn last_digit(sum: &Expression, map: &Conjunction) -> Option<(Expression, i64, E
             (Comparison::Less, Expression::Integer(bound)) => Some(*bound),
             _ => None,
         });
-        let (true, Some(most)) = (links.iter().any(is_from_zero), bounds.min()) else {
-            continue;
+        let most = match range(digit) {
+            Some((Expression::Integer(0), Expression::Integer(most))) => Some(most),
+            _ if links.iter().any(is_from_zero) => bounds.min(),
+            _ => None,
         };
+        let Some(most) = most else { continue };
         let mut others = terms.iter().enumerate().filter(|(n, _)| *n != at);
         let factors = others.clone().map(|(_, (_, term))| factor(term));
         let Some(base) = factors

@@ -8,7 +8,8 @@ use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_computation::Key;
 use sparsec_relation::{
-    Comparison, Conjunction, Consequences, Constraint, Expression, Parser, Rewrite, Set, Variable,
+    Comparison, Conjunction, Consequences, Constraint, Expression, Monotone, Parser, Rewrite, Set,
+    Variable,
 };
 
 use crate::refused;
@@ -26,33 +27,42 @@ impl Synthesis<'_> {
         let declarations = &self.destination.declarations;
         for quantifier in declarations.quantifiers() {
             for conclusion in quantifier.conclusions() {
-                let [(Comparison::Less | Comparison::LessEqual, _)] = &conclusion.rest[..] else {
+                let Some(descends) = quantifier.descends(conclusion) else {
                     continue;
                 };
+                let directed = |order: Order| match descends {
+                    true => order.descending(),
+                    false => order,
+                };
                 if let Some(number) = of(&conclusion.first) {
-                    return self.by_keys(keys, &[number]).map(Some);
+                    return Ok(Some(directed(self.by_keys(keys, &[number])?)));
                 }
                 let Expression::Call(name, arguments) = &conclusion.first else {
                     continue;
                 };
                 if name == "LEX" {
                     match self.by_all(keys, arguments)? {
-                        Some(order) => return Ok(Some(order)),
+                        Some(order) => return Ok(Some(directed(order))),
                         None => continue,
                     }
                 }
                 if let Some(order) = self.by_all(keys, std::slice::from_ref(&conclusion.first))? {
-                    return Ok(Some(order));
+                    return Ok(Some(directed(order)));
                 }
                 if let Some(order) = self.along_curve(keys, name, arguments)? {
-                    return Ok(Some(order));
+                    return Ok(Some(directed(order)));
                 }
             }
         }
         let [key] = keys else { return Ok(None) };
         let function = declarations.function(&key.function);
         match function.and_then(|function| function.monotone) {
-            Some(_) => self.by_keys(keys, &[0]).map(Some),
+            Some(Monotone::Nondecreasing | Monotone::Increasing) => {
+                self.by_keys(keys, &[0]).map(Some)
+            }
+            Some(Monotone::Nonincreasing | Monotone::Decreasing) => {
+                Ok(Some(self.by_keys(keys, &[0])?.descending()))
+            }
             None => Ok(None),
         }
     }
@@ -257,12 +267,14 @@ impl Synthesis<'_> {
 
     /// How many segments a function has.
     pub(crate) fn n_parents(&self, function: &str) -> Result<Expression> {
-        let lengths = self.destination.lengths(Some(function))?;
-        let [length] = &lengths[..] else {
+        let declared = self.computation.declarations.function(function);
+        let domain = declared.and_then(|function| function.domain.as_box());
+        let [(_, length)] = &domain.unwrap_or_default()[..] else {
             return Err(refused(format!("`{function}` has several indices")));
         };
         let one = Box::new(Expression::Integer(1));
-        let parents = below("x", &Expression::Subtract(Box::new(length.clone()), one))?;
+        let parents = Expression::Subtract(Box::new(length.simplified()), one);
+        let parents = below("x", &parents)?;
         let sides = parents.as_box().and_then(|mut sides| sides.pop());
         let (_, end) = sides.ok_or_else(|| refused(format!("nothing bounds `{function}`")))?;
         Ok(end)
@@ -356,6 +368,17 @@ pub(crate) struct Order {
     pub(crate) sorted: Vec<Key>,
     /// Whether they tell apart all that the keys of the list do.
     pub(crate) is_whole: bool,
+}
+
+impl Order {
+    /// The same order from its end: each key counted from its greatest value.
+    fn descending(mut self) -> Self {
+        for key in &mut self.sorted {
+            let last = minus(key.extent.clone(), number(1));
+            key.value = minus(last, key.value.clone()).collected();
+        }
+        self
+    }
 }
 
 /// The bits of coordinates that one key along a Morton curve holds.

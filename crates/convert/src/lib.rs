@@ -28,6 +28,9 @@
 //! | **counted**     | `0 <= x < f(a)`                                           | the ordinal among entries that have the same `a` |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
 //!
+//! Arrays that declarations define, as in `forall r : … => tri(r + 1) = tri(r) + r + 1`, are computed
+//! as these say.
+//!
 //! A source may have places that hold no entry: empty slots, and padding, of which a given
 //! mask says where it is. Entries are counted then, and the numbers of other places are -1:
 //!
@@ -52,6 +55,7 @@ mod cases;
 mod certify;
 mod counted;
 mod declare;
+mod defined;
 mod demands;
 mod entries;
 mod isolated;
@@ -63,6 +67,7 @@ mod named;
 mod optimise;
 mod pieces;
 mod problem;
+mod segments;
 mod sweeps;
 mod synthesis;
 mod tables;
@@ -335,7 +340,7 @@ fn converted(
     let parts = destination.iter().enumerate().map(|(number, part)| {
         let prefix = prefix(number, destination.len());
         let mut named = named::Named::new(part, &prefix, &extents)?;
-        named.map = isolated::isolated(&named.map);
+        named.map = isolated::isolated(&named.map, &named.declarations);
         Ok(named)
     });
     let parts = parts.collect::<Result<Vec<_>>>()?;

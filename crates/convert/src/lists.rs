@@ -22,8 +22,7 @@ impl Synthesis<'_> {
         keys: &[ListKey],
         unknowns: &mut Unknowns<'_>,
     ) -> Result<Expression> {
-        let place = unknowns.place(element);
-        let Some(place) = place else {
+        let Some(mut place) = unknowns.place(element) else {
             let name = self.destination.map.name(element);
             return Err(refused(format!("nothing bounds the list of `{name}`")));
         };
@@ -51,6 +50,14 @@ impl Synthesis<'_> {
                 }
             };
         }
+        let segments = match &mut place {
+            Place::Segment { function, end, .. } => {
+                let segments = self.segments((element, function), end.as_ref(), unknowns)?;
+                function.clone_from(&segments.starts);
+                Some(segments)
+            }
+            Place::All | Place::Block { .. } => None,
+        };
         let order = self.order(keys)?;
         let all = keys.iter().map(|key| self.key(key));
         let all = all.collect::<Result<Vec<Key>>>()?;
@@ -100,18 +107,8 @@ impl Synthesis<'_> {
             }
         };
         self.keep_keys(keys, &number, unknowns)?;
-        if let Place::Segment {
-            function,
-            parent,
-            end,
-        } = place
-        {
-            if unknowns.functions.remove(&function) {
-                self.fill_segments(&function, &parent, &number)?;
-            }
-            if let Some(end) = end.filter(|end| unknowns.functions.remove(end)) {
-                self.end_segments(&end, &function)?;
-            }
+        if let (Place::Segment { parent, .. }, Some(segments)) = (&place, segments) {
+            self.fill_segments(&segments, (parent, &number), unknowns)?;
         }
         Ok(number)
     }

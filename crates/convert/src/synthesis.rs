@@ -81,6 +81,7 @@ pub(crate) fn synthesized(
         unknown_constants: BTreeSet::new(),
         found: BTreeMap::new(),
         written: BTreeSet::new(),
+        defined: BTreeSet::new(),
         kinds: Vec::new(),
         space: entries.space.clone(),
         met: HashSet::new(),
@@ -173,6 +174,8 @@ pub(crate) struct Synthesis<'a> {
     pub(crate) found: BTreeMap<String, Option<Vec<Key>>>,
     /// Constants and functions that a statement computes.
     pub(crate) written: BTreeSet<String>,
+    /// Arrays that declarations define.
+    pub(crate) defined: BTreeSet<String>,
     /// What each of them is, in the order in which they are found.
     pub(crate) kinds: Vec<(String, CaseKind)>,
     /// The entries that the part at hand can hold.
@@ -212,6 +215,7 @@ impl Synthesis<'_> {
         let (destination, entries) = (self.destination, self.entries);
         let raised = self.raise_constants()?;
         let mut unknowns = Unknowns::new(destination, entries, known);
+        self.define(&mut unknowns)?;
         let mut note = |element: (Variable, CaseKind), value: &Expression| {
             cases.push(Case::element((destination, part), entries, element, value));
         };
@@ -238,6 +242,7 @@ impl Synthesis<'_> {
         };
         let place = unknowns.at_entry(&place[0]);
         let place = place.expect("all elements are found");
+        self.keep_within_values(&place)?;
         let place = match &self.offset {
             Expression::Integer(0) => place,
             offset => Expression::Add(Box::new(offset.clone()), Box::new(place)),

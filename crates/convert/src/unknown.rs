@@ -13,6 +13,7 @@ use sparsec_relation::{
 
 use crate::entries::{Entries, same_variables};
 use crate::named::Named;
+use crate::segments::End;
 use crate::terms::{calls_with, has_part, without_constants};
 
 /// The destination, as far as it is solved.
@@ -47,7 +48,7 @@ pub(crate) enum Place {
     Segment {
         function: String,
         parent: Expression,
-        end: Option<String>,
+        end: Option<End>,
     },
     /// From 0 up to a constant.
     All,
@@ -243,7 +244,7 @@ impl<'a> Unknowns<'a> {
                     return Some(Place::Segment {
                         function: name.clone(),
                         parent: self.at_entry(&arguments[0])?,
-                        end: self.end(itself).filter(|end| end != name),
+                        end: self.end_of_segment(itself, name),
                     });
                 }
                 (Comparison::LessEqual, first, e) if *e == element => {
@@ -269,21 +270,6 @@ impl<'a> Unknowns<'a> {
             }
             _ => is_bounded.then_some(Place::All),
         }
-    }
-
-    /// The function that says where the segment of an element ends.
-    fn end(&self, element: Variable) -> Option<String> {
-        let element = Expression::Variable(element);
-        self.comparisons
-            .iter()
-            .find_map(|link| match &link.rest[..] {
-                [(Comparison::Less, Expression::Call(name, _))]
-                    if link.first == element && self.functions.contains(name) =>
-                {
-                    Some(name.clone())
-                }
-                _ => None,
-            })
     }
 
     /// The run that an element is in.

@@ -13,12 +13,13 @@
 //! The crate `rust-hdf5` reads and writes the format itself. It is called in
 //! one place, [`contained`], because it is large and a file is data from
 //! strangers: an error of its own and a panic over damaged metadata both end as
-//! `E0464`. (The panic's message still goes where the process sends those.)
+//! `E0464`. A process whose panics print more than that asks [`expects_panic`].
 //!
 //! Before an array is read its size is weighed against the file: no more bytes
 //! than the file has, or than deflate can make of them. Data in other files is
 //! never followed, so reading a file opens no other.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::FileExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -373,13 +374,38 @@ impl Drop for Writer {
     }
 }
 
+thread_local! {
+    /// Whether this thread is inside of the library.
+    static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread becomes an error: the thread is inside of the library that reads
+/// and writes HDF5, which panics over some damaged files. A hook for panics need not report it.
+///
+/// ```
+/// assert!(!sparsec_io::expects_panic());
+/// ```
+pub fn expects_panic() -> bool {
+    IS_INSIDE.get()
+}
+
+/// Calls the library; `None` if it panics. A cancelled call unwinds on.
+fn inside<R>(call: impl FnOnce() -> rust_hdf5::Result<R>) -> Option<rust_hdf5::Result<R>> {
+    let before = IS_INSIDE.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(call));
+    IS_INSIDE.set(before);
+    match result {
+        Err(payload) if is_end(&*payload) => resume_unwind(payload),
+        result => result.ok(),
+    }
+}
+
 /// Calls the library to read: its errors and panics become `E0464`.
 fn contained<R>(name: &str, call: impl FnOnce() -> rust_hdf5::Result<R>) -> Result<R> {
-    let reason = match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(result)) => return Ok(result),
-        Ok(Err(error)) => error.to_string(),
-        Err(payload) if is_end(&*payload) => resume_unwind(payload),
-        Err(_) => "its structures contradict each other".to_owned(),
+    let reason = match inside(call) {
+        Some(Ok(result)) => return Ok(result),
+        Some(Err(error)) => error.to_string(),
+        None => "its structures contradict each other".to_owned(),
     };
     let message = format!("`{name}` cannot be read: {reason}");
     Err(Diagnostic::new(code::BAD_HDF5, message).help(
@@ -389,14 +415,14 @@ fn contained<R>(name: &str, call: impl FnOnce() -> rust_hdf5::Result<R>) -> Resu
 
 /// Calls the library to write.
 fn written<R>(call: impl FnOnce() -> rust_hdf5::Result<R>) -> std::io::Result<R> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(result)) => Ok(result),
-        Ok(Err(error)) => {
+    match inside(call) {
+        Some(Ok(result)) => Ok(result),
+        Some(Err(error)) => {
             // What the system said, without the layers that it came through.
             let text = error.to_string();
             let reason = text.rsplit("I/O error: ").next().unwrap_or_default();
             Err(std::io::Error::other(reason.to_owned()))
         }
-        Err(_) => Err(std::io::Error::other("the HDF5 library gave up")),
+        None => Err(std::io::Error::other("the HDF5 library gave up")),
     }
 }

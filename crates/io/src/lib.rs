@@ -80,6 +80,7 @@ pub use content::{Content, FileTensor, Structure};
 pub use file_type::{FILE_TYPES, FileType, Writer, file_type, written_type};
 
 use file_type::{split_group, type_of_content};
+pub use hdf5::expects_panic;
 pub use input::{Input, cannot_read};
 pub use mapping::Mapping;
 pub use options::{ReadOptions, WriteOptions};

@@ -36,9 +36,13 @@
 //! and Optimization", CGO 2023, §3.1 and Table 1. Unlike there, the extents, the
 //! places of values and all ranges are stated, and order is one implication.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::declarations::Declarations;
+use crate::expression::{Expression, Rewrite, Variable};
+use crate::parse::Parser;
 use crate::relation::Relation;
 use crate::set::Set;
 
@@ -161,6 +165,43 @@ impl Descriptor {
     /// The declarations of functions and constants.
     pub fn declarations(&self) -> &Declarations {
         &self.declarations
+    }
+
+    /// The symbolic constants that are no extents.
+    ///
+    /// ```
+    /// use sparsec_relation::Descriptor;
+    /// let list: Descriptor = "
+    ///     format list
+    ///     extents N
+    ///     map {[n] -> [i] : 0 <= n < NZ && i = crd(n)}
+    ///     data {[n] -> [n]}
+    ///     values {[n] : 0 <= n < NZ}
+    ///     function crd : {[n] : 0 <= n < NZ} -> {[i] : 0 <= i < N}
+    /// ".parse()?;
+    /// assert!(list.constants().iter().eq(["NZ"]));
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn constants(&self) -> BTreeSet<String> {
+        struct Names(RefCell<BTreeSet<String>>);
+        impl Rewrite for Names {
+            fn variable(&self, variable: Variable) -> Expression {
+                Expression::Variable(variable)
+            }
+            fn constant(&self, name: &str) -> Expression {
+                self.0.borrow_mut().insert(name.to_owned());
+                Expression::Constant(name.to_owned())
+            }
+        }
+        let names = Names(RefCell::default());
+        // Nothing is renamed, so nothing can go wrong.
+        let _ = self.map.rewritten(&names);
+        let _ = self.data.rewritten(&names);
+        let _ = self.values.rewritten(&names);
+        let _ = self.declarations.rewritten(&names);
+        let mut names = names.0.into_inner();
+        names.retain(|name| !self.extents.contains(name) && !Parser::is_key(name));
+        names
     }
 }
 

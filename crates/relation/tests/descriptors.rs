@@ -140,9 +140,9 @@ fn clauses_say_what_values_and_keys_are() {
         triangle
     );
 
-    let table = TRIANGLE.replace("fill 2.5", "table col\nblock row");
-    let table: Descriptor = table.parse().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(table.clauses().tables.iter().collect::<Vec<_>>(), ["col"]);
+    let table: Descriptor = TABLES.parse().unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(table.clauses().tables.iter().collect::<Vec<_>>(), ["row"]);
+    assert_eq!(table.clauses().blocks.iter().collect::<Vec<_>>(), ["col"]);
     assert_eq!(
         table
             .to_string()
@@ -150,6 +150,38 @@ fn clauses_say_what_values_and_keys_are() {
             .expect("it reads back"),
         table
     );
+}
+
+/// A table of rows, and two entries of each row.
+const TABLES: &str = "
+format tables
+extents N, M
+map {[k, l] -> [i, j] : pos(0) <= k < pos(1) && i = row(k) && 0 <= i < N
+     && 2 * k <= l < 2 * k + 2 && col(l) = j && 0 <= j < M}
+data {[k, l] -> [l]}
+values {[l] : 0 <= l < 2 * pos(1)}
+table row
+block col
+assume pos(0) = 0
+function pos : {[p] : 0 <= p <= 1} -> {[k] : 0 <= k} nondecreasing
+function row : {[k] : 0 <= k < pos(1)} -> {[i] : 0 <= i <= N}
+function col : {[l] : 0 <= l < 2 * pos(1)} -> {[j] : 0 <= j <= M}
+";
+
+#[test]
+fn clauses_name_arrays_of_keys() {
+    for (clause, other, under) in [
+        ("table row", "table pos", "pos"),
+        ("table row", "table col", "col"),
+        ("block col", "block row", "row"),
+        ("block col", "block pos", "pos"),
+    ] {
+        refused(&TABLES.replacen(clause, other, 1), "E0702", under);
+    }
+    // A list has neither segments nor blocks.
+    for clause in ["table col", "block col"] {
+        refused(&TRIANGLE.replacen("fill 2.5", clause, 1), "E0702", "col");
+    }
 }
 
 #[test]
@@ -175,4 +207,33 @@ fn clauses_that_do_not_fit_are_refused() {
     refused(&with(image, three), "E0702", three);
     refused(&with("assume N = M\n", ""), "E0702", image);
     refused(&with("0 <= j <= i", "0 <= j"), "E0702", image);
+}
+
+/// The lower triangle, row by row, of which only an array says where each row begins.
+#[test]
+fn products_of_elements_are_told_the_way_out() {
+    let packed = |place: &str, end: &str, more: &str| {
+        format!(
+            "format packed
+             extents N, M
+             map {{[r, c] -> [i, j] : 0 <= c <= r < N && i = r && j = c && 0 <= j < M}}
+             data {{[r, c] -> [{place}]}}
+             values {{[p] : 0 <= p < {end}}}
+             padding
+             {more}"
+        )
+    };
+    let product = packed("r * (r + 1) floordiv 2 + c", "N * (N + 1) floordiv 2", "");
+    let error = product.parse::<Descriptor>().expect_err("a product");
+    assert_eq!(error.code().to_string(), "E0723", "{error}");
+    let help = error.help_text().expect("a way out");
+    assert!(help.contains("tri(r + 1) = tri(r) + r + 1"), "{help}");
+    let by_array = packed(
+        "tri(r) + c",
+        "tri(N)",
+        "assume tri(0) = 0
+         function tri : {[r] : 0 <= r <= N} -> {[p] : 0 <= p} nondecreasing
+         forall r : 0 <= r < N => tri(r + 1) = tri(r) + r + 1",
+    );
+    assert!(by_array.parse::<Descriptor>().is_ok());
 }

@@ -32,9 +32,9 @@ use crate::conversion::{
 use crate::options::Backend;
 use crate::session::Session;
 
+mod constants;
 mod derived;
 mod held;
-mod least;
 mod order;
 mod side;
 mod unheld;
@@ -42,9 +42,9 @@ mod walk;
 
 pub use walk::{StoredOutcome, ways};
 
+use constants::{computed_constant, given_constants, with_constants};
 pub use derived::{conversion, derived, kernel_name, wanted_of};
 use held::{Derived, are_same, holds_all, in_order, unmirrored, without};
-use least::least_constants;
 use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
@@ -267,7 +267,7 @@ impl Session {
         let made = made.map_err(|error| {
             let mirror = format.descriptor().clauses().mirror;
             let mirror = mirror.filter(|_| error.code() == code::NOT_AS_DECLARED);
-            match mirror.and_then(|mirror| unmirrored(tensor, mirror)) {
+            match mirror.and_then(|mirror| unmirrored(tensor, mirror, format.name())) {
                 Some(unmirrored) => unmirrored,
                 None if is_derived => self.why_unheld(error, &list, format),
                 None => error,
@@ -315,7 +315,7 @@ impl Session {
             ..side.wanted.clone()
         };
         let made = convert_parts(&side.parts, std::slice::from_ref(descriptor), &wanted)?;
-        let compiled = compile_computation(&made.computation)?;
+        let compiled = compile_computation(&with_constants(&made.computation, descriptor))?;
         let tensor = self.relation_of(&compiled, side, extents, format, side.checked)?;
         // Reading a small tensor back takes less time than a proof.
         let is_small = tensor.values().len() <= MANY;
@@ -337,7 +337,12 @@ impl Session {
             Ok(made) => return holds_all(made, || Ok(list.entries())),
             Err(error) => error,
         };
-        if ![code::NOT_AS_DECLARED, code::NO_CONVERSION].contains(&error.code()) {
+        let unordered = [
+            code::NOT_AS_DECLARED,
+            code::NO_CONVERSION,
+            code::MAY_BE_OUTSIDE,
+        ];
+        if !unordered.contains(&error.code()) {
             return Err(error);
         }
         match order::ordered(format.descriptor(), &list) {
@@ -365,7 +370,8 @@ impl Session {
                 space.element = *element;
             }
         }
-        let compiled = compile_computation(&computation.checked()?)?;
+        let computation = with_constants(&computation.checked()?, format.descriptor());
+        let compiled = compile_computation(&computation)?;
         let made = self.relation_of(&compiled, &side, list.extents(), format, Checked::Here)?;
         // The text is a user's: right or refused.
         let has_padding = format.descriptor().clauses().has_padding;
@@ -396,12 +402,19 @@ impl Session {
         format: &Arc<RelationFormat>,
         checked: Checked,
     ) -> Result<RelationTensor> {
-        let own = |name: &String| format!("B_{name}");
-        let is_given = |name: &String| compiled.computation().parameters.contains(&own(name));
-        let mut constants = least_constants(format.descriptor(), extents);
-        constants.retain(|name, _| is_given(name));
-        let given: Vec<_> = constants.iter().map(|(name, n)| (own(name), *n)).collect();
+        let mut constants = given_constants(compiled.computation(), format, extents)?;
+        let given: Vec<_> = constants
+            .iter()
+            .map(|(name, n)| (format!("B_{name}"), *n))
+            .collect();
         let mut results = self.launched(compiled, side, extents, &given, checked)?;
+        for name in format.descriptor().constants() {
+            if let Some(result) = results.remove(&computed_constant(&name)) {
+                let value = only_array(result).get(0).to_integer();
+                let value = value.and_then(|value| i64::try_from(value).ok());
+                constants.extend(value.map(|value| (name, value)));
+            }
+        }
         let mut arrays = BTreeMap::new();
         for function in format.descriptor().declarations().functions() {
             let name = &function.name;

@@ -15,6 +15,8 @@ mod compare;
 mod pairs;
 #[path = "conversions/relations.rs"]
 mod relations;
+#[path = "conversions/repeated.rs"]
+mod repeated;
 #[path = "conversions/runs.rs"]
 mod runs;
 #[path = "conversions/triangles.rs"]

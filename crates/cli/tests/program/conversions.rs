@@ -14,7 +14,7 @@ fn files_change_their_format() {
     for format in ["csc", "dia", "bsr(2, 2)", "msr", "mcoo"] {
         let call = ["convert", "a.mtx", "b.npz", "--to", format];
         assert_eq!(place.call(&call).answer(), "");
-        let back = ["convert", "b.npz", "back.tns", "--to", "csr"];
+        let back = ["convert", "b.npz", "back.tns", "--to", "scoo"];
         assert_eq!(place.call(&back).answer(), "");
         assert_eq!(
             place.read("back.tns"),
@@ -41,7 +41,7 @@ fn zeros_that_become_padding_are_noted() {
     let call = ["convert", "zeros.mtx", "b.npz", "--to", "dia"];
     let note = "note: 2 stored entries equal the fill, 0.0, and `dia` has such padding";
     place.call(&call).noted(note);
-    let call = ["convert", "b.npz", "back.tns", "--to", "csr"];
+    let call = ["convert", "b.npz", "back.tns", "--to", "scoo"];
     assert_eq!(place.call(&call).answer(), "");
     assert_eq!(place.read("back.tns"), "1 1 1.0\n3 3 2.0\n");
 }
@@ -58,7 +58,7 @@ fn lists_of_entries_have_no_padding() {
                 continue;
             }
             let call = ["convert", file, "list.mtx", "--to", format];
-            assert_eq!(place.call(&call).answer(), "");
+            place.call(&call).noted("does not keep the format");
             let list = place.read("list.mtx");
             // Behind a head and the extents.
             assert_eq!(

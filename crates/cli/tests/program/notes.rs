@@ -176,3 +176,36 @@ fn conversions_of_a_program_are_shown_where_they_are_made() {
         "a.mlir:3:8: a conversion is no kernel; `sparsec convert --from '(i) -> (i : dense)'",
     );
 }
+
+/// A list of entries has no other format, which a note says once.
+#[test]
+fn files_that_do_not_keep_a_format_are_noted() {
+    let place = Place::new();
+    let matrix = "%%MatrixMarket matrix coordinate real general\n3 4 2\n1 4 1\n3 2 3\n";
+    place.write("a.mtx", matrix);
+    let symmetric = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/dia.fmt");
+    for (file, to, name) in [
+        ("b.mtx", "csc", "csc"),
+        ("b.tns.gz", "hyb(1)", "hyb(1)"),
+        ("b.mtx", "jds", "jds"),
+        ("b.bsp.h5", symmetric, "dia"),
+    ] {
+        let done = place.call(&["convert", "a.mtx", file, "--to", to]);
+        assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
+        let note = format!(
+            "note: `{file}` does not keep the format `{name}`: `.npz` files keep formats\n"
+        );
+        assert_eq!(done.stderr, note);
+    }
+    let done = place.call(&["convert", "a.mtx", "-", "--to", "csc"]);
+    done.noted("note: standard output does not keep the format `csc`");
+    for (file, to) in [
+        ("b.npz", "csc"),
+        ("b.bsp.h5", "csc"),
+        ("b.mtx", "coo"),
+        ("b.mtx", "dense"),
+    ] {
+        let call = ["convert", "a.mtx", file, "--to", to];
+        assert_eq!(place.call(&call).answer(), "");
+    }
+}

@@ -2,5 +2,6 @@
 //! is wrong is refused with its place.
 
 mod containers;
+mod damaged;
 mod refused;
 mod round_trips;

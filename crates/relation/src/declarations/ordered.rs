@@ -4,7 +4,8 @@
 //! forall n, m : 0 <= n < m < N => LEX(row(n), col(n)) <= LEX(row(m), col(m))
 //! ```
 //!
-//! Such an order holds if it holds of neighbours, which one pass over the list shows.
+//! Such an order holds if it holds of neighbours, which one pass over the list shows. A list may
+//! descend as well: `row(n) > row(m)`, or `row(m) < row(n)`.
 
 use super::Quantifier;
 use crate::expression::{Comparison, Constraint, Expression, Rewrite, Variable};
@@ -88,6 +89,66 @@ impl Quantifier {
     }
 }
 
+impl Quantifier {
+    /// Whether a conclusion says that what it compares descends along a list: `Some(false)` if it
+    /// ascends, `None` if the conclusion does not compare one expression at two places of a list.
+    ///
+    /// ```
+    /// use sparsec_relation::Declarations;
+    /// let descends = |text: &str| -> sparsec_base::Result<Option<bool>> {
+    ///     let known: Declarations = text.parse()?;
+    ///     let quantifier = &known.quantifiers()[0];
+    ///     Ok(quantifier.descends(&quantifier.conclusions()[0]))
+    /// };
+    /// assert_eq!(descends("forall n, m : 0 <= n < m < N => row(n) >= row(m)")?, Some(true));
+    /// assert_eq!(descends("forall n, m : 0 <= n < m < N => row(m) >= row(n)")?, Some(false));
+    /// assert_eq!(descends("forall n : 0 <= n < N - 1 => row(n) < row(n + 1)")?, Some(false));
+    /// assert_eq!(descends("forall n, m : 0 <= n < m < N => row(n) < col(m)")?, None);
+    /// # Ok::<(), sparsec_base::Diagnostic>(())
+    /// ```
+    pub fn descends(&self, conclusion: &Constraint) -> Option<bool> {
+        let [(comparison, right)] = &conclusion.rest[..] else {
+            return None;
+        };
+        let falls = match comparison {
+            Comparison::Less | Comparison::LessEqual => false,
+            Comparison::Greater | Comparison::GreaterEqual => true,
+            Comparison::Equal | Comparison::NotEqual => return None,
+        };
+        // From an expression to itself at a later place.
+        let leads = |from: &Expression, to: &Expression| {
+            let premises = self.premises.constraints().iter();
+            let mut pairs = premises.flat_map(Constraint::links);
+            let is_pair =
+                pairs.any(|(left, comparison, other)| {
+                    use Comparison::{Greater, GreaterEqual, Less, LessEqual};
+                    let (before, after) = match (left, comparison, other) {
+                        (Expression::Variable(a), Less | LessEqual, Expression::Variable(b))
+                        | (
+                            Expression::Variable(b),
+                            Greater | GreaterEqual,
+                            Expression::Variable(a),
+                        ) => (*a, *b),
+                        _ => return false,
+                    };
+                    from.rewritten(&AtSecond(before, after)) == *to
+                });
+            is_pair
+                || self
+                    .premises
+                    .inputs()
+                    .any(|n| from.rewritten(&AtNext(n)) == *to)
+        };
+        let left = &conclusion.first;
+        match () {
+            () if left == right => None,
+            () if leads(left, right) => Some(falls),
+            () if leads(right, left) => Some(!falls),
+            () => None,
+        }
+    }
+}
+
 /// Whether an expression is one of numbers and constants alone.
 fn is_fixed(e: &Expression) -> bool {
     let mut is_fixed = true;
@@ -101,5 +162,18 @@ struct AtSecond(Variable, Variable);
 impl Rewrite for AtSecond {
     fn variable(&self, variable: Variable) -> Expression {
         Expression::Variable(if variable == self.0 { self.1 } else { variable })
+    }
+}
+
+/// The place behind a variable in place of it.
+struct AtNext(Variable);
+
+impl Rewrite for AtNext {
+    fn variable(&self, variable: Variable) -> Expression {
+        let place = Expression::Variable(variable);
+        match variable == self.0 {
+            true => Expression::Add(Box::new(place), Box::new(Expression::Integer(1))),
+            false => place,
+        }
     }
 }

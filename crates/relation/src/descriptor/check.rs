@@ -278,7 +278,10 @@ impl Descriptor {
             return Err(Diagnostic::new(code::DESCRIPTOR_OUTSIDE, message)
                 .at(source, places.data, "not known to lie inside")
                 .also(source, places.values, "the places of values")
-                .help("declare the ranges of the functions in it, or `assume` what holds of constants"));
+                .help(match multiplies_elements(&self.data) {
+                    true => "let an array hold the product: `tri(r) + c` with `function tri : {[r] : 0 <= r <= N} -> {[p] : 0 <= p} nondecreasing`, `assume tri(0) = 0` and `forall r : 0 <= r < N => tri(r + 1) = tri(r) + r + 1` is a packed triangle, for `values {[p] : 0 <= p < tri(N)}`",
+                    false => "declare the ranges of the functions in it, or `assume` what holds of constants",
+                }));
         }
         Ok(())
     }
@@ -314,6 +317,25 @@ impl Descriptor {
         };
         Err(error.help("determine it by an equation with elements of the tuple, or by an array, as in `i = row(n)`"))
     }
+}
+
+/// Whether elements of tuples are multiplied by one another, which proofs do not follow.
+fn multiplies_elements(relation: &Relation) -> bool {
+    let constraints = relation.parts().iter().flat_map(Conjunction::constraints);
+    let mut multiplies = false;
+    for e in constraints.flat_map(Constraint::expressions) {
+        e.visit(&mut |e| {
+            let has_element = |e: &Expression| {
+                let mut has_one = false;
+                e.visit(&mut |e| has_one |= matches!(e, Expression::Variable(_)));
+                has_one
+            };
+            if let Expression::Multiply(a, b) = e {
+                multiplies |= has_element(a) && has_element(b);
+            }
+        });
+    }
+    multiplies
 }
 
 /// Whether the constraints of a conjunction imply a constraint.

@@ -115,7 +115,8 @@ pub enum Side {
 pub(super) struct ClausePlaces {
     /// With how many coordinates it exchanges two of.
     mirror: Option<(Span, usize)>,
-    arrays: Vec<(String, Span)>,
+    /// The arrays that clauses name, and whether as keys of tables.
+    arrays: Vec<(String, Span, bool)>,
 }
 
 impl Parser {
@@ -137,15 +138,14 @@ impl Parser {
                 places.mirror = Some((start.to(self.tokens.peek_before()), order));
                 clauses.mirror.replace(mirror).is_some()
             } else if self.tokens.at("table") || self.tokens.at("block") {
-                let arrays = match self.tokens.eat("table") {
+                let is_table = self.tokens.at("table");
+                self.tokens.take();
+                let arrays = match is_table {
                     true => &mut clauses.tables,
-                    false => {
-                        self.tokens.take();
-                        &mut clauses.blocks
-                    }
+                    false => &mut clauses.blocks,
                 };
                 let (array, place) = self.tokens.name("an index array")?;
-                places.arrays.push((array.clone(), place));
+                places.arrays.push((array.clone(), place, is_table));
                 !arrays.insert(array)
             } else {
                 return Ok((clauses, places));
@@ -263,14 +263,58 @@ impl Descriptor {
         })
     }
 
+    /// Whether the map reads keys of elements from an array: of elements of segments, which another
+    /// array bounds, or of elements of blocks, which are as many in each.
+    fn holds_keys(&self, array: &str, of_segments: bool) -> bool {
+        let is_range = |from: &Expression, to: &Expression| match (from, to) {
+            (Expression::Call(a, _), Expression::Call(b, _)) => of_segments && a == b,
+            _ => {
+                let length = Expression::Subtract(Box::new(to.clone()), Box::new(from.clone()));
+                !of_segments && matches!(length.collected(), Expression::Integer(_))
+            }
+        };
+        self.map().parts().iter().all(|part| {
+            let links: Vec<Constraint> = (part.constraints().iter())
+                .flat_map(Constraint::split)
+                .collect();
+            let mut elements = part.inputs().chain(part.exists()).map(Expression::Variable);
+            elements.any(|element| {
+                let key = Expression::Call(array.to_owned(), vec![element.clone()]);
+                let (mut from, mut to, mut has_key) = (Vec::new(), Vec::new(), false);
+                for Constraint { first, rest } in &links {
+                    match &rest[0] {
+                        (Comparison::Equal, other) => has_key |= *first == key || *other == key,
+                        (Comparison::LessEqual, other) if *other == element => from.push(first),
+                        (Comparison::Less, end) if *first == element => to.push(end),
+                        _ => {}
+                    }
+                }
+                has_key && (from.iter()).any(|from| to.iter().any(|to| is_range(from, to)))
+            })
+        })
+    }
+
     /// Clauses speak of modes and arrays that the descriptor has.
     pub(super) fn check_clauses(&self, source: &Source, places: &ClausePlaces) -> Result<()> {
-        for (array, place) in &places.arrays {
+        for (array, place, is_table) in &places.arrays {
             if self.declarations().function(array).is_none() {
                 let message = format!("nothing is known of the function `{array}`");
                 return Err(Diagnostic::new(code::DESCRIPTOR_FUNCTION, message)
                     .at(source, *place, "named here, and not declared")
                     .help("name an index array that is declared"));
+            }
+            if !self.holds_keys(array, *is_table) {
+                let (of, map) = match is_table {
+                    true => ("segments", "pos(p) <= q < pos(p + 1) && crd(q) = j"),
+                    false => (
+                        "blocks of one length",
+                        "4 * p <= q < 4 * p + 4 && crd(q) = j",
+                    ),
+                };
+                let message = format!("`{array}` holds no keys of {of}");
+                return Err(Diagnostic::new(code::BAD_DECLARATION, message)
+                    .at(source, *place, "not read so in the map")
+                    .help(format!("name the array of the keys, as `crd` in `{map}`")));
             }
         }
         let (Some(mirror), Some((place, order))) = (self.clauses().mirror, places.mirror) else {

@@ -51,8 +51,9 @@ pub(super) fn are_same(a: &Tensor, b: &Tensor) -> bool {
     arrays.all(|(a, b)| a.as_bytes() == b.as_bytes())
 }
 
-/// The first entry that differs from its mirror image, as packing into a triangle names it.
-pub(super) fn unmirrored(tensor: &Stored, mirror: Mirror) -> Option<Diagnostic> {
+/// The first entry that differs from its mirror image, as packing into a triangle names it, which is
+/// to be stored in a format.
+pub(super) fn unmirrored(tensor: &Stored, mirror: Mirror, format: &str) -> Option<Diagnostic> {
     let tensor = tensor.as_levels().ok()?;
     let names: Vec<String> = (0..tensor.order()).map(|mode| format!("i{mode}")).collect();
     let levels: Vec<String> = names
@@ -68,7 +69,13 @@ pub(super) fn unmirrored(tensor: &Stored, mirror: Mirror) -> Option<Diagnostic> 
     let (modes, levels) = (names.join(", "), levels.join(", "));
     let triangle = format!("({modes}) -> ({levels}), {word}(i{a}, i{b})");
     let triangle: Format = triangle.parse().expect("it is well formed");
-    tensor.convert(&triangle).err()
+    let error = tensor.convert(&triangle).err()?;
+    let own = Diagnostic::new(error.code(), error.message());
+    Some(
+        own.note(format!("`{format}` says `mirror`")).help(
+            "convert to a format that stores all entries, without `mirror` in its description",
+        ),
+    )
 }
 
 /// The entries but for those of some values.

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A derived conversion to a list keeps the order of its source. Where the format declares
-//! one by a key of the coordinates, the entries are sorted by that key first.
+//! one by a key of the coordinates, the entries are sorted by that key first, up or down.
 
 use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result, code};
@@ -33,7 +33,7 @@ pub(super) fn ordered(
         return None;
     };
     let quantifiers = descriptor.declarations().quantifiers().iter();
-    let (quantifier, key) = quantifiers
+    let (quantifier, (key, descends)) = quantifiers
         .filter_map(|quantifier| {
             let key = key(quantifier, map, descriptor.declarations())?;
             Some((quantifier, key))
@@ -52,6 +52,9 @@ pub(super) fn ordered(
         }
     }
     keyed.sort();
+    if descends {
+        keyed.reverse();
+    }
     let order = list.order();
     let mut arrays = vec![Array::from_vec(vec![0, entries.len() as i64])];
     for mode in 0..order {
@@ -122,32 +125,18 @@ fn unordered(descriptor: &Descriptor, quantifier: &Quantifier) -> Descriptor {
 }
 
 /// The parts of the key of an entry, in its coordinates, if the quantifier says that keys
-/// ascend along a list.
+/// ascend along a list or, as the flag says, descend.
 fn key(
     quantifier: &Quantifier,
     map: &Conjunction,
     known: &Declarations,
-) -> Option<Vec<Expression>> {
-    let premises = quantifier.premises();
-    let variables: Vec<Variable> = premises.inputs().collect();
-    let &[a, b] = &variables[..] else { return None };
-    let is_before = |(left, comparison, right): (&Expression, Comparison, &Expression)| {
-        comparison == Comparison::Less
-            && *left == Expression::Variable(a)
-            && *right == Expression::Variable(b)
-    };
-    let mut links = premises.constraints().iter().flat_map(Constraint::links);
-    if !links.any(is_before) {
-        return None;
-    }
+) -> Option<(Vec<Expression>, bool)> {
     let [conclusion] = quantifier.conclusions() else {
         return None;
     };
-    let [(Comparison::Less | Comparison::LessEqual, right)] = &conclusion.rest[..] else {
-        return None;
-    };
+    let descends = quantifier.descends(conclusion)?;
     let left = &conclusion.first;
-    (left.rewritten(&Moved(a, b)) == *right).then_some(())?;
+    let a = place_in(left)?;
     let at_entry = InCoordinates { of: a, map };
     let parts = match left {
         Expression::Call(name, parts) if name == LEX => parts.clone(),
@@ -164,16 +153,20 @@ fn key(
             };
         });
     }
-    is_known.then_some(parts)
+    is_known.then_some((parts, descends))
 }
 
-/// One variable in place of another.
-struct Moved(Variable, Variable);
-
-impl Rewrite for Moved {
-    fn variable(&self, variable: Variable) -> Expression {
-        Expression::Variable(if variable == self.0 { self.1 } else { variable })
-    }
+/// The variable at which an expression calls arrays, if it is one.
+fn place_in(e: &Expression) -> Option<Variable> {
+    let mut found = None;
+    let mut is_one = true;
+    e.visit(&mut |e| {
+        if let Expression::Variable(v) = e {
+            is_one &= found.is_none_or(|known| known == *v);
+            found = Some(*v);
+        }
+    });
+    found.filter(|_| is_one)
 }
 
 /// Coordinates, numbered by their modes, in place of what arrays hold at an element.

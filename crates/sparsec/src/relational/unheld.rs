@@ -58,18 +58,30 @@ impl Session {
                 false => error,
             };
         }
-        match self.first_unheld(list, format) {
+        // The first entries of a mirrored tensor are no mirrored tensor.
+        let first = match format.descriptor().clauses().mirror {
+            None => self.first_unheld(list, format),
+            Some(_) => Ok(None),
+        };
+        match first {
             Ok(Some(at)) => {
                 let at: Vec<String> = at.iter().map(u64::to_string).collect();
                 let message = format!("`{name}` has no place for the entry at [{}]", at.join(", "));
-                let error = Diagnostic::new(code::NOT_AS_DECLARED, message);
+                let own = error.message().to_owned();
+                let error = Diagnostic::new(code::NOT_AS_DECLARED, message).note(own);
                 error.help(format!(
                     "convert to a format that holds all entries, such as `{}`, or {stated}",
                     if list.order() == 2 { "csr" } else { "csf" }
                 ))
             }
             Err(other) if other.code() == code::CANCELLED => other,
-            _ if missing => error.help(stated),
+            _ if missing => {
+                let help = match error.help_text() {
+                    Some(own) => format!("{own}, or {stated}"),
+                    None => stated,
+                };
+                error.help(help)
+            }
             _ => error,
         }
     }

@@ -129,6 +129,7 @@ fn entries_that_are_not_mirrored_are_named() {
     let error = error.expect_err("it is not symmetric");
     assert_eq!(error.code(), code::NOT_MIRRORED, "{error}");
     assert!(error.to_string().contains("[2, 1]"), "{error}");
+    assert_eq!(error.notes(), ["`symmetric` says `mirror`"]);
     let wide = Tensor::builder("csr", &[2, 3])
         .expect("a builder")
         .push([0, 0], 1.0);

@@ -44,6 +44,7 @@ fn there_and_back(text: &str) {
         ([9, 7], 0),
         ([1, 1], 1),
         ([16, 3], 9),
+        ([0, 3], 0),
     ] {
         let a = tensor(&extents, n, 7 + n as u64);
         let rows = a.convert(&Format::csr()).expect("rows");
@@ -68,7 +69,7 @@ fn digits_and_differences_of_coordinates_are_solved() {
 /// The printed descriptions of formats of levels are formats of their own.
 #[test]
 fn numbers_of_blocks_follow_from_extents() {
-    for preset in ["bsr(2, 3)", "dia", "csb(4)"] {
+    for preset in ["bsr(2, 3)", "dia", "csb(4)", "alto", "hicoo(2)"] {
         let Storage::Levels(format) = storage(preset, 2) else {
             panic!("{preset} has levels");
         };
@@ -106,4 +107,101 @@ fn the_first_entry_without_a_place_is_named() {
             &format!("has no place for the entry at {at}"),
         );
     }
+}
+
+/// Lists of entries for each block of 4 x 4, whose array of positions has the product of two numbers of
+/// blocks as its length.
+const COUNTED: &str = "format counted
+    extents N, M
+    map {[b, c, k] -> [i, j] : 0 <= b < NB && 0 <= c < MB && pos(b * MB + c) <= k < pos(b * MB + c + 1)
+         && b = i floordiv 4 && c = j floordiv 4 && row(k) = i mod 4 && col(k) = j mod 4
+         && 0 <= i < N && 0 <= j < M}
+    data {[b, c, k] -> [k]}
+    values {[k] : 0 <= k < pos(NB * MB)}
+    unique
+    assume 0 <= NB && 0 <= MB && N <= 4 * NB && M <= 4 * MB && pos(0) = 0
+    function pos : {[p] : 0 <= p <= NB * MB} -> {[k] : 0 <= k <= pos(NB * MB)} nondecreasing
+    function row : {[k] : 0 <= k < pos(NB * MB)} -> {[i] : 0 <= i < 4}
+    function col : {[k] : 0 <= k < pos(NB * MB)} -> {[j] : 0 <= j < 4}";
+
+#[test]
+fn blocks_are_counted_along_both_modes() {
+    there_and_back(COUNTED);
+    let digits = COUNTED.replace(
+        "&& b = i floordiv 4 && c = j floordiv 4 && row(k) = i mod 4 && col(k) = j mod 4",
+        "&& i = 4 * b + row(k) && j = 4 * c + col(k)",
+    );
+    assert_ne!(digits, COUNTED);
+    there_and_back(&digits);
+}
+
+/// Rows whose segments are given by two arrays.
+fn rows(end: &str, more: &str) -> String {
+    format!(
+        "format rows
+         extents N, M
+         map {{[r, k] -> [i, j] : 0 <= r < N && i = r && begin(r) <= k < {end} && j = col(k) && 0 <= j < M}}
+         data {{[r, k] -> [k]}}
+         values {{[k] : 0 <= k < NZ}}
+         unique
+         function begin : {{[r] : 0 <= r < N}} -> {{[k] : 0 <= k <= NZ}}
+         {more}
+         function col : {{[k] : 0 <= k < NZ}} -> {{[j] : 0 <= j < M}}"
+    )
+}
+
+#[test]
+fn segments_have_beginnings_and_ends() {
+    there_and_back(&rows(
+        "end(r)",
+        "function end : {[r] : 0 <= r < N} -> {[k] : 0 <= k <= NZ}
+         forall r : 0 <= r < N => begin(r) <= end(r)
+         forall r, k, l : 0 <= r < N && begin(r) <= k < l < end(r) => col(k) < col(l)",
+    ));
+    there_and_back(&rows(
+        "begin(r) + len(r)",
+        "function len : {[r] : 0 <= r < N} -> {[n] : 0 <= n <= NZ}
+         forall r : 0 <= r < N => begin(r) + len(r) <= NZ",
+    ));
+}
+
+/// The packed lower triangle of a symmetric matrix: a declaration defines where each row begins.
+#[test]
+fn arrays_are_computed_as_declarations_define_them() {
+    let packed = "format packed
+        extents N, M
+        map {[r, c] -> [i, j] : 0 <= c <= r < N && i = r && j = c && 0 <= j < M}
+        data {[r, c] -> [tri(r) + c]}
+        values {[p] : 0 <= p < tri(N)}
+        padding
+        mirror {[i, j] -> [j, i]} same
+        assume N = M && tri(0) = 0
+        function tri : {[r] : 0 <= r <= N} -> {[p] : 0 <= p} nondecreasing
+        forall r : 0 <= r < N => tri(r + 1) = tri(r) + r + 1";
+    let session = interpreter();
+    let mut a = Tensor::builder("csr", &[4, 4]).expect("a builder");
+    a.extend([([0, 0], 1.0), ([3, 1], 2.0), ([1, 3], 2.0), ([3, 3], 4.0)]);
+    let a = Stored::Levels(a.build().expect("a matrix"));
+    let made = session.convert_stored(&a, &storage(packed, 2));
+    let made = made.unwrap_or_else(|error| panic!("{error}")).tensor;
+    let Stored::Relation(triangle) = &made else {
+        panic!("a relation");
+    };
+    assert_eq!(
+        triangle.arrays()["tri"].as_slice(),
+        Some(&[0, 1, 3, 6, 10][..])
+    );
+    assert_eq!(triangle.values().get(7), sparsec::Scalar::F64(2.0));
+    let again = session.convert_stored(&made, &storage("csr", 2));
+    assert_eq!(again.expect("it reads back").tensor, a);
+}
+
+#[test]
+fn constants_without_a_value_are_named() {
+    let wide = list("i = row(n) && j = col(n) && n < K", "assume K <= NZ");
+    refuse(
+        interpreter().convert_stored(&Stored::Levels(tensor(&[9, 7], 20, 1)), &storage(&wide, 2)),
+        code::NO_CONVERSION,
+        "the constant `K`",
+    );
 }

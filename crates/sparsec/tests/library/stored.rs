@@ -208,10 +208,22 @@ fn lists_in_an_order_of_ones_own_there_and_back() {
         "MORTON(row(n), col(n)) < MORTON(row(m), col(m))",
         "LEX(row(n) floordiv 2, col(n) mod 3) <= LEX(row(m) floordiv 2, col(m) mod 3)",
         "0 - row(n) <= 0 - row(m)",
+        "LEX(row(n), col(n)) > LEX(row(m), col(m))",
+        "row(m) <= row(n)",
+        "MORTON(row(n), col(n)) > MORTON(row(m), col(m))",
+        "LEX(row(n) floordiv 2, col(n) mod 3) >= LEX(row(m) floordiv 2, col(m) mod 3)",
     ] {
         assert!(without.contains(key));
         round_trips_of(&without.replace(key, own), 2, some());
     }
+}
+
+/// Diagonals from the last to the first.
+#[test]
+fn arrays_that_descend_there_and_back() {
+    let falling = DIA.replace("increasing", "decreasing");
+    assert_ne!(falling, DIA);
+    round_trips(&falling, 2);
 }
 
 /// Formats of levels, given as relations: what `sparsec formats csr` prints.

@@ -6,13 +6,11 @@
 //!
 //! Each step relies on those before it; the first fault ends the check.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_format::Format;
-use sparsec_relation::{Data, Descriptor, Expression, Parser, Rewrite, Set, Variable};
+use sparsec_relation::{Data, Expression, Set};
 
 use super::RelationTensor;
 use crate::array::Array;
@@ -67,7 +65,7 @@ impl RelationTensor {
             let message = format!("`{}` has no array `{name}`", self.format.name());
             return Err(Diagnostic::new(code::ARRAY_MISMATCH, message).help("leave it out"));
         }
-        let known = constants(descriptor);
+        let known = descriptor.constants();
         if let Some(name) = self.constants.keys().find(|name| !known.contains(*name)) {
             let message = format!("`{}` has no constant `{name}`", self.format.name());
             return Err(Diagnostic::new(code::ARRAY_MISMATCH, message).help("leave it out"));
@@ -85,7 +83,7 @@ impl RelationTensor {
     pub(super) fn complete_constants(&mut self) -> Result<()> {
         let format = Arc::clone(&self.format);
         let descriptor = format.descriptor();
-        let names = constants(descriptor);
+        let names = descriptor.constants();
         loop {
             let before = self.constants.len();
             let data = self.constants_data();
@@ -264,29 +262,6 @@ fn is_index(element: ElementType) -> bool {
         element,
         ElementType::U8 | ElementType::U16 | ElementType::I32 | ElementType::I64
     )
-}
-
-/// The symbolic constants of a descriptor that are no extents.
-fn constants(descriptor: &Descriptor) -> BTreeSet<String> {
-    struct Names(RefCell<BTreeSet<String>>);
-    impl Rewrite for Names {
-        fn variable(&self, variable: Variable) -> Expression {
-            Expression::Variable(variable)
-        }
-        fn constant(&self, name: &str) -> Expression {
-            self.0.borrow_mut().insert(name.to_owned());
-            Expression::Constant(name.to_owned())
-        }
-    }
-    let names = Names(RefCell::default());
-    // Nothing is renamed, so nothing can go wrong.
-    let _ = descriptor.map().rewritten(&names);
-    let _ = descriptor.data().rewritten(&names);
-    let _ = descriptor.values().rewritten(&names);
-    let _ = descriptor.declarations().rewritten(&names);
-    let mut names = names.0.into_inner();
-    names.retain(|name| !descriptor.extents().contains(name) && !Parser::is_key(name));
-    names
 }
 
 /// How many entries an array has along each argument.

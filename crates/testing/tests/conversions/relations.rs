@@ -16,7 +16,7 @@ const TENSORS: [&[(&[u64], usize)]; 3] = [
     &[(&[3, 2, 4, 5], 50), (&[2, 1, 2, 6], 60), (&[1, 1, 0, 1], 0)],
 ];
 
-fn storage(text: &str, order: usize) -> Storage {
+pub(super) fn storage(text: &str, order: usize) -> Storage {
     let spec = text.parse::<FormatSpec>();
     let storage = spec.and_then(|spec| spec.storage(order));
     storage.unwrap_or_else(|error| panic!("{text}: {error}"))
