@@ -411,7 +411,7 @@ fn inputs<const N: usize>(named: [(&str, Tensor); N]) -> Inputs {
         .collect()
 }
 
-fn dense(extents: &[u64], seed: u64) -> Result<Tensor> {
+pub(crate) fn dense(extents: &[u64], seed: u64) -> Result<Tensor> {
     let spec = format!("dense:uniform(seed={seed})");
     made(&spec, extents, &Format::dense(extents.len()))
 }

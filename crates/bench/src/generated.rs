@@ -114,7 +114,7 @@ impl Measured<'_> {
     fn anew(&self, fresh: &OutputTensor) -> Result<Duration> {
         let (taken, ended) = clock::time(&mut || {
             let mut output = fresh.clone();
-            let mut arguments = arguments(self.ours, self.inputs, &mut output);
+            let mut arguments = arguments(self.ours, self.inputs, [&mut output]);
             by_hand::launch(self.ours, &mut arguments)?;
             drop(arguments);
             output.trim();

@@ -17,6 +17,7 @@
 //! | `ttmc16/N/0`    | `Y(i,q,s) = T(i,j,k) * B(j,q) * D(k,s)`, 16 columns a matrix |
 //! | `mttkrp/FILE/0` | the same of the tensor of a file, of order 3 or 4           |
 //! | `triangles/whole` | `t = A(i,j) * A(j,k) * A(i,k)` of a graph of skewed degrees; see `graphs` for others |
+//! | `together/csr`  | `r(i) = A(i,j) * x(j)` and `c(j) = A(i,j) * y(i)` in one pass; see `together` for others |
 //!
 //! Each form by hand is launched on the operands as they are stored, its result is compared
 //! with ours, and both are timed in turns. A nest that would run for minutes computes some
@@ -34,6 +35,7 @@ mod measured;
 mod ours;
 mod plans;
 mod row;
+mod together;
 
 use sparsec::internals::parallel::Pool;
 use sparsec::{Result, Session};

@@ -308,22 +308,33 @@ pub(crate) fn launch_until(
     clock: Clock<Result<()>>,
     cancel: &Cancel,
 ) -> Result<Duration> {
-    let mut arguments = arguments(kernel, inputs, output);
+    launch_all(kernel, inputs, [output], clock, cancel)
+}
+
+/// The same of a kernel with several results, in the order in which it takes them.
+pub(crate) fn launch_all<'a>(
+    kernel: &Kernel,
+    inputs: &'a Inputs,
+    outputs: impl IntoIterator<Item = &'a mut OutputTensor>,
+    clock: Clock<Result<()>>,
+    cancel: &Cancel,
+) -> Result<Duration> {
+    let mut arguments = arguments(kernel, inputs, outputs);
     let (taken, ended) = clock(&mut || by_hand::launch_until(kernel, &mut arguments, cancel));
     ended.map(|()| taken)
 }
 
-/// The operands and the result in the order in which a kernel takes them.
+/// The operands and the results in the order in which a kernel takes them.
 pub(crate) fn arguments<'a>(
     kernel: &Kernel,
     inputs: &'a Inputs,
-    output: &'a mut OutputTensor,
+    outputs: impl IntoIterator<Item = &'a mut OutputTensor>,
 ) -> Vec<KernelArgument<'a>> {
-    let mut output = Some(output);
+    let mut outputs = outputs.into_iter();
     let arguments = kernel.function().arguments.iter();
     let arguments = arguments.map(|argument| match inputs.get(&argument.name) {
         Some(input) => KernelArgument::In(input),
-        None => KernelArgument::Out(output.take().expect("a kernel has one result")),
+        None => KernelArgument::Out(outputs.next().expect("each result is there")),
     });
     arguments.collect()
 }

@@ -193,8 +193,8 @@ impl Costs<'_> {
     /// The operands and results that are converted.
     fn converted(&self, compiled: &Compiled) -> Vec<Converted> {
         let mut all = Vec::new();
-        for statement in compiled.statements() {
-            let plan = &statement.plan;
+        for number in compiled.kernels() {
+            let plan = &compiled.statements()[number].plan;
             let name = |tensor: TensorVar| &plan.concrete.tensors[tensor].name;
             let copies = plan.conversions.iter().filter(|it| it.view.is_none());
             for copy in copies {

@@ -82,7 +82,7 @@ impl Lead {
                 true => !above.iter().any(is_above),
                 false => format.takes_any_order(),
             };
-            appends |= lhs.tensor == concrete.result && !takes;
+            appends |= concrete.is_result(lhs.tensor) && !takes;
         });
         let why = if walked.len() > 1 {
             NeedsOrder::Merged

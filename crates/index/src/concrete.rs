@@ -20,6 +20,15 @@
 //!
 //! An assignment with an operator combines into what is there, beginning with
 //! the operator's identity. Expressions hold no [`Expr::Reduce`].
+//!
+//! Loops may compute several results, each of which takes its entries in any order:
+//!
+//! ```text
+//! forall i: sequence(                      r(i) = A(i,j) * x(j)
+//!   where(r(i) = t,                        c(j) = A(i,j) * y(i)
+//!     forall j: t += A(i,j) * x(j)),
+//!   forall j: c(j) += A(i,j) * y(i))
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,6 +61,8 @@ pub struct Concrete {
     pub vars: Vars,
     /// The tensor that the statement computes.
     pub result: TensorVar,
+    /// Others that the same loops compute, each dense.
+    pub beside: Vec<TensorVar>,
     /// How workspaces are kept, where that is said.
     pub kinds: BTreeMap<TensorVar, WorkspaceKind>,
     /// The loops.
@@ -247,9 +258,19 @@ impl Concrete {
         }
     }
 
+    /// Whether the statement computes a tensor for its caller.
+    pub fn is_result(&self, tensor: TensorVar) -> bool {
+        tensor == self.result || self.beside.contains(&tensor)
+    }
+
+    /// The tensors that the statement computes for its caller.
+    pub fn results(&self) -> impl Iterator<Item = TensorVar> + '_ {
+        [self.result].into_iter().chain(self.beside.iter().copied())
+    }
+
     /// The tensors that the statement assigns or reads, of all that its program has.
     pub fn used_tensors(&self) -> BTreeSet<TensorVar> {
-        let mut used = BTreeSet::from([self.result]);
+        let mut used: BTreeSet<TensorVar> = self.results().collect();
         self.stmt.for_each_assign(&mut |lhs, _, rhs| {
             used.insert(lhs.tensor);
             rhs.for_each_access(&mut |access| _ = used.insert(access.tensor));

@@ -17,7 +17,15 @@
 //!                                         forall j: t += A(i,j) * x(j))
 //! ```
 //!
-//! This is what the statement means, blind to formats; schedules change it.
+//! Several statements are a sequence of their loops:
+//!
+//! ```text
+//! r(i) = sum{j}(A(i,j) * x(j))          sequence(
+//! c(j) = sum{i}(A(i,j) * y(i))            forall i: forall j: r(i) += A(i,j) * x(j),
+//!                                         forall j1: forall i1: c(j1) += A(i1,j1) * y(i1))
+//! ```
+//!
+//! This is what the statements mean, blind to formats; schedules change it.
 
 use std::collections::BTreeMap;
 
@@ -26,37 +34,71 @@ use std::collections::BTreeSet;
 use crate::concrete::{Concrete, Stmt};
 use crate::expr::{Access, Expr};
 use crate::operator::Operator;
-use crate::program::{IndexVar, Program, TensorData, TensorRole};
+use crate::program::{IndexVar, Program, Statement, TensorData, TensorRole};
 
 /// The naive loops of one statement of a program, counted from 0.
 ///
 /// # Panics
 /// If the program has no such statement.
 pub fn concretize(program: &Program, statement: usize) -> Concrete {
-    let statement = &program.statements[statement];
     let mut builder = Builder {
         names: Concrete {
             source: program.source.clone(),
             tensors: program.tensors.clone(),
             vars: program.vars.clone(),
-            result: statement.lhs.tensor,
+            result: program.statements[statement].lhs.tensor,
+            beside: Vec::new(),
             kinds: BTreeMap::new(),
             stmt: Stmt::Sequence(Vec::new()),
             clauses: Vec::new(),
         },
     };
-    let (op, bound, body) = peel(&statement.rhs);
-    let mut loops = statement.lhs.vars();
-    loops.extend(bound);
-    let target = Target {
-        lhs: statement.lhs.clone(),
-        reduce: op,
-    };
-    let stmt = builder.assign(target, &simplified(body), &loops);
+    let stmt = builder.statement(&program.statements[statement]);
     Concrete {
         stmt,
         ..builder.names
     }
+}
+
+/// The naive loops of several statements, one after the other. None of them reads what another
+/// one computes. Variables have names that differ: commands name them.
+///
+/// # Panics
+/// If the program has no such statements, or they are none.
+pub fn concretize_together(program: &Program, statements: &[usize]) -> Concrete {
+    let mut together = concretize(program, statements[0]);
+    let mut nests = Vec::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for number in statements {
+        let statement = &program.statements[*number];
+        let own: BTreeSet<IndexVar> = statement
+            .lhs
+            .vars()
+            .into_iter()
+            .chain(statement.rhs.vars())
+            .collect();
+        for var in &own {
+            let name = together.vars[*var].name.clone();
+            let numbered = (1..).map(|n| format!("{name}{n}"));
+            let mut names = [name.clone()].into_iter().chain(numbered);
+            let is_free =
+                |name: &String| !taken.contains(name) && together.tensors.named(name).is_none();
+            let free = names.find(is_free).expect("there are names without end");
+            taken.insert(free.clone());
+            together.vars[*var].name = free;
+        }
+        let mut builder = Builder {
+            names: together.clone(),
+        };
+        nests.push(builder.statement(statement));
+        together.tensors = builder.names.tensors;
+    }
+    let results = statements.iter().skip(1);
+    together.beside = results
+        .map(|number| program.statements[*number].lhs.tensor)
+        .collect();
+    together.stmt = Stmt::Sequence(nests);
+    together
 }
 
 /// The loops that assign `rhs`, in which reductions may stand; their workspaces are
@@ -130,6 +172,18 @@ struct Builder {
 }
 
 impl Builder {
+    /// The loops that compute a statement.
+    fn statement(&mut self, statement: &Statement) -> Stmt {
+        let (op, bound, body) = peel(&statement.rhs);
+        let mut loops = statement.lhs.vars();
+        loops.extend(bound);
+        let target = Target {
+            lhs: statement.lhs.clone(),
+            reduce: op,
+        };
+        self.assign(target, &simplified(body), &loops)
+    }
+
     /// `forall loops: target = rhs`
     fn assign(&mut self, target: Target, rhs: &Expr, loops: &[IndexVar]) -> Stmt {
         let (rhs, mut temporaries) = self.without_reductions(rhs, loops);

@@ -60,7 +60,7 @@ mod verify;
 
 pub use build::ProgramBuilder;
 pub use concrete::{Concrete, Stmt};
-pub use concretize::concretize;
+pub use concretize::{concretize, concretize_together};
 pub use curve::Curve;
 pub use expr::{Access, Expr};
 pub use function::UserFunction;

@@ -12,13 +12,13 @@ use sparsec_index::concrete::Stmt;
 use sparsec_index::{Access, Concrete, Expr, Operator, TensorRole, TensorVar};
 
 /// `stmt` with every access that `is_absent` replaced by its fill; `None` if
-/// nothing is left to do. Assignments to `unfilled`, a tensor that holds
+/// nothing is left to do. Assignments to tensors that are `unfilled`, which hold
 /// nothing yet, are never idle.
 pub(crate) fn without(
     concrete: &Concrete,
     stmt: &Stmt,
     is_absent: &dyn Fn(&Access) -> bool,
-    unfilled: Option<TensorVar>,
+    unfilled: &[TensorVar],
 ) -> Option<Stmt> {
     let replaced = replace(concrete, stmt, &mut |access| {
         is_absent(access).then(|| Expr::Literal(concrete.tensors[access.tensor].fill))
@@ -92,14 +92,14 @@ fn spelled_out(concrete: &Concrete, expr: Expr) -> Expr {
     }
 }
 
-fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: Option<TensorVar>) -> Option<Stmt> {
+fn simplify(concrete: &Concrete, stmt: Stmt, unfilled: &[TensorVar]) -> Option<Stmt> {
     match stmt {
         Stmt::Assign { lhs, reduce, rhs } => {
             let data = &concrete.tensors[lhs.tensor];
             let unchanged = match &reduce {
                 Some(op) => op.identity(data.element),
                 None if data.role == TensorRole::Workspace => None,
-                None if Some(lhs.tensor) == unfilled => None,
+                None if unfilled.contains(&lhs.tensor) => None,
                 None => Some(data.fill),
             };
             let idle = matches!(rhs, Expr::Literal(value) if Some(value) == unchanged);

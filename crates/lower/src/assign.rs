@@ -47,7 +47,7 @@ pub(crate) fn assign(
         Presence::Never => return,
         Presence::When(condition) => Some(condition),
     };
-    b.if_some(condition, |b| match lhs.tensor == kernel.concrete.result {
+    b.if_some(condition, |b| match kernel.concrete.is_result(lhs.tensor) {
         true => store(b, at, update),
         false => assign_workspace(b, at, lhs, update, at.presence(rhs)),
     });

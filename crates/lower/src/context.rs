@@ -44,12 +44,15 @@ pub(crate) struct Context<'k> {
     /// Temporaries known to hold something, or whose zeros count as entries.
     pub(crate) certain: BTreeSet<TensorVar>,
     pub(crate) output: Output<'k>,
+    /// The results that loops compute beside it. They are dense, so that no loop changes how
+    /// they are assembled.
+    pub(crate) beside: BTreeMap<TensorVar, Assembly<'k>>,
 }
 
-/// The result at one point of the program.
+/// The result that is computed at one point of the program.
 #[derive(Clone, Debug)]
 pub(crate) struct Output<'k> {
-    /// The left side that it has. Only the nests of a sequence have several.
+    /// The left side that it has. Only nests of a sequence have others.
     pub(crate) access: Access,
     /// How far it has been followed.
     pub(crate) cursor: Cursor,
@@ -112,7 +115,23 @@ impl<'k> Context<'k> {
                 cursor: Cursor::root(),
                 assembly: None,
             },
+            beside: BTreeMap::new(),
         }
+    }
+
+    /// Where this result is computed, before all loops of it but those around here.
+    pub(crate) fn at_result(&self, access: Access) -> Self {
+        let mut at = self.clone();
+        if access.tensor != at.output.access.tensor {
+            let other = at.beside.remove(&access.tensor);
+            let last = std::mem::replace(&mut at.output.assembly, other);
+            let last = last.map(|assembly| (at.output.access.tensor, assembly));
+            at.beside.extend(last);
+        }
+        at.output.access = access;
+        at.output.cursor = Cursor::root();
+        at.advance();
+        at
     }
 
     /// Binds the variable of a loop, and those that go with it.
@@ -146,12 +165,16 @@ impl<'k> Context<'k> {
         }
     }
 
-    /// The result, if every entry of it is going to be assigned and so nothing
-    /// is filled before.
-    pub(crate) fn unfilled(&self) -> Option<TensorVar> {
-        let assembly = &self.output.assembly;
-        let is_unfilled = matches!(assembly, Some(Assembly::Located(it)) if it.fill.is_none());
-        is_unfilled.then_some(self.kernel.concrete.result)
+    /// The results every entry of which is going to be assigned, so that nothing is filled
+    /// before.
+    pub(crate) fn unfilled(&self) -> Vec<TensorVar> {
+        let is_unfilled = |assembly: &Assembly<'_>| matches!(assembly, Assembly::Located(it) if it.fill.is_none());
+        let own = self.output.assembly.iter();
+        let own = own.map(|assembly| (&self.output.access.tensor, assembly));
+        let all = own.chain(&self.beside);
+        all.filter(|(_, assembly)| is_unfilled(assembly))
+            .map(|(tensor, _)| *tensor)
+            .collect()
     }
 
     /// Whether this pass over the statement counts and stores no values.

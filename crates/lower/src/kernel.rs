@@ -35,7 +35,7 @@ impl<'a> Kernel<'a> {
             if data.role == TensorRole::Workspace {
                 continue;
             }
-            let role = match tensor == concrete.result {
+            let role = match concrete.is_result(tensor) {
                 true => Role::Out,
                 false => Role::In,
             };
@@ -134,17 +134,19 @@ impl<'a> Kernel<'a> {
         identity.unwrap_or(data.fill)
     }
 
-    /// Whether `stmt` assigns the result, rather than computing temporaries.
-    pub(crate) fn assigns_result(&self, stmt: &Stmt) -> bool {
-        self.assigned(stmt).is_some()
+    /// Whether `stmt` assigns `result`, rather than another one or temporaries.
+    pub(crate) fn assigns(&self, stmt: &Stmt, result: TensorVar) -> bool {
+        let mut found = false;
+        stmt.for_each_assign(&mut |lhs, _, _| found |= lhs.tensor == result);
+        found
     }
 
-    /// The left side that a statement has for the result; of a sequence that of its first
+    /// The left side that a statement has for a result; of a sequence that of its first
     /// nest.
     pub(crate) fn assigned(&self, stmt: &Stmt) -> Option<Access> {
         let mut found = None;
         stmt.for_each_assign(&mut |lhs, _, _| {
-            if lhs.tensor == self.concrete.result && found.is_none() {
+            if self.concrete.is_result(lhs.tensor) && found.is_none() {
                 found = Some(lhs.clone());
             }
         });

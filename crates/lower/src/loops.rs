@@ -113,7 +113,7 @@ impl Kernel<'_> {
         let stmt = &self.concrete.stmt;
         for_each_loop(stmt, &mut Vec::new(), &mut |outer, here, body| {
             let is_through = self.through(outer, here).is_some_and(|(it, _)| it == var);
-            if found.is_none() && is_through && self.assigns_result(body) {
+            if found.is_none() && is_through && self.assigned(body).is_some() {
                 found = Some(body);
             }
         });

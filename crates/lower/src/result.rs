@@ -175,7 +175,8 @@ fn level_along(at: &Context<'_>, var: IndexVar, body: &Stmt) -> Option<usize> {
     let access = &at.output.access;
     let mut levels = at.kernel.levels(access.tensor).iter();
     let level = levels.position(|level| access.var(level.mode()) == Some(var))?;
-    at.kernel.assigns_result(body).then_some(level)
+    let result = access.tensor;
+    at.kernel.assigns(body, result).then_some(level)
 }
 
 /// Makes room for the entries that a loop may append: one for each coordinate that it visits.

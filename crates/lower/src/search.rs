@@ -73,7 +73,7 @@ pub(crate) fn found(b: &mut Builder, body: Body<'_>, at: &Context<'_>) {
     };
     b.if_else(condition, write, |b| {
         let is_it = |other: &_| other == access;
-        if let Some(stmt) = without(kernel.concrete, body.stmt, &is_it, at.unfilled()) {
+        if let Some(stmt) = without(kernel.concrete, body.stmt, &is_it, &at.unfilled()) {
             found(
                 b,
                 Body {

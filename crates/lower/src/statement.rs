@@ -8,14 +8,13 @@
 //! ```
 
 use sparsec_graph::Formats;
-use sparsec_index::Concrete;
 use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Concrete, TensorVar};
 use sparsec_loop::{Builder, Function};
 
 use crate::assembly::Assembly;
 use crate::assign::assign;
 use crate::context::{Body, Context, Loop};
-use crate::cursor::Cursor;
 use crate::forall::forall;
 use crate::kernel::Kernel;
 use crate::result;
@@ -39,6 +38,11 @@ pub(crate) fn kernel(name: &str, concrete: &Concrete, formats: &Formats) -> Func
     let mut assembly = result::begin(&mut b, &at);
     at.output.assembly = Some(assembly.clone());
     at.advance();
+    for access in others(&kernel, at.output.access.tensor) {
+        let tensor = access.tensor;
+        let begun = result::begin(&mut b, &at.at_result(access));
+        at.beside.insert(tensor, begun);
+    }
     let body = Body {
         stmt: &concrete.stmt,
         write: statement,
@@ -57,6 +61,7 @@ pub(crate) fn kernel(name: &str, concrete: &Concrete, formats: &Formats) -> Func
             let dense = kernel.in_formats(formats);
             let mut zeroed = zeros.context(&dense, &at);
             zeroed.output.assembly.clone_from(&at.output.assembly);
+            zeroed.beside.clone_from(&at.beside);
             zeroed.advance();
             match zeros.condition(&mut b, &at) {
                 Some(condition) => b.if_else(
@@ -73,6 +78,18 @@ pub(crate) fn kernel(name: &str, concrete: &Concrete, formats: &Formats) -> Func
         chains.end(&mut b);
     }
     b.finish()
+}
+
+/// Where the results beside `first` are assigned.
+fn others(kernel: &Kernel<'_>, first: TensorVar) -> Vec<Access> {
+    let mut found: Vec<Access> = Vec::new();
+    kernel.concrete.stmt.for_each_assign(&mut |lhs, _, _| {
+        let is_known = lhs.tensor == first || found.iter().any(|it| it.tensor == lhs.tensor);
+        if kernel.concrete.is_result(lhs.tensor) && !is_known {
+            found.push(lhs.clone());
+        }
+    });
+    found
 }
 
 /// Writes a statement where every operand has been followed.
@@ -93,13 +110,7 @@ fn statement(b: &mut Builder, stmt: &Stmt, at: &Context<'_>) {
 /// A nest of a sequence, which may have variables of its own on the left side.
 fn nest(b: &mut Builder, stmt: &Stmt, at: &Context<'_>) {
     match at.kernel.assigned(stmt) {
-        Some(own) if own != at.output.access => {
-            let mut at = at.clone();
-            at.output.access = own;
-            at.output.cursor = Cursor::root();
-            at.advance();
-            statement(b, stmt, &at);
-        }
+        Some(own) if own != at.output.access => statement(b, stmt, &at.at_result(own)),
         _ => statement(b, stmt, at),
     }
 }

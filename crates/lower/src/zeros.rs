@@ -61,7 +61,7 @@ impl Zeros {
                 return;
             }
             let takes_zeros = zeros.workspaces.contains(&lhs.tensor)
-                || lhs.tensor == concrete.result && formats.of(lhs.tensor).is_all_dense();
+                || concrete.is_result(lhs.tensor) && formats.of(lhs.tensor).is_all_dense();
             let other = zeros.other_factor(concrete, formats, rhs);
             fit &= takes_zeros && reduce == Some(&Operator::Add) && other.is_some();
             if let Some(Some(other)) = other

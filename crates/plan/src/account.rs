@@ -52,6 +52,8 @@ pub struct Account {
     pub assumed: Assumed,
     /// The results of the program that it computes on the way, since nothing else reads them.
     pub joined: Vec<String>,
+    /// The results that its loops compute as well.
+    pub together: Vec<String>,
 }
 
 /// What estimates assume where nothing is known.
@@ -243,6 +245,10 @@ impl fmt::Display for Account {
             entries(self.entries)
         )?;
         writeln!(f, "{}", chosen.cost_of_parts())?;
+        if !self.together.is_empty() {
+            let together = listed(&self.together);
+            writeln!(f, "The same loops compute {together}.")?;
+        }
         if !self.joined.is_empty() {
             let joined = listed(&self.joined);
             writeln!(

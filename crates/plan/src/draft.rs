@@ -74,6 +74,12 @@ impl<'a> Draft<'a> {
     /// One nest of a statement as a statement of its own.
     pub(crate) fn nest(&self, stmt: Stmt) -> Self {
         let mut nest = self.clone();
+        let mut results = nest.concrete.beside.drain(..);
+        let computes = |result: &TensorVar| stmt.temporaries().contains(result);
+        if let Some(other) = results.find(computes) {
+            nest.concrete.result = other;
+        }
+        drop(results);
         nest.concrete.stmt = stmt;
         nest
     }
@@ -452,6 +458,7 @@ impl<'a> Draft<'a> {
             levels_of_result: self.levels_of_result,
             network: None,
             account: Account::default(),
+            computed_with: None,
         })
     }
 }

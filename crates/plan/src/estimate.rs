@@ -461,11 +461,11 @@ enum Prefix {
 
 /// Whether the entries of all operands of the statement are counted, and the extents known.
 pub(crate) fn is_known(plan: &Plan, formats: &Formats, facts: Facts<'_>) -> bool {
-    let (tensors, result) = (&plan.concrete.tensors, plan.concrete.result);
+    let tensors = &plan.concrete.tensors;
     let is_counted = |tensor: TensorVar| {
         let data = &tensors[tensor];
         // Results of statements before are counted if the operands of those were.
-        tensor == result
+        plan.concrete.is_result(tensor)
             || data.role == TensorRole::Workspace
             || plan.conversions.iter().any(|it| it.to == tensor)
             || (facts.counts)(data).is_some()

@@ -188,6 +188,7 @@ impl Fills<'_> {
             tensors,
             vars: all.clone(),
             result: assigned,
+            beside: Vec::new(),
             kinds: BTreeMap::new(),
             // The innermost loop of those over variables of an index walks its level.
             stmt: assign.in_loops(&used),

@@ -87,7 +87,7 @@ pub(crate) fn joined(
 
 /// Whether an expression has a value wherever its operands have, and asks for no entries by whether
 /// they are stored.
-fn has_values(expr: &Expr, program: &Program) -> bool {
+pub(crate) fn has_values(expr: &Expr, program: &Program) -> bool {
     let is_total = |element: ElementType| matches!(element.kind(), Kind::Float | Kind::Complex);
     match expr {
         Expr::Literal(_) | Expr::Access(_) | Expr::Index(_) => true,

@@ -27,6 +27,8 @@ use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
 use sparsec_schedule::Command;
 
 use crate::draft::Draft;
+use crate::estimate::Estimate;
+use crate::estimate::work::work;
 use crate::search::Plan;
 use crate::unplanned::Result;
 
@@ -110,7 +112,7 @@ fn collected<'a>(naive: &Draft<'a>) -> Option<Draft<'a>> {
 }
 
 /// The plan of a draft whose nests have been planned, those that walk the same arrays
-/// made one.
+/// made one unless that costs more.
 pub(crate) fn finish_together(draft: Draft<'_>) -> Result<Plan> {
     let mut fused = draft.clone();
     while let Some(var) = followed(&fused) {
@@ -120,7 +122,16 @@ pub(crate) fn finish_together(draft: Draft<'_>) -> Result<Plan> {
         }
     }
     match fused.said().len() > draft.said().len() {
-        true => fused.finish().or_else(|_| draft.finish()),
+        true => {
+            let facts = draft.facts();
+            let [fused, apart] = [fused, draft].map(Draft::finish);
+            let cost = |plan: &Plan| work(Estimate::of(plan, facts));
+            match (fused, apart) {
+                (Ok(fused), Ok(apart)) if cost(&apart).is_less_than(&cost(&fused)) => Ok(apart),
+                (Ok(fused), _) => Ok(fused),
+                (Err(_), apart) => apart,
+            }
+        }
         false => draft.finish(),
     }
 }
@@ -128,11 +139,12 @@ pub(crate) fn finish_together(draft: Draft<'_>) -> Result<Plan> {
 /// The outermost loop of a nest behind which another begins with a walk over the same
 /// arrays; none where entries of the result have an order.
 fn followed(draft: &Draft<'_>) -> Option<IndexVar> {
-    let format = draft.format(draft.concrete.result)?;
+    let mut results = draft.concrete.results();
+    let is_dense = results.all(|it| draft.format(it).is_some_and(|it| !it.has_sparse()));
     let Stmt::Sequence(nests) = &draft.concrete.stmt else {
         return None;
     };
-    let pairs = nests.windows(2).filter(|_| !format.has_sparse());
+    let pairs = nests.windows(2).filter(|_| is_dense);
     let both = pairs.filter_map(|pair| match (&pair[0], &pair[1]) {
         (Stmt::Forall { var, .. }, Stmt::Forall { var: next, .. }) => {
             let walked = begun(draft, &pair[0], *var);
@@ -144,13 +156,13 @@ fn followed(draft: &Draft<'_>) -> Option<IndexVar> {
     both.into_iter().next()
 }
 
-/// The stored tensors whose outermost level a loop over `var` goes over.
+/// The tensors whose outermost level a loop over `var` goes over, but for dense vectors.
 fn begun(draft: &Draft<'_>, nest: &Stmt, var: IndexVar) -> Vec<TensorVar> {
     let mut found = Vec::new();
     let begins = |access: &Access| {
         let format = draft
             .format(access.tensor)
-            .filter(|format| format.has_sparse());
+            .filter(|format| format.has_sparse() || format.order() > 1);
         let outermost = format.and_then(|format| format.levels().first());
         outermost.is_some_and(|level| access.var(level.mode()) == Some(var))
     };

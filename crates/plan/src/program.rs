@@ -5,6 +5,7 @@ mod fitting;
 mod planned;
 mod product;
 mod sharing;
+mod together;
 
 use std::collections::BTreeMap;
 
@@ -129,6 +130,7 @@ pub fn plan_program(program: Program, formats: Formats, asked: Asked<'_>) -> Res
 fn planned(mut program: Program, formats: Formats, asked: Asked<'_>) -> Result<ProgramPlan> {
     let said = asked.schedule.map(|schedule| schedule.deal(&program));
     let wishes = Wishes::new(&program, said.transpose()?);
+    let written = program.statements.iter().map(|it| it.lhs.tensor).collect();
     // Those to come, apart: a statement that is split moves none of them.
     let mut to_come = std::mem::take(&mut program.statements).into_iter();
     let mut state = State {
@@ -151,6 +153,7 @@ fn planned(mut program: Program, formats: Formats, asked: Asked<'_>) -> Result<P
             });
         }
     }
+    state.plan_together(&written)?;
     state.wishes.all_fulfilled()?;
     Ok(ProgramPlan {
         program: state.program,
@@ -213,6 +216,21 @@ impl State<'_> {
     /// Plans the next statement, or splits it.
     fn plan_next(&mut self) -> std::result::Result<(), Refused> {
         let number = self.plans.len();
+        let plan = self.with_facts(|state, facts| {
+            // However the statement is written, the degrees of its operands are the same.
+            let squares = state.squares(number, facts);
+            let facts = Facts {
+                squares: &|name, mode| squares.get(name, mode),
+                ..facts
+            };
+            state.plan_or_split(number, facts)
+        })?;
+        self.plans.extend(plan);
+        Ok(())
+    }
+
+    /// What `plan` makes of the state by facts that include those of results.
+    fn with_facts<R>(&mut self, plan: impl FnOnce(&mut Self, Facts<'_>) -> R) -> R {
         let given = self.asked.facts;
         self.count_result();
         let stored = self.stored.clone();
@@ -235,16 +253,7 @@ impl State<'_> {
             assumed: &assumed,
             ..given
         };
-        // However the statement is written, the degrees of its operands are the same.
-        let squares = self.squares(number, facts);
-        let facts = Facts {
-            squares: &|name, mode| squares.get(name, mode),
-            ..facts
-        };
-        if let Some(plan) = self.plan_or_split(number, facts)? {
-            self.plans.push(plan);
-        }
-        Ok(())
+        plan(self, facts)
     }
 
     /// The degrees of the operands of a statement that is a network, written as one product.
@@ -337,8 +346,7 @@ impl State<'_> {
         };
         let ways = self.ways(number, &taken, &written, facts);
         let planned = ways.settled(&mut self.program, number, &self.formats, planned, facts);
-        let planned = lanes(parallelize(gallop(planned, facts), facts), facts);
-        let planned = unroll(prefetch(select(planned, facts), facts), facts);
+        let planned = finished(planned, facts);
         let naive = concretize(&self.program, number);
         Ok(Some(planned.with_estimates(&naive, facts)))
     }
@@ -447,6 +455,12 @@ impl State<'_> {
             self.formats.set_native(result, nearest);
         }
     }
+}
+
+/// A plan with the marks of its loops.
+fn finished(plan: Plan, facts: Facts<'_>) -> Plan {
+    let plan = lanes(parallelize(gallop(plan, facts), facts), facts);
+    unroll(prefetch(select(plan, facts), facts), facts)
 }
 
 fn fills_of<'a>(program: &'a Program, formats: &'a Formats, facts: Facts<'_>) -> Fills<'a> {

@@ -53,6 +53,8 @@ pub struct Plan {
     pub network: Option<Arc<Network>>,
     /// What else there was, and what it was thought to cost.
     pub account: Account,
+    /// The result of an earlier statement whose loops compute this one too.
+    pub computed_with: Option<TensorVar>,
 }
 
 impl Plan {
@@ -223,6 +225,22 @@ pub(crate) fn complete(
     let network = contractions::counted(&naive);
     let plan = completed(&naive, &schedule.0, size)?;
     Ok(Plan { network, ..plan })
+}
+
+/// Plans statements that the same loops compute, by commands or without any.
+///
+/// # Errors
+/// As [`complete`].
+pub(crate) fn completed_together(naive: &Draft<'_>, commands: &Schedule) -> Result<Plan> {
+    completed(naive, &commands.0, Size::Any)
+}
+
+/// The best plan of statements that the same loops compute.
+///
+/// # Errors
+/// Why the last candidate cannot be lowered.
+pub(crate) fn searched_together(naive: &Draft<'_>) -> Result<Plan> {
+    best(naive, Asked::default())
 }
 
 fn completed(naive: &Draft<'_>, commands: &[Command], size: Size) -> Result<Plan> {

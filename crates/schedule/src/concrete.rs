@@ -69,7 +69,7 @@ pub fn parse_concrete(source: &Source, tensors: &Tensors) -> Result<Concrete> {
         bound: Vec::new(),
         shared: Vec::new(),
         clauses: Vec::new(),
-        result: None,
+        results: Vec::new(),
         kinds: BTreeMap::new(),
     };
     reader.share(&clauses)?;
@@ -84,7 +84,7 @@ pub fn parse_concrete(source: &Source, tensors: &Tensors) -> Result<Concrete> {
             })
         })
         .collect();
-    let Some(result) = reader.result else {
+    let [result, beside @ ..] = &reader.results[..] else {
         let error = Diagnostic::new(code::UNKNOWN_TENSOR, "no tensor of the program is assigned");
         return Err(error.at(source, parser.tokens.peek().span, "up to here"));
     };
@@ -92,7 +92,8 @@ pub fn parse_concrete(source: &Source, tensors: &Tensors) -> Result<Concrete> {
         source: source.clone(),
         tensors: reader.tensors,
         vars: reader.vars,
-        result,
+        result: *result,
+        beside: beside.to_vec(),
         kinds: reader.kinds,
         stmt,
         clauses: clauses?,
@@ -108,7 +109,8 @@ struct Reader<'a> {
     shared: Vec<IndexVar>,
     /// The clauses that derive, over them.
     clauses: Vec<Clause<IndexVar, ()>>,
-    result: Option<TensorVar>,
+    /// In the order in which they are assigned first.
+    results: Vec<TensorVar>,
     kinds: BTreeMap<TensorVar, WorkspaceKind>,
 }
 
@@ -285,8 +287,9 @@ impl Reader<'_> {
         }
         let lhs = self.access(&assignment.lhs)?;
         self.learn(&lhs);
-        if self.tensors[lhs.tensor].role != TensorRole::Workspace {
-            self.result = Some(lhs.tensor);
+        let is_workspace = self.tensors[lhs.tensor].role == TensorRole::Workspace;
+        if !is_workspace && !self.results.contains(&lhs.tensor) {
+            self.results.push(lhs.tensor);
         }
         Ok(Stmt::Assign {
             lhs,

@@ -13,6 +13,17 @@
 //! the first name are for the one statement that has what they name. Where several
 //! have it, nobody guesses: that is an error, and the way out is to say the name.
 //!
+//! Statements that walk the same operands may be computed by the same loops: those of one
+//! follow those of the other, until `loopfuse` makes one loop of two.
+//!
+//! ```text
+//! r, c:                                        r(i) = A(i,j) * x(j)
+//!   reorder(i1, j1)                            c(j) = A(i,j) * y(i)
+//!   loopfuse(i)
+//! ```
+//!
+//! Variables of later statements get names that earlier ones do not have: `i1` and `j1` here.
+//!
 //! Planning splits statements that no loops compute at once. A name that no
 //! statement has yet says so, before the name of the statement that is split:
 //!
@@ -71,11 +82,13 @@ pub struct Place {
     pub span: Span,
 }
 
-/// Commands for one statement.
+/// Commands for one statement, or for several that the same loops compute.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// The name of its result.
+    /// The name of its result; of several statements that of the first.
     pub statement: Name,
+    /// The results of the others.
+    pub beside: Vec<Name>,
     /// The commands.
     pub commands: Schedule,
 }
@@ -111,16 +124,27 @@ impl ProgramSchedule {
         let mut schedule = Self::default();
         loop {
             while parser.tokens.eat(";") {}
-            if parser.tokens.at_nth(1, ":") {
-                let statement =
-                    name(&mut parser, "the result of a statement").map_err(|error| {
+            let mut n = 1;
+            while parser.tokens.at_nth(n, ",") {
+                n += 2;
+            }
+            if parser.tokens.at_nth(n, ":") {
+                let result = |parser: &mut Parser| {
+                    name(parser, "the result of a statement").map_err(|error| {
                         error.or_help(
                             "commands for one statement follow its result: `y: unroll(i, 4)`",
                         )
-                    })?;
+                    })
+                };
+                let statement = result(&mut parser)?;
+                let mut beside = Vec::new();
+                while parser.tokens.eat(",") {
+                    beside.push(result(&mut parser)?);
+                }
                 parser.tokens.expect(":")?;
                 schedule.sections.push(Section {
                     statement,
+                    beside,
                     commands: Schedule::default(),
                 });
                 continue;
@@ -140,16 +164,22 @@ impl ProgramSchedule {
         }
     }
 
-    /// The plans of a program, each with the name of its statement.
-    pub fn of_plans<'a>(plans: impl IntoIterator<Item = (&'a str, &'a Schedule)>) -> Self {
-        let section = |(name, commands): (&str, &Schedule)| Section {
-            statement: Name {
-                word: Word {
-                    text: name.to_owned(),
-                    span: Span::new(0, name.len()),
-                },
-                source: Source::new("schedule", name),
+    /// The plans of a program, each with the name of its statement, or with the names of those
+    /// that its loops compute.
+    ///
+    /// # Panics
+    /// If a plan has no name.
+    pub fn of_plans<'a>(plans: impl IntoIterator<Item = (Vec<&'a str>, &'a Schedule)>) -> Self {
+        let named = |name: &&str| Name {
+            word: Word {
+                text: (*name).to_owned(),
+                span: Span::new(0, name.len()),
             },
+            source: Source::new("schedule", *name),
+        };
+        let section = |(names, commands): (Vec<&str>, &Schedule)| Section {
+            statement: named(&names[0]),
+            beside: names[1..].iter().map(named).collect(),
             commands: commands.clone(),
         };
         Self {
@@ -195,8 +225,14 @@ impl ProgramSchedule {
 
     /// Whether it has a section for the statement of this result.
     pub fn names(&self, result: &str) -> bool {
-        let mut sections = self.sections.iter();
-        sections.any(|section| section.statement.word.text == result)
+        let mut names = self.sections.iter().flat_map(Section::results);
+        names.any(|name| name.word.text == result)
+    }
+
+    /// The sections for several statements that the same loops compute.
+    pub fn together(&self) -> impl Iterator<Item = &Section> {
+        let sections = self.sections.iter();
+        sections.filter(|section| !section.beside.is_empty())
     }
 
     /// Deals the commands to the statements of `program`, one answer a statement.
@@ -225,6 +261,8 @@ impl ProgramSchedule {
             let name = &section.statement.word.text;
             let result = program.tensors.named(name);
             match result.and_then(|result| numbers.get(&result).copied()) {
+                // Each statement is planned before the loops of all are.
+                Some(at) if !section.beside.is_empty() => said[at].parts.append(&mut parts),
                 Some(at) => {
                     said[at]
                         .commands
@@ -300,9 +338,21 @@ struct Tried {
 }
 
 impl Section {
+    /// The results of its statements.
+    pub fn results(&self) -> impl Iterator<Item = &Name> {
+        [&self.statement].into_iter().chain(&self.beside)
+    }
+
     /// There is no statement of this name.
     pub fn unknown(&self, program: &Program) -> Diagnostic {
-        let Name { word, source } = &self.statement;
+        self.statement.unknown_result(program)
+    }
+}
+
+impl Name {
+    /// There is no statement whose result has this name.
+    pub fn unknown_result(&self, program: &Program) -> Diagnostic {
+        let Self { word, source } = self;
         let names = || {
             let results = program.statements.iter().map(|it| it.lhs.tensor);
             results.map(|result| program.tensors[result].name.as_str())
@@ -349,16 +399,14 @@ impl fmt::Display for ProgramSchedule {
         }
         f.write_str(&UserFunction::definitions(&functions))?;
         let mut lines: Vec<String> = unnamed.map(ToString::to_string).collect();
-        for Section {
-            statement,
-            commands,
-        } in &self.sections
-        {
+        for section in &self.sections {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            lines.push(format!("{statement}:"));
-            lines.extend(commands.0.iter().map(|command| format!("  {command}")));
+            let names: Vec<String> = section.results().map(ToString::to_string).collect();
+            lines.push(format!("{}:", names.join(", ")));
+            let commands = section.commands.0.iter();
+            lines.extend(commands.map(|command| format!("  {command}")));
         }
         f.write_str(&lines.join("\n"))
     }

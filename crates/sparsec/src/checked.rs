@@ -68,14 +68,19 @@ struct Mode {
 impl Signature {
     /// The signature of the kernels for statement `number` of a program.
     pub(crate) fn of(program: &Program, number: usize, plan: &Plan, function: &Function) -> Self {
+        let concrete = &plan.concrete;
+        let beside = program.statements.iter();
+        let beside = beside.filter(|it| concrete.beside.contains(&it.lhs.tensor));
+        let own = [&program.statements[number]].into_iter();
+        let statements: Vec<&Statement> = own.chain(beside).collect();
         let parameters = function.arguments.iter().map(|argument| {
-            let concrete = &plan.concrete;
             let known = concrete.tensors.named(&argument.name);
             let tensor = known.expect("an argument is a tensor of the statement");
             let origin = origin(plan, tensor);
-            let statement = &program.statements[number];
+            let is_own = tensor == concrete.result;
             let of_program = match argument.role {
-                Role::Out => statement.lhs.tensor,
+                Role::Out if is_own => program.statements[number].lhs.tensor,
+                Role::Out => tensor,
                 Role::In => {
                     let name = &concrete.tensors[copied(plan, origin)].name;
                     let found = program.tensors.named(name);
@@ -87,7 +92,7 @@ impl Signature {
                 format: Arc::clone(plan.formats.shared(origin)),
                 read_as: Arc::clone(plan.formats.shared(tensor)),
                 fill: concrete.tensors[origin].fill,
-                modes: modes(program, statement, of_program),
+                modes: modes(program, &statements, of_program),
                 levels_of: plan
                     .levels_of_result
                     .clone()
@@ -194,8 +199,8 @@ fn copied(plan: &Plan, tensor: TensorVar) -> TensorVar {
     made.map_or(tensor, |it| copied(plan, it.from))
 }
 
-/// The extents of the modes of `tensor`, as far as a statement says them.
-fn modes(program: &Program, statement: &Statement, tensor: TensorVar) -> Vec<Mode> {
+/// The extents of the modes of `tensor`, as far as statements say them.
+fn modes(program: &Program, statements: &[&Statement], tensor: TensorVar) -> Vec<Mode> {
     let compiled = program.tensors[tensor].extents.iter();
     let mut modes: Vec<Mode> = compiled
         .map(|extent| Mode {
@@ -203,9 +208,12 @@ fn modes(program: &Program, statement: &Statement, tensor: TensorVar) -> Vec<Mod
             compiled: *extent,
         })
         .collect();
-    let mut accesses = statement.rhs.accesses();
-    accesses.push(&statement.lhs);
-    for access in accesses.iter().filter(|access| access.tensor == tensor) {
+    let accesses = statements.iter().flat_map(|statement| {
+        let mut accesses = statement.rhs.accesses();
+        accesses.push(&statement.lhs);
+        accesses
+    });
+    for access in accesses.filter(|access| access.tensor == tensor) {
         for (mode, known) in modes.iter_mut().enumerate() {
             known.vars.extend(access.var(mode));
         }

@@ -315,8 +315,17 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
         strict: *strict,
         grain: *grain,
     };
-    let mut statements = Vec::new();
+    let mut statements: Vec<CompiledStatement> = Vec::new();
+    let results = planned.program.statements.iter().enumerate();
+    let numbers: BTreeMap<TensorVar, usize> = results
+        .map(|(number, it)| (it.lhs.tensor, number))
+        .collect();
     for (number, plan) in planned.plans.into_iter().enumerate() {
+        if let Some(first) = plan.computed_with {
+            let first = statements[numbers[&first]].clone();
+            statements.push(CompiledStatement { plan, ..first });
+            continue;
+        }
         let name = format!(
             "compute_{}",
             plan.concrete.tensors[plan.concrete.result].name
@@ -337,11 +346,8 @@ fn compile_task(task: &Task<'_>) -> Result<Compiled> {
             division,
         });
     }
-    let results = planned.program.statements.iter().enumerate();
     let mut compiled = Compiled {
-        numbers: results
-            .map(|(number, it)| (it.lhs.tensor, number))
-            .collect(),
+        numbers,
         resolved,
         program: planned.program,
         formats: planned.formats,

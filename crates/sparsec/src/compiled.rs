@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use sparsec_base::{Diagnostic, Result, code};
 use sparsec_format::Format;
 use sparsec_graph::Formats;
-use sparsec_index::{Access, Program, TensorVar};
+use sparsec_index::{Access, Concrete, Program, TensorVar, concretize, concretize_together};
 use sparsec_loop::passes::{Division, TileShape};
 use sparsec_loop::{Function, Var, passes};
 use sparsec_plan::Plan;
+use sparsec_schedule::Schedule;
 use sparsec_tensor::Tensor;
 
 use crate::checked::Signature;
@@ -143,6 +144,46 @@ impl Compiled {
     /// The statements, in the order in which they run.
     pub fn statements(&self) -> &[CompiledStatement] {
         &self.statements
+    }
+
+    /// The number of the statement whose loops compute the result of statement `number`.
+    pub(crate) fn computed_with(&self, number: usize) -> usize {
+        let first = self.statements[number].plan.computed_with;
+        first.map_or(number, |first| self.numbers[&first])
+    }
+
+    /// The numbers of the statements with loops of their own, in the order in which they run.
+    pub fn kernels(&self) -> impl Iterator<Item = usize> + '_ {
+        let numbers = 0..self.statements.len();
+        numbers.filter(|number| self.computed_with(*number) == *number)
+    }
+
+    /// The statements, in order, that the loops of statement `number` compute.
+    pub fn computed_by_loops(&self, number: usize) -> Vec<usize> {
+        let beside = self.statements[number].plan.concrete.beside.iter();
+        let mut numbers: Vec<usize> = beside.map(|it| self.numbers[it]).collect();
+        numbers.push(number);
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// The naive loops of the results that the loops of statement `number` compute.
+    pub fn naive(&self, number: usize) -> Concrete {
+        match &self.computed_by_loops(number)[..] {
+            [_] => concretize(&self.program, number),
+            all => concretize_together(&self.program, all),
+        }
+    }
+
+    /// The commands of each plan, with the names of the results that its loops compute.
+    pub fn schedules(&self) -> Vec<(Vec<&str>, &Schedule)> {
+        let results = self.results();
+        let named = self.kernels().map(|number| {
+            let numbers = self.computed_by_loops(number).into_iter();
+            let names = numbers.map(|number| results[number]).collect();
+            (names, &self.statements[number].plan.schedule)
+        });
+        named.collect()
     }
 
     /// The number of the statement that computes the tensor `name`.

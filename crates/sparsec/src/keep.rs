@@ -6,7 +6,7 @@ use sparsec_format::{Format, Role as ArrayRole};
 use sparsec_loop::{Access, Argument, Buffer, Expr, Function, Role, passes};
 use sparsec_plan::View;
 
-use crate::compiled::{Compiled, CompiledStatement};
+use crate::compiled::Compiled;
 
 /// C that needs nothing but the C library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub struct KeptC {
 impl Compiled {
     /// Kernels for C programs: for each statement `assemble_NAME`, `compute_NAME`
     /// and `evaluate_NAME`. The name is that of the result, after `name` and an
-    /// underscore if that is given; of a program of one statement it is `name` alone.
+    /// underscore if that is given; of a program of one kernel it is `name` alone. Loops that
+    /// compute several results have the names of all, with underscores between them.
     ///
     /// Cost: that of printing; a kernel may be in the file three times.
     ///
@@ -42,9 +43,9 @@ impl Compiled {
             return Err(Diagnostic::new(code::NOT_KEPT, message)
                 .help("use letters, digits and `_`, such as `spmv_csr`"));
         }
-        let statements = self.statements.iter().enumerate();
-        let kernels: Vec<KeptKernel> = statements
-            .map(|(number, statement)| self.kept_kernel(number, statement, name))
+        let numbers = self.kernels();
+        let kernels: Vec<KeptKernel> = numbers
+            .map(|number| self.kept_kernel(number, name))
             .collect::<Result<_>>()?;
         let heading: Vec<String> = self
             .program
@@ -59,21 +60,21 @@ impl Compiled {
         })
     }
 
-    fn kept_kernel(
-        &self,
-        number: usize,
-        statement: &CompiledStatement,
-        name: Option<&str>,
-    ) -> Result<KeptKernel> {
+    fn kept_kernel(&self, number: usize, name: Option<&str>) -> Result<KeptKernel> {
+        let statement = &self.statements[number];
         let plan = &statement.plan;
         let tensors = &plan.concrete.tensors;
         let result = &tensors[plan.concrete.result].name;
+        let results = plan.concrete.results().map(|it| tensors[it].name.as_str());
+        let results = results.collect::<Vec<_>>().join("_");
         let name = match name {
-            None => result.clone(),
-            Some(name) if self.statements.len() == 1 => name.to_owned(),
-            Some(name) => format!("{name}_{result}"),
+            None => results,
+            Some(name) if self.kernels().count() == 1 => name.to_owned(),
+            Some(name) => format!("{name}_{results}"),
         };
-        let mut doc = vec![self.program.statement_text(number).trim().to_owned()];
+        let numbers = self.computed_by_loops(number).into_iter();
+        let texts = numbers.map(|number| self.program.statement_text(number));
+        let mut doc: Vec<String> = texts.map(|text| text.trim().to_owned()).collect();
         for conversion in &plan.conversions {
             let (from, to) = (&tensors[conversion.from].name, &tensors[conversion.to].name);
             let format = &conversion.format;
@@ -94,22 +95,32 @@ impl Compiled {
             ));
         }
         let function = &statement.function;
-        let mut arguments = function.arguments.iter();
-        let argument = arguments.find(|argument| argument.role == Role::Out);
-        let format = plan.formats.of(plan.concrete.result);
-        let lengths = argument.map_or_else(Vec::new, |argument| lengths(argument, format));
-        if let Some(buffer) = argument.and_then(|it| unknown_length(function, it, &lengths)) {
-            let array = &function.buffers[buffer].name;
-            let message = format!("the length of `{array}` does not follow from extents");
-            return Err(Diagnostic::new(code::NOT_KEPT, message)
-                .note(format!("`{result}` is stored as {format}"))
-                .help("give the result another format, such as `csr` or `dense`"));
+        let arguments = function.arguments.iter();
+        let written: Vec<&Argument> = arguments.filter(|it| it.role == Role::Out).collect();
+        let format = |argument: &Argument| {
+            let tensor = tensors.named(&argument.name);
+            plan.formats
+                .of(tensor.expect("an argument is a tensor of the statement"))
+        };
+        let lengths: Vec<(Buffer, Expr)> = written
+            .iter()
+            .flat_map(|argument| lengths(argument, format(argument)))
+            .collect();
+        for argument in &written {
+            if let Some(buffer) = unknown_length(function, argument, &lengths) {
+                let array = &function.buffers[buffer].name;
+                let message = format!("the length of `{array}` does not follow from extents");
+                let (name, format) = (&argument.name, format(argument));
+                return Err(Diagnostic::new(code::NOT_KEPT, message)
+                    .note(format!("`{name}` is stored as {format}"))
+                    .help("give the result another format, such as `csr` or `dense`"));
+            }
         }
         let own = passes::own_results(function, |buffer| {
             let known = lengths.iter().find(|(of, _)| *of == buffer);
             known.map_or(Expr::int(0), |(_, length)| length.clone())
         });
-        let is_sparse = argument.is_some_and(|argument| argument.buffers.len() > 1);
+        let is_sparse = written.iter().any(|argument| argument.buffers.len() > 1);
         let sliced = is_sparse.then(|| passes::slice_values(function)).flatten();
         let evaluate = is_sparse.then(|| own.clone());
         Ok(KeptKernel {

@@ -340,6 +340,7 @@ impl Variant {
     /// The kernels of a statement, structure and values `apart` if that is
     /// asked for and can be had.
     pub(crate) fn parts(&self, session: &Session, number: usize, apart: bool) -> Result<&Parts> {
+        let number = self.compiled.computed_with(number);
         let place = if apart {
             &self.apart[number]
         } else {

@@ -7,13 +7,15 @@
 //! results    one tensor a statement, in order
 //! ```
 //!
-//! and writes one result. A sparse result is made by one kernel that does all
+//! and writes one result, or several dense ones ([`together`]). A sparse result is made by one kernel that does all
 //! of it, or by two: one assembles positions and coordinates, the other computes
 //! values into them ([`Parts`]). The second may run again on operands of the
 //! same structure without anything being assembled again.
 
 mod place;
 mod settle;
+mod structure;
+mod together;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,12 +24,14 @@ use std::time::{Duration, Instant};
 
 use sparsec_base::{Diagnostic, Result};
 use sparsec_format::Format;
-use sparsec_loop::{Argument, Function, Role};
+use sparsec_loop::Role;
 use sparsec_plan::{Conversion, View};
 use sparsec_runtime::{Kernel, KernelArgument, OutputTensor};
-use sparsec_tensor::{Array, PackOptions, Tensor, TensorAlias, level_extents};
+use sparsec_tensor::{PackOptions, Tensor, TensorAlias, level_extents};
 
 use self::settle::Settled;
+use self::structure::{overwritten, replaced};
+use self::together::Beside;
 use crate::checked;
 use crate::compiled::{Compiled, CompiledStatement};
 use crate::conversion::Padding;
@@ -38,6 +42,8 @@ use crate::parts::Parts;
 use crate::ready::Ready;
 use crate::session::{Session, Timings};
 use crate::widths;
+
+pub(crate) use structure::has_structure_of;
 
 /// A compiled program with the operands of one run.
 pub(crate) struct Run<'a> {
@@ -51,6 +57,8 @@ pub(crate) struct Run<'a> {
     of_results: Kept,
     /// The result of a statement that the reference evaluator computed.
     settled: Mutex<Option<Settled>>,
+    /// The results of later statements that loops have computed, by their numbers.
+    ahead: Mutex<BTreeMap<usize, Tensor>>,
 }
 
 /// What kernels read in other formats, by name.
@@ -89,6 +97,7 @@ impl<'a> Run<'a> {
             kept,
             of_results: Kept::default(),
             settled: Mutex::default(),
+            ahead: Mutex::default(),
         })
     }
 
@@ -114,6 +123,9 @@ impl<'a> Run<'a> {
         if let Some(settled) = self.settled(number) {
             return Ok(settled);
         }
+        if let Some(computed) = self.computed(number) {
+            return Ok(computed);
+        }
         let result = self.run(number, parts, results, repeat, Watch::of(timings));
         let result = self.settle(number, result, results);
         result.map_err(|error| self.placed(number, error))
@@ -131,6 +143,7 @@ impl<'a> Run<'a> {
         watch.stop(|timings, time| timings.convert += time);
 
         let mut output = self.output(number, parts.first())?;
+        let mut beside = self.beside(number, parts.first())?;
         let compute = match parts {
             Parts::Whole(kernel) => kernel,
             Parts::Apart { assemble, compute } => {
@@ -139,7 +152,7 @@ impl<'a> Run<'a> {
                     assemble,
                     results,
                     &converted,
-                    KernelArgument::Out(&mut output),
+                    (KernelArgument::Out(&mut output), &mut beside),
                 )?;
                 output.allocate_values()?;
                 compute
@@ -153,10 +166,11 @@ impl<'a> Run<'a> {
                 compute,
                 results,
                 &converted,
-                KernelArgument::Out(&mut output),
+                (KernelArgument::Out(&mut output), &mut beside),
             )?;
             watch.stop(|timings, time| timings.compute.push(time));
         }
+        self.keep(number, beside)?;
         let tensor = self.finish(number, output)?;
         watch.stop(|timings, time| timings.assemble += time);
         let Some(format) = self.converts_result(number) else {
@@ -205,7 +219,7 @@ impl<'a> Run<'a> {
             kernel,
             results,
             &converted,
-            KernelArgument::Out(&mut output),
+            (KernelArgument::Out(&mut output), &mut Beside::new()),
         )?;
         if matches!(parts, Parts::Apart { .. }) {
             output.allocate_values()?;
@@ -226,6 +240,9 @@ impl<'a> Run<'a> {
         if let Some(settled) = self.settled(number) {
             return Ok(replaced(result, settled));
         }
+        if let Some(computed) = self.computed(number) {
+            return Ok(overwritten(result, computed));
+        }
         let plan = &self.compiled.statements[number].plan;
         let is_converted = plan.converts_result.is_some() || plan.levels_of_result.is_some();
         let kernel = match parts {
@@ -234,8 +251,10 @@ impl<'a> Run<'a> {
             _ => return self.compute_anew(number, parts, results, result),
         };
         let converted = self.conversions(number, results)?;
+        let mut beside = self.beside(number, kernel)?;
         let values = KernelArgument::Values(result, self.session.memory());
-        let computed = self.launch(number, kernel, results, &converted, values);
+        let computed = self.launch(number, kernel, results, &converted, (values, &mut beside));
+        let computed = computed.and_then(|()| self.keep(number, beside));
         let settled = self.settle_values(number, computed, result, results);
         match settled.map_err(|error| self.placed(number, error))? {
             Some(settled) => Ok(replaced(result, settled)),
@@ -291,7 +310,7 @@ impl<'a> Run<'a> {
         let name = self.name_of(number);
         widths::check_coordinates(name, &format, &extents)?;
         let function = kernel.function();
-        let result = result_of(function);
+        let result = self.result_of(number, function);
         OutputTensor::within(
             self.session.memory(),
             function,
@@ -340,16 +359,27 @@ impl<'a> Run<'a> {
         kernel: &Kernel,
         results: &[Tensor],
         converted: &Converted,
-        result: KernelArgument<'_>,
+        (result, beside): (KernelArgument<'_>, &mut Beside),
     ) -> Result<()> {
-        let mut result = Some(result);
+        let (program, plan) = (
+            &self.compiled.program,
+            &self.compiled.statements[number].plan,
+        );
+        let own = &plan.concrete.tensors[plan.concrete.result].name;
+        let others = beside.iter_mut().map(|(other, output)| {
+            let tensor = program.statements[*other].lhs.tensor;
+            let name = program.tensors[tensor].name.as_str();
+            (name, KernelArgument::Out(output))
+        });
+        let mut written: BTreeMap<&str, KernelArgument<'_>> = others.collect();
+        written.insert(own, result);
         let mut arguments = Vec::new();
         for argument in &kernel.function().arguments {
             let name = argument.name.as_str();
             let alias = self.alias(number, name, results, converted);
             arguments.push(match (alias, argument.role) {
                 (Some(alias), _) => alias,
-                (None, Role::Out) => result.take().expect("a kernel has one result"),
+                (None, Role::Out) => written.remove(name).expect("each result is written"),
                 (None, Role::In) => KernelArgument::In(self.read(name, results, converted)),
             });
         }
@@ -448,37 +478,6 @@ impl<'t> Watch<'t> {
             *since = now;
         }
     }
-}
-
-/// Puts another result in the place of one; whether its structure is the same.
-fn replaced(result: &mut Tensor, by: Tensor) -> bool {
-    let is_same = has_structure_of(&by, result);
-    *result = by;
-    is_same
-}
-
-/// Whether two tensors store entries at the same places of the same arrays.
-/// Arrays that are one and the same are not looked at.
-pub(crate) fn has_structure_of(a: &Tensor, b: &Tensor) -> bool {
-    let indices = |tensor: &Tensor| tensor.arrays().len() - 1;
-    let is_same = |a: &Array, b: &Array| {
-        (a.as_ptr(), a.len(), a.element()) == (b.as_ptr(), b.len(), b.element())
-    };
-    a.format().arranges_like(b.format())
-        && a.extents() == b.extents()
-        && a.element() == b.element()
-        && a.arrays()[..indices(a)]
-            .iter()
-            .zip(&b.arrays()[..indices(b)])
-            .all(|(a, b)| is_same(a, b) || a == b)
-}
-
-fn result_of(function: &Function) -> &Argument {
-    function
-        .arguments
-        .iter()
-        .find(|argument| argument.role == Role::Out)
-        .expect("every kernel has a result")
 }
 
 impl Session {

@@ -170,7 +170,15 @@ fn parts<'a>(compiled: &'a Compiled, number: usize, extents: &Extents) -> Vec<Pa
     };
     let result = plan.concrete.result;
     let format = plan.formats.of(result);
+    if compiled.computed_with(number) != number {
+        // It is there since the loops ran.
+        return vec![part(result, Taker::Result(format), 0)];
+    }
     let mut parts = Vec::new();
+    for other in &plan.concrete.beside {
+        let format = plan.formats.of(*other);
+        parts.push(part(*other, Taker::Result(format), stored(*other, format)));
+    }
     // What is computed has a name of its own where it is stored otherwise afterwards.
     match &plan.converts_result {
         None => parts.push(part(result, Taker::Result(format), stored(result, format))),
@@ -228,6 +236,10 @@ fn of_tensor(
     extents: &Extents,
 ) -> Option<Vec<u64>> {
     let concrete = &compiled.statements[number].plan.concrete;
+    if concrete.beside.contains(&tensor) {
+        let number = compiled.numbers[&tensor];
+        return compiled.result_extents(number, extents).ok();
+    }
     if tensor == concrete.result {
         let extents = compiled.result_extents(number, extents).ok()?;
         return Some(match &compiled.statements[number].plan.levels_of_result {

@@ -42,8 +42,8 @@ pub fn sparsified(module: &Module, strict: bool) -> Result<String> {
     let mut functions = Vec::new();
     for kernel in sparsec_mlir_run::kernels(module)? {
         let compiled = compiled(&kernel, strict)?;
-        let statements = compiled.statements().iter();
-        functions.extend(statements.map(|statement| statement.function.clone()));
+        let numbers = compiled.kernels();
+        functions.extend(numbers.map(|it| compiled.statements()[it].function.clone()));
     }
     Ok(sparsec_codegen_scf::emit(
         &functions.iter().collect::<Vec<_>>(),

@@ -251,18 +251,22 @@ impl Session {
         let run = Run::new(compiled, &extents, &ready, self, &kept)?;
         timings.convert += started.elapsed();
         let mut results = Vec::new();
+        let mut kernels: Vec<Parts> = Vec::new();
         for (number, statement) in compiled.statements.iter().enumerate() {
-            let started = Instant::now();
-            let parts = self.parts(&statement.function, repeats.apart)?;
-            timings.compile += started.elapsed();
-            timings.origins.extend(parts.origins());
-            results.push(run.evaluate(
-                number,
-                &parts,
-                &results,
-                repeats.times,
-                Some(&mut timings),
-            )?);
+            let first = compiled.computed_with(number);
+            let parts = match kernels.get(first) {
+                Some(parts) => parts.clone(),
+                None => {
+                    let started = Instant::now();
+                    let parts = self.parts(&statement.function, repeats.apart)?;
+                    timings.compile += started.elapsed();
+                    timings.origins.extend(parts.origins());
+                    parts
+                }
+            };
+            let times = repeats.times;
+            results.push(run.evaluate(number, &parts, &results, times, Some(&mut timings))?);
+            kernels.push(parts);
         }
         timings.n_converted = run.n_converted();
         let named = compiled.named(results);

@@ -10,7 +10,7 @@ use sparsec_gradient::{Places, gradient};
 use sparsec_graph::{Formats, IterationGraph, Lattice, Operand, Operands, Scope, space};
 use sparsec_index::concrete::Stmt;
 use sparsec_index::{IndexVar, Program, TensorRole, concretize, gather};
-use sparsec_loop::passes;
+use sparsec_loop::{Function, passes};
 use sparsec_plan::default_result_format;
 use sparsec_schedule::ProgramSchedule;
 
@@ -174,7 +174,7 @@ impl Compiled {
     /// can be made.
     pub fn emit(&self, stage: &Stage) -> Result<String> {
         if *stage == Stage::C {
-            let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
+            let functions = self.functions();
             return Ok(sparsec_codegen_c::emit_file(
                 &functions,
                 &Default::default(),
@@ -182,7 +182,7 @@ impl Compiled {
         }
         if *stage == Stage::Mlir {
             let conversions = self.kernel_conversions();
-            let functions = self.statements.iter().map(|it| &it.function);
+            let functions = self.functions().into_iter();
             let made = conversions
                 .iter()
                 .filter_map(|it| it.function.as_ref().ok());
@@ -202,13 +202,17 @@ impl Compiled {
             return Ok(format!("{}\n", self.gradient(operand)?));
         }
         if *stage == Stage::Schedule && self.statements.len() > 1 {
-            let plans = self.statements.iter().map(|it| &it.plan.schedule);
-            let schedule = ProgramSchedule::of_plans(self.results().into_iter().zip(plans));
+            let schedule = ProgramSchedule::of_plans(self.schedules());
             return Ok(format!("{schedule}\n"));
         }
         let mut texts = Vec::new();
-        for (number, statement) in self.statements.iter().enumerate() {
-            let mut text = self.emit_statement(stage, number, statement)?;
+        // Statements as they are written have loops of their own.
+        let numbers: Vec<usize> = match stage {
+            Stage::Index | Stage::Naive => (0..self.statements.len()).collect(),
+            _ => self.kernels().collect(),
+        };
+        for number in numbers {
+            let mut text = self.emit_kernel(stage, number)?;
             if !text.ends_with('\n') && !text.is_empty() {
                 text.push('\n');
             }
@@ -218,12 +222,20 @@ impl Compiled {
         Ok(texts.join(separator))
     }
 
-    fn emit_statement(
-        &self,
-        stage: &Stage,
-        number: usize,
-        statement: &CompiledStatement,
-    ) -> Result<String> {
+    /// The text of the statements that `number` computes.
+    fn statements_text(&self, number: usize) -> String {
+        let numbers = self.computed_by_loops(number).into_iter();
+        let texts: Vec<String> = numbers.map(|it| self.program.statement_text(it)).collect();
+        texts.join("\n")
+    }
+
+    fn functions(&self) -> Vec<&Function> {
+        let numbers = self.kernels();
+        numbers.map(|it| &self.statements[it].function).collect()
+    }
+
+    fn emit_kernel(&self, stage: &Stage, number: usize) -> Result<String> {
+        let statement = &self.statements[number];
         let plan = &statement.plan;
         Ok(match stage {
             Stage::Index => self.program.statement_text(number),
@@ -231,14 +243,14 @@ impl Compiled {
             Stage::Concrete => plan.concrete.to_string(),
             Stage::Schedule => plan.schedule.to_string(),
             Stage::Explain => {
-                format!("{}\n{}", self.program.statement_text(number), plan.account)
+                format!("{}\n{}", self.statements_text(number), plan.account)
             }
             Stage::Network => self.network_text(number),
             Stage::Tree => self.tree_text(number),
             Stage::Fused => self.fused_text(number),
             Stage::Smt2 => self.system_text(number),
             Stage::Graph => {
-                let naive = concretize(&self.program, number);
+                let naive = self.naive(number);
                 IterationGraph::of(&naive, &self.formats).text(&naive)
             }
             Stage::Lattice => lattices(statement),
@@ -281,7 +293,7 @@ impl Compiled {
     /// The C of all statements for people to read: kernels first, then the declarations
     /// that a file has in front of them.
     pub fn c_to_read(&self) -> String {
-        let functions: Vec<_> = self.statements.iter().map(|it| &it.function).collect();
+        let functions = self.functions();
         let parts = sparsec_codegen_c::emit_parts(&functions, &Default::default());
         format!(
             "{}\n/* In a file, all that follows stands first. */\n\n{}",
@@ -315,13 +327,13 @@ impl Compiled {
     /// All statements in one picture.
     fn draw(&self, drawing: Drawing) -> String {
         let mut sheet = Sheet::default();
-        for (number, statement) in self.statements.iter().enumerate() {
-            let text = self.program.statement_text(number);
-            let (title, plan) = (text.trim(), &statement.plan);
+        for number in self.kernels() {
+            let text = self.statements_text(number);
+            let (title, plan) = (text.trim(), &self.statements[number].plan);
             match drawing {
                 Drawing::Concrete => picture::concrete(&mut sheet, title, &plan.concrete),
                 Drawing::Graph => {
-                    let naive = concretize(&self.program, number);
+                    let naive = self.naive(number);
                     let graph = IterationGraph::of(&naive, &self.formats);
                     let mut order = Vec::new();
                     for_each_loop(&plan.concrete.stmt, 0, &mut |var, _, _| {
@@ -331,7 +343,7 @@ impl Compiled {
                 }
                 Drawing::Lattice => {
                     let operands = Operands::of(&plan.concrete);
-                    let scope = scope(statement, &operands);
+                    let scope = scope(&self.statements[number], &operands);
                     let mut loops = Vec::new();
                     for_each_loop(&plan.concrete.stmt, 0, &mut |var, body, depth| {
                         let space = space(scope, body, var);

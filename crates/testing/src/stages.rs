@@ -90,8 +90,8 @@ fn with_line_break(text: String) -> String {
 /// every file.
 fn loops_in_c(compiled: &Compiled) -> String {
     let mut texts = Vec::new();
-    for statement in compiled.statements() {
-        let text = codegen_c::emit(&statement.function);
+    for number in compiled.kernels() {
+        let text = codegen_c::emit(&compiled.statements()[number].function);
         let lines = text
             .lines()
             .skip_while(|line| !(line.starts_with("static") && line.contains("_loops(")))

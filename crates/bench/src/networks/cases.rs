@@ -1,9 +1,9 @@
 //! Networks with their operands and their forms by hand.
 
-use sparsec::internals::{Inputs, Request};
-use sparsec::{Diagnostic, Result, Source, code};
+use sparsec::internals::{Inputs, Request, compile};
+use sparsec::{Diagnostic, Result, Source, Stage, code};
 
-use super::{Scale, factors, four_index, graphs, integrals};
+use super::{Scale, factors, four_index, graphs, integrals, together};
 use crate::data::Given;
 
 /// A form of a kernel by hand.
@@ -54,6 +54,8 @@ pub(super) struct Case {
     /// C with a function for each form.
     pub(super) by_hand: String,
     pub(super) forms: Vec<Form>,
+    /// Whether ours is timed beside kernels of each statement alone.
+    pub(super) is_beside_parts: bool,
     /// The least ratio to the fastest form.
     pub(super) bar: f64,
 }
@@ -74,8 +76,13 @@ impl Case {
 
     /// What a kernel by hand takes the arguments of: a nest that reads operands as they are.
     pub(super) fn nest(&self) -> Result<Request> {
-        let mut request = self.request_of(self.arguments.unwrap_or(&self.expression))?;
-        request.schedule = Some(Source::new("schedule", self.order.as_str()));
+        self.scheduled(self.arguments.unwrap_or(&self.expression), &self.order)
+    }
+
+    /// An expression by the commands of a schedule.
+    pub(super) fn scheduled(&self, expression: &str, schedule: &str) -> Result<Request> {
+        let mut request = self.request_of(expression)?;
+        request.schedule = Some(Source::new("schedule", schedule));
         Ok(request)
     }
 
@@ -85,6 +92,20 @@ impl Case {
             request.set_format(computed(statement), self.format)?;
         }
         Ok(request)
+    }
+
+    /// The program with each statement planned alone.
+    pub(super) fn in_parts(&self) -> Result<Request> {
+        let mut schedule = String::new();
+        for statement in self.expression.lines() {
+            let inputs = self.inputs.iter();
+            let own = inputs.filter(|(name, _)| statement.contains(&format!("{name}(")));
+            let own = own.map(|(name, tensor)| (name.clone(), tensor.clone()));
+            let alone = compile(&self.request_of(statement)?, &own.collect())?;
+            let commands = alone.emit(&Stage::Schedule)?;
+            schedule.push_str(&format!("{}:\n{commands}", computed(statement)));
+        }
+        self.scheduled(&self.expression, &schedule)
     }
 
     /// The name of the result.
@@ -133,6 +154,7 @@ pub(super) fn chosen<'g>(
     if given.is_empty() {
         all.extend(four_index::listed(scale));
         all.extend(graphs::listed(scale));
+        all.extend(together::listed(scale));
     }
     let wanted: Vec<(&str, bool)> = only
         .iter()

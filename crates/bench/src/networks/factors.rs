@@ -180,6 +180,7 @@ impl Product {
             by_hand: format!(
                 "#define ORDER {order}\n#define MODE {mode}\n#define OUTER {outer}\n{text}"
             ),
+            is_beside_parts: false,
             forms: vec![
                 Form::new("one nest", "nest"),
                 Form::new("factored", "factored"),

@@ -68,6 +68,7 @@ fn case(molecule: Molecule) -> Result<Case> {
             sum: sum_of_result,
         }),
         by_hand: format!("{}\n{text}", include_str!("../../kernels/product.c")),
+        is_beside_parts: false,
         forms: match molecule.is_large() {
             // One nest would take hours.
             true => vec![Form::new("fused", "fused"), Form::new("blocks", "blocked")],

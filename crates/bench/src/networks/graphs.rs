@@ -138,6 +138,7 @@ fn triangles(name: &str, graph: Tensor) -> Result<Case> {
         order: "reorder(i, j, k)".to_owned(),
         inputs: inputs([("A", graph)]),
         by_hand: include_str!("../../kernels/triangles.c").to_owned(),
+        is_beside_parts: false,
         forms: vec![
             Form::new("merges", "merges"),
             Form::new("bitmaps", "bitmaps"),
@@ -157,6 +158,7 @@ fn cliques(name: &str, graph: Graph) -> Result<Case> {
         order: "reorder(i, j, k, l)".to_owned(),
         inputs: inputs([("A", graph.ordered()?)]),
         by_hand: include_str!("../../kernels/cliques.c").to_owned(),
+        is_beside_parts: false,
         forms: vec![
             Form::new("merges", "merges"),
             Form::new("bitmaps", "bitmaps"),
@@ -184,6 +186,7 @@ fn attention(name: &str, graph: Graph) -> Result<Case> {
             ("Z", matrix(3)?),
         ]),
         by_hand: include_str!("../../kernels/attention.c").to_owned(),
+        is_beside_parts: false,
         forms: vec![
             Form::new("one nest", "nest"),
             Form::new("two kernels", "apart"),
@@ -207,6 +210,7 @@ fn step(name: &str, graph: Graph) -> Result<Case> {
             ("x", sparse(graph.n, 5)?),
         ]),
         by_hand: include_str!("../../kernels/step.c").to_owned(),
+        is_beside_parts: false,
         forms: vec![
             Form::new("masked at the end", "pushed"),
             Form::new("masked entries", "masked"),
@@ -231,6 +235,7 @@ fn jaccard(name: &str, graph: Graph) -> Result<Case> {
             ("d", Tensor::dense(&[graph.n], graph.degrees())?),
         ]),
         by_hand: include_str!("../../kernels/jaccard.c").to_owned(),
+        is_beside_parts: false,
         forms: vec![
             Form::new("merges", "merges"),
             Form::new("bitmaps", "bitmaps"),

@@ -219,6 +219,7 @@ fn all(molecule: Molecule) -> Result<Case> {
         order: "reorder(K, a, b, i, m)".to_owned(),
         inputs,
         by_hand: text(false),
+        is_beside_parts: false,
         forms,
         bar: bar(0.9).unwrap_or(0.0),
     })
@@ -235,6 +236,7 @@ fn restricted(molecule: Molecule) -> Result<Case> {
         order: "reorder(K, i, a, b, m)".to_owned(),
         inputs: molecule.operands(&Format::csc())?,
         by_hand: text(true),
+        is_beside_parts: false,
         forms: vec![
             Form::new("one nest", "nary").slice(molecule.slice()),
             Form::new("fused", "fused").barred(bar(2.0)),

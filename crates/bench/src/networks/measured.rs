@@ -55,9 +55,6 @@ impl Case {
     /// Ours beside each form by hand.
     fn beside(&self, setting: &Setting<'_>, compiled: &Compiled) -> Result<NetworkRow> {
         let session = setting.session;
-        let nest = compile(&self.nest()?, &self.inputs)?;
-        let function = &nest.statements()[0].function;
-
         // The first run makes the kernel; the second one is watched.
         session.run(compiled, &self.inputs)?;
         let (outcome, peak) = watched(|| session.run(compiled, &self.inputs));
@@ -71,9 +68,15 @@ impl Case {
         run_ours()?;
         let mut ours = vec![run_ours()?];
         let mut beside = Vec::new();
+        let nest = match &self.forms[..] {
+            [] => None,
+            _ => Some(compile(&self.nest()?, &self.inputs)?),
+        };
         for form in &self.forms {
+            let nest = nest.as_ref().expect("there are forms");
+            let function = &nest.statements()[0].function;
             let kernel = self.compiled(session, function, *form)?;
-            let mut output = result(&nest, &kernel)?;
+            let mut output = result(nest, &kernel)?;
             let run = |output: &mut _| launch(&kernel, &self.inputs, output, clock::time);
             let first = run(&mut output)?;
             self.compare(*form, expected, &output)?;
@@ -85,7 +88,28 @@ impl Case {
             let part = form
                 .slice
                 .map_or(1.0, |slice| expected.extents()[0] as f64 / slice as f64);
-            beside.push((form, median(times, Duration::cmp).mul_f64(part)));
+            beside.push((*form, median(times, Duration::cmp).mul_f64(part)));
+        }
+        if self.is_beside_parts {
+            let parts = compile(&self.in_parts()?, &self.inputs)?;
+            let ran = session.run(&parts, &self.inputs)?;
+            for (result, tensor) in &outcome.tensors {
+                let mut arrays = tensor.arrays().iter().zip(ran.tensors[result].arrays());
+                if let Some(differs) = arrays.find_map(|(a, b)| difference(a, b)) {
+                    let message = format!("`{result}` of `{}`, alone: {differs}", self.name);
+                    return Err(wrong(message));
+                }
+            }
+            if let Some(mut parts) = Ours::new(session, &parts, &self.inputs)? {
+                let first = parts.run(clock::time)?;
+                let mut times = vec![parts.run(clock::time)?];
+                for _ in 1..rounds(setting.rounds, first) {
+                    ours.push(run_ours()?);
+                    times.push(parts.run(clock::time)?);
+                }
+                let form = Form::new("each alone", "");
+                beside.push((form, median(times, Duration::cmp)));
+            }
         }
         let ours = median(ours, Duration::cmp);
         let beside = beside.into_iter().map(|(form, time)| Beside {

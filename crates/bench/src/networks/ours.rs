@@ -10,18 +10,20 @@ use sparsec::internals::{Compiled, Inputs};
 use sparsec::{Cancel, Diagnostic, Result, Session, Tensor, code};
 
 use crate::clock::{self, Clock};
-use crate::pair::{launch_until, result_of};
+use crate::pair::{launch_all, result_of};
 
 /// The kernels of a program with their operands and results.
 pub(super) struct Ours {
     steps: Vec<Step>,
 }
 
-/// One statement.
+/// One kernel.
 struct Step {
     kernel: Arc<Kernel>,
     inputs: Inputs,
-    output: OutputTensor,
+    /// The numbers of the statements that it computes, as the kernel takes their results.
+    numbers: Vec<usize>,
+    outputs: Vec<OutputTensor>,
 }
 
 impl Ours {
@@ -37,7 +39,9 @@ impl Ours {
     ) -> Result<Option<Self>> {
         let mut known = inputs.clone();
         let mut steps = Vec::new();
-        for (number, statement) in compiled.statements().iter().enumerate() {
+        let n_statements = compiled.statements().len();
+        for number in compiled.kernels() {
+            let statement = &compiled.statements()[number];
             let plan = &statement.plan;
             let is_seen_otherwise = plan.conversions.iter().any(|it| it.view.is_some());
             if is_seen_otherwise
@@ -53,16 +57,28 @@ impl Ours {
                 known.insert(tensors[copy.to].name.clone(), converted);
             }
             let kernel = session.kernel(&statement.function)?;
-            let output = result_of(compiled, number, &kernel)?;
+            let mut numbers = compiled.computed_by_loops(number);
+            let names = compiled.results();
+            let place = |number: &usize| {
+                let mut arguments = kernel.function().arguments.iter();
+                arguments.position(|argument| argument.name == names[*number])
+            };
+            numbers.sort_by_key(place);
+            let outputs = numbers.iter();
+            let outputs = outputs.map(|number| result_of(compiled, *number, &kernel));
             let mut step = Step {
+                outputs: outputs.collect::<Result<_>>()?,
                 kernel,
                 inputs: known.clone(),
-                output,
+                numbers,
             };
-            if number + 1 < compiled.statements().len() {
+            if !step.numbers.contains(&(n_statements - 1)) {
                 step.run(clock::time, &Cancel::default())?;
-                let name = compiled.results()[number].to_owned();
-                known.insert(name, step.result()?);
+            }
+            for (number, output) in std::iter::zip(&step.numbers, &step.outputs) {
+                if number + 1 < n_statements {
+                    known.insert(names[*number].to_owned(), output.clone().finish()?);
+                }
             }
             steps.push(step);
         }
@@ -100,19 +116,16 @@ impl Ours {
 
     /// The result of the last statement.
     pub(super) fn result(&self) -> Result<Tensor> {
-        self.steps
-            .last()
-            .expect("a program has a statement")
-            .result()
+        let steps = self.steps.iter();
+        let outputs = steps.flat_map(|step| std::iter::zip(&step.numbers, &step.outputs));
+        let last = outputs.max_by_key(|(number, _)| **number);
+        let (_, output) = last.expect("a program has a statement");
+        output.clone().finish()
     }
 }
 
 impl Step {
     fn run(&mut self, clock: Clock<Result<()>>, cancel: &Cancel) -> Result<Duration> {
-        launch_until(&self.kernel, &self.inputs, &mut self.output, clock, cancel)
-    }
-
-    fn result(&self) -> Result<Tensor> {
-        self.output.clone().finish()
+        launch_all(&self.kernel, &self.inputs, &mut self.outputs, clock, cancel)
     }
 }

@@ -91,7 +91,7 @@ pub(super) fn case(
             is_walked && !case.0.contains(&operand) && !walk.located.contains(&operand)
         })
     };
-    let Some(stmt) = without(kernel.concrete, body.stmt, &is_absent, at.unfilled()) else {
+    let Some(stmt) = without(kernel.concrete, body.stmt, &is_absent, &at.unfilled()) else {
         return;
     };
     let mut inner = at.clone();

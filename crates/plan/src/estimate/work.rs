@@ -23,7 +23,7 @@ use sparsec_format::{Capabilities, Level};
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, is_listed_in_order, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
-use sparsec_index::{Access, Expr, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole, TensorVar};
 use sparsec_machine::{Cache, Machine};
 
 use super::Estimate;
@@ -57,6 +57,7 @@ fn work_and_points(estimate: Estimate<'_>) -> (Cost, f64) {
         vars: Vec::new(),
         is_full: Vec::new(),
         turns: vec![1.0],
+        read: Vec::new(),
     };
     let launched = Cost {
         launches: Machine::MIDDLING.launch,
@@ -85,6 +86,8 @@ struct Loops<'a> {
     is_full: Vec<bool>,
     /// How often the inside of so many of them is run; one more than there are loops.
     turns: Vec<f64>,
+    /// What nests before, inside of so many of them, have read in the same turn.
+    read: Vec<(Access, usize)>,
 }
 
 impl Loops<'_> {
@@ -96,7 +99,12 @@ impl Loops<'_> {
                 nests[0] + nests[1] + self.workspaces(producer)
             }
             Stmt::Sequence(stmts) => {
-                let costs = stmts.iter().map(|stmt| self.stmt(stmt).of_nest());
+                let mut nests = self.clone();
+                let costs = stmts.iter().map(|stmt| {
+                    let cost = nests.stmt(stmt).of_nest();
+                    nests.read_before(stmt);
+                    cost
+                });
                 costs.fold(Cost::default(), |all, one| all + one)
             }
             Stmt::Assign { lhs, rhs, .. } => {
@@ -107,6 +115,33 @@ impl Loops<'_> {
                 costs.fold(Cost::default(), |all, one| all + one)
             }
         }
+    }
+
+    /// Takes in what a nest inside of these loops reads.
+    fn read_before(&mut self, nest: &Stmt) {
+        let depth = self.vars.len();
+        if depth > 0 {
+            nest.for_each_assign(&mut |_, _, rhs| {
+                let accesses = rhs.accesses().into_iter();
+                self.read
+                    .extend(accesses.map(|access| (access.clone(), depth)));
+            });
+        }
+    }
+
+    /// The number of loops in whose turn another nest has read what an access reads there: the loops
+    /// choose the same part of the tensor for both.
+    fn read_at(&self, access: &Access) -> Option<usize> {
+        let mut read = self.read.iter().rev();
+        let same = read.find(|(other, depth)| {
+            let bound = self.work.estimate.concrete.bound_in(&self.vars[..*depth]);
+            let chosen = |index: &IndexExpr| bound.iter().any(|var| index.uses(*var));
+            other.tensor == access.tensor
+                && std::iter::zip(&other.indices, &access.indices)
+                    .all(|(a, b)| a == b || !chosen(a) && !chosen(b))
+                && access.indices.iter().any(chosen)
+        });
+        same.map(|(_, depth)| *depth)
     }
 
     /// How often the body of the innermost loop runs.
@@ -280,7 +315,7 @@ impl Loops<'_> {
         let touches = self.turns[moving];
         let mut steps = 0.0;
         let format = estimate.formats.of(access.tensor);
-        if !is_workspace && access.tensor != concrete.result && format.has_sparse() {
+        if !is_workspace && !concrete.is_result(access.tensor) && format.has_sparse() {
             let n = operands.n_searched(access, concrete, estimate.formats);
             let each = estimate.n_stored(access).max(2.0).log2() * machine.merge_step;
             steps = touches * n as f64 * each;
@@ -310,16 +345,16 @@ impl Loops<'_> {
             estimate, machine, ..
         } = self.work;
         let concrete = estimate.concrete;
-        let mut entries = 0.0;
+        let mut bytes = 0.0;
         for_each_nested(&concrete.stmt, &mut |nested| {
-            if nested.lhs.tensor == concrete.result {
-                entries += match estimate.formats.of(nested.lhs.tensor).has_sparse() {
+            if concrete.is_result(nested.lhs.tensor) {
+                let entries = match estimate.formats.of(nested.lhs.tensor).has_sparse() {
                     true => estimate.written(nested),
                     false => estimate.points(&nested.lhs.vars()),
                 };
+                bytes += entries * self.entry_bytes(nested.lhs.tensor);
             }
         });
-        let bytes = entries * self.entry_bytes(concrete.result);
         Cost {
             traffic: bytes / Machine::PAGE * machine.page,
             ..Cost::default()
@@ -366,6 +401,10 @@ impl Loops<'_> {
             let below = (stored / estimate.prefixes(access, &bound)).max(1.0);
             (below * entry).min(touches / self.turns[depth] * unit)
         };
+        let near = self.read_at(access);
+        if near.is_some_and(|depth| depth <= moving && footprint(depth) <= cache.bytes) {
+            return 0.0;
+        }
         let mut outside = footprint(0);
         if outside <= cache.bytes {
             return outside;

@@ -40,8 +40,9 @@ impl Compiled {
     /// a kernel as the program has `C`.
     pub fn kernel_conversions(&self) -> Vec<KernelConversion> {
         let mut found: Vec<KernelConversion> = Vec::new();
-        for (statement, of_program) in self.statements.iter().zip(self.results()) {
-            let plan = &statement.plan;
+        let results = self.results();
+        for number in self.kernels() {
+            let (plan, of_program) = (&self.statements[number].plan, results[number]);
             let tensors = &plan.concrete.tensors;
             let operands = plan.conversions.iter().filter(|it| it.view.is_none());
             let operands = operands.map(|it| {

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use sparsec::internals::index::{Expr, Program, WorkspaceKind, concretize};
+use sparsec::internals::index::{Expr, Program, WorkspaceKind};
 use sparsec::internals::schedule::{Command, ProgramSchedule, Schedule};
 use sparsec::internals::{
     Compiled, CompiledStatement, Inputs, Outcome, Request, compile, reference,
@@ -173,7 +173,7 @@ fn check_rescheduled(
 ) -> Result<(), String> {
     let changed = with_plans(planned, &|number, statement| {
         let plan = &statement.plan;
-        let naive = concretize(planned.program(), number);
+        let naive = planned.naive(number);
         let start = plan.schedule.apply(&naive).ok()?;
         let result = plan.formats.of(plan.concrete.result);
         let steps = &case.steps[number % case.steps.len()..];
@@ -181,7 +181,7 @@ fn check_rescheduled(
     });
     let alone = with_plans(planned, &|number, statement| {
         let plan = &statement.plan;
-        let naive = concretize(planned.program(), number);
+        let naive = planned.naive(number);
         let result = plan.formats.of(plan.concrete.result);
         let steps = &case.steps[number % case.steps.len()..];
         let alone = reschedule(&Schedule::default(), &naive, result, steps);
@@ -199,16 +199,17 @@ fn with_plans(
     planned: &Compiled,
     change: &dyn Fn(usize, &CompiledStatement) -> Option<Schedule>,
 ) -> Option<String> {
-    let text = |schedules: Vec<Schedule>| match &schedules[..] {
-        [only] => only.to_string(),
-        all => ProgramSchedule::of_plans(planned.results().into_iter().zip(all)).to_string(),
+    let named = || planned.schedules().into_iter();
+    let text = |schedules: Vec<Schedule>| match planned.statements() {
+        [_] => schedules[0].to_string(),
+        _ => {
+            let names = named().map(|(names, _)| names);
+            ProgramSchedule::of_plans(names.zip(&schedules)).to_string()
+        }
     };
-    let known = planned
-        .statements()
-        .iter()
-        .map(|it| it.plan.schedule.clone());
-    let statements = planned.statements().iter().enumerate();
-    let changed = statements.map(|(number, statement)| {
+    let known = named().map(|(_, schedule)| schedule.clone());
+    let changed = planned.kernels().map(|number| {
+        let statement = &planned.statements()[number];
         change(number, statement).unwrap_or_else(|| statement.plan.schedule.clone())
     });
     let (known, changed) = (text(known.collect()), text(changed.collect()));
