@@ -53,7 +53,7 @@ fn every_kernel_agrees_with_c_by_hand() {
         "check csr",
     ];
     assert_eq!(tasks, all);
-    assert_eq!(report.networks.len(), 45);
+    assert_eq!(report.networks.len(), 48);
     for row in &report.networks {
         assert!(row.best() > 0.0 && row.best().is_finite(), "{}", row.text());
     }

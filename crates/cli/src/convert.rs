@@ -193,10 +193,14 @@ pub(crate) fn convert(
 /// That stored entries are equal to the fill, and lie among padding from now on, which a conversion
 /// back leaves out.
 fn padding_note(before: &Stored, after: &Storage) -> Option<String> {
-    let (Stored::Levels(before), Storage::Levels(after)) = (before, after) else {
+    let Stored::Levels(before) = before else {
         return None;
     };
-    if before.has_padding() || !after.may_pad() {
+    let may_pad = match after {
+        Storage::Levels(format) => format.may_pad(),
+        Storage::Relation(format) => format.descriptor().clauses().has_padding,
+    };
+    if before.has_padding() || !may_pad {
         return None;
     }
     // Most tensors have none, which their values alone show.

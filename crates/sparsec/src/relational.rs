@@ -44,7 +44,7 @@ pub use walk::{StoredOutcome, ways};
 
 use constants::{computed_constant, given_constants, with_constants};
 pub use derived::{conversion, derived, kernel_name, wanted_of};
-use held::{Derived, are_same, holds_all, in_order, unmirrored, without};
+use held::{Derived, are_same, first_other, holds_all, in_order, unmirrored, without};
 use side::Side;
 
 /// Entries from which a derived kernel reads a relation faster than visiting its tuples one
@@ -383,10 +383,12 @@ impl Session {
             return Ok(made);
         }
         let message = format!(
-            "the assembly of `{}` stores other entries than it is given: {} of {}",
+            "the assembly of `{}` stores other entries than it is given: {} of {}, and the first that \
+             differs is at {:?}",
             format.name(),
             found.n_stored(),
-            wanted.n_stored()
+            wanted.n_stored(),
+            first_other(&wanted, &found)
         );
         Err(Diagnostic::new(code::NOT_AS_DECLARED, message).help(
             "correct the computation: each entry needs one tuple with its coordinates and value",

@@ -41,6 +41,9 @@ fn zeros_that_become_padding_are_noted() {
     let call = ["convert", "zeros.mtx", "b.npz", "--to", "dia"];
     let note = "note: 2 stored entries equal the fill, 0.0, and `dia` has such padding";
     place.call(&call).noted(note);
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/dia.fmt");
+    let call = ["convert", "zeros.mtx", "own.npz", "--to", own];
+    place.call(&call).noted(note);
     let call = ["convert", "b.npz", "back.tns", "--to", "scoo"];
     assert_eq!(place.call(&call).answer(), "");
     assert_eq!(place.read("back.tns"), "1 1 1.0\n3 3 2.0\n");

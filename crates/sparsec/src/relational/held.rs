@@ -51,6 +51,20 @@ pub(super) fn are_same(a: &Tensor, b: &Tensor) -> bool {
     arrays.all(|(a, b)| a.as_bytes() == b.as_bytes())
 }
 
+/// The coordinates of the first entry that is in one list alone, or has another value there.
+pub(super) fn first_other(a: &Tensor, b: &Tensor) -> Vec<u64> {
+    let (mut a, mut b) = (a.iter(), b.iter());
+    loop {
+        // As texts, since a NaN is the same as another one here.
+        match (a.next(), b.next()) {
+            (Some(a), Some(b)) if a.0 == b.0 && a.1.to_string() == b.1.to_string() => {}
+            (Some(a), Some(b)) => return a.0.min(b.0),
+            (Some(one), None) | (None, Some(one)) => return one.0,
+            (None, None) => return Vec::new(),
+        }
+    }
+}
+
 /// The first entry that differs from its mirror image, as packing into a triangle names it, which is
 /// to be stored in a format.
 pub(super) fn unmirrored(tensor: &Stored, mirror: Mirror, format: &str) -> Option<Diagnostic> {
