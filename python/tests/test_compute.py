@@ -7,7 +7,6 @@ import operator
 import os
 import shutil
 import signal
-import string
 import subprocess
 import sys
 import threading
@@ -196,8 +195,7 @@ def test_indexing(rng):
         assert np.shape(expected) == getattr(made, "shape", ())
         np.testing.assert_array_equal(made.to_numpy() if np.ndim(expected) else made, expected)
         assert made.dtype == expected.dtype
-    for key, error in [(4, IndexError), ((0, 0, 0, 0), IndexError), ("i", TypeError),
-                       (slice(None, None, -1), IndexError), (1.5, TypeError)]:
+    for key, error in [(4, IndexError), ((0, 0, 0, 0), IndexError), ("i", TypeError), (1.5, TypeError)]:
         with pytest.raises(error):
             tensor[key]
 
@@ -368,20 +366,25 @@ def test_a_signal_ends_a_long_kernel():
         signal.signal(signal.SIGALRM, before)
 
 
-def long_call(rng, what, number):
+def threads_by_name():
+    names = []
+    for path in glob.glob("/proc/self/task/*/comm"):
+        try:
+            names.append(open(path).read().strip())
+        except OSError:  # it has just ended
+            pass
+    return names
+
+
+def long_call(rng, what):
     """A call that takes long, on operands of its own."""
-    n, extent = 3_000_000, 2**30
+    n, extent = 300_000, 2**30
     if what == "check":
         made = sp.csr_array((n, 30), dtype=np.int8)
         made.indptr = np.arange(0, 30 * n + 1, 30, dtype=np.int32)
         made.indices = np.tile(np.arange(30, dtype=np.int32), n)
         made.data = np.ones(30 * n, np.int8)
         return lambda: sparsec.asarray(made).nnz
-    if what == "plan":
-        letters = string.ascii_letters
-        equation = ",".join(letters[k : k + 3] for k in range(40)) + "->"
-        operands = [np.ones((2 + number,) * 3)] * 40
-        return lambda: sparsec.einsum(equation, *operands)
     if what == "few operands":
         x = np.ones(30_000)
         return lambda: sparsec.evaluate("s = sum{i,j}(sqrt(x(i) + y(j)))", x=x, y=x)
@@ -395,24 +398,30 @@ def long_call(rng, what, number):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no timer")
-@pytest.mark.parametrize("what", ["pack", "convert", "check", "slice", "plan", "few operands"])
+@pytest.mark.parametrize("what", ["pack", "convert", "check", "slice", "few operands"])
 def test_a_signal_ends_what_takes_long(rng, what):
-    call = long_call(rng, what, 0)
+    call = long_call(rng, what)
     started = time.perf_counter()
     call()
     whole = time.perf_counter() - started
-    call = long_call(rng, what, 1)
+    call = long_call(rng, what)
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         signal.setitimer(signal.ITIMER_REAL, whole / 4)
+        # A call may take less time than the first one did.
         with pytest.raises(KeyboardInterrupt):
-            call()
+            for _ in range(1000):
+                call()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    # The call ended its thread, and left none behind.
-    names = [open(name).read().strip() for name in glob.glob("/proc/self/task/*/comm")]
-    assert "sparsec-call" not in names
+    # The thread of the call ends, since the call was cancelled.
+    for _ in range(600):
+        if "sparsec-call" not in threads_by_name():
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("the thread of the call goes on")
 
 
 def test_slices_that_descend(rng):
