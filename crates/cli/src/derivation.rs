@@ -96,6 +96,10 @@ fn conversion(
         (Storage::Levels(_), Storage::Levels(_)) => {
             error.or_at(call.source(), call.value_span("to", 0), "named here")
         }
+        // The two formats that are named do not go together.
+        _ if error.code() == code::FILL_MISMATCH => {
+            error.or_at(call.source(), call.value_span("to", 0), "named here")
+        }
         // The text of a relation may be at fault, and not the command line.
         _ => error,
     })

@@ -286,6 +286,24 @@ fn arrays_as_long_as_they_say_of_themselves_are_refused() {
     place.call(&call).refused(1, &["error["]);
 }
 
+#[test]
+fn formats_with_other_fills_are_a_fault_of_the_call() {
+    let place = Place::new();
+    let hilbert = concat!(env!("CARGO_MANIFEST_DIR"), "/../../samples/hilbert.fmt");
+    let call = [
+        "convert",
+        "--from",
+        "csr, fill 1",
+        "--to",
+        hilbert,
+        "--emit",
+        "cases",
+    ];
+    place
+        .call(&call)
+        .refused(2, &["error[E0218]", "named here"]);
+}
+
 /// Some entries are written by one statement, the others by another: no certificate names the tuple of each.
 #[test]
 fn assemblies_may_write_values_in_parts() {
