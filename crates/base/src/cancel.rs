@@ -123,7 +123,7 @@ impl Watched {
 
     /// Runs a share of the work, on any thread.
     pub fn enter<R>(&self, work: impl FnOnce() -> R) -> R {
-        /// Watches what was watched before, also after a panic.
+        /// Gives this thread its earlier handles back when it is dropped, also by a panic.
         struct Before(Vec<Cancel>);
         impl Drop for Before {
             fn drop(&mut self) {

@@ -190,8 +190,8 @@ pub(crate) fn convert(
     Ok(0)
 }
 
-/// That stored entries are equal to the fill, and lie among padding from now on, which a conversion
-/// back leaves out.
+/// A note if stored entries equal the fill and the new format has padding: a conversion back leaves
+/// them out.
 fn padding_note(before: &Stored, after: &Storage) -> Option<String> {
     let Stored::Levels(before) = before else {
         return None;
@@ -221,7 +221,7 @@ fn padding_note(before: &Stored, after: &Storage) -> Option<String> {
     ))
 }
 
-/// That the new file does not keep the format that `--to` names with `text`. A list of entries, and
+/// A note if the new file does not keep the format that `--to` names with `text`. A list of entries, and
 /// a dense tensor, are what text files state.
 fn format_note(to: &str, text: &str, wanted: &Storage) -> Option<String> {
     let keeps = match wanted {

@@ -22,7 +22,7 @@ use crate::unknown::Unknowns;
 type Definition<'a> = (&'a String, &'a Vec<Expression>, &'a Expression);
 
 impl Synthesis<'_> {
-    /// Fills arrays that declarations define by what is known.
+    /// Fills arrays that declarations define by arrays that are known.
     pub(crate) fn define(&mut self, unknowns: &mut Unknowns<'_>) -> Result<()> {
         let destination = self.destination;
         let quantifiers = destination.declarations.quantifiers();
@@ -77,7 +77,7 @@ impl Synthesis<'_> {
     }
 }
 
-/// What a quantifier says of an array that is not known, by what is.
+/// An entry of an unknown array that a quantifier gives in terms of known arrays.
 fn definition<'a>(quantifier: &'a Quantifier, unknowns: &Unknowns<'_>) -> Option<Definition<'a>> {
     let is_known = |e: &Expression, but: Option<&Expression>| {
         let mut is_known = true;

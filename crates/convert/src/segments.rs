@@ -41,7 +41,7 @@ impl End {
 pub(crate) struct Segments {
     /// Where each begins, with an entry behind the last one.
     pub(crate) starts: String,
-    /// The array of the destination in whose place that is, if it has no such entry.
+    /// The array of the destination that `starts` replaces, if that array lacks the last entry.
     begin: Option<String>,
     end: Option<End>,
 }

@@ -156,7 +156,7 @@ impl Pool {
         })
     }
 
-    /// Runs `work`, and what it does in parallel, on the threads of the pool.
+    /// Runs `work` on the threads of the pool, its parallel loops included.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.0 {
             Threads::Asking => alone(work),

@@ -192,8 +192,7 @@ impl Session {
         &self.inner.converters
     }
 
-    /// Runs `work`, and what it does in parallel, on the threads of this session, until it is
-    /// cancelled.
+    /// Runs `work` on the threads of this session, until it ends or is cancelled.
     pub(crate) fn on_threads<R: Send>(&self, work: impl FnOnce() -> Result<R> + Send) -> Result<R> {
         self.watched(|| match &self.inner.pool {
             Some(pool) => pool.run(work),

@@ -169,7 +169,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Fills the places behind those of all numbers, of which there are `n_numbers`.
+    /// Fills the places behind those of all `n_numbers` numbers.
     pub(super) fn fill_behind(&mut self, ranked: usize, n_numbers: Var) {
         for unfilled in self.unfilled.clone() {
             if unfilled.ranked == ranked {

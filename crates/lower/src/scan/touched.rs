@@ -26,8 +26,8 @@ use super::for_each_expression;
 use super::in_runs::{all_visits, visited};
 
 impl Emitter<'_> {
-    /// For each statement of the stage that marks keys, those that give all keys one value before,
-    /// and which may wait for the first mark.
+    /// The statements that give all keys one value and may wait for the first mark, by the statement
+    /// that marks keys.
     pub(super) fn touched_tables(&self) -> BTreeMap<usize, Vec<usize>> {
         let mut touched: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (marking, mark) in self.computation.statements.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Emitter<'_> {
         !follows && read.all(is_marked)
     }
 
-    /// Whether a loop does nothing but what waits for first marks.
+    /// Whether all statements of a loop wait for first marks.
     pub(super) fn is_all_touched(&self, step: &Step) -> bool {
         let mut visits = Vec::new();
         all_visits(std::slice::from_ref(step), &mut visits);

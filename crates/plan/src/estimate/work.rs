@@ -86,7 +86,8 @@ struct Loops<'a> {
     is_full: Vec<bool>,
     /// How often the inside of so many of them is run; one more than there are loops.
     turns: Vec<f64>,
-    /// What nests before, inside of so many of them, have read in the same turn.
+    /// The accesses that earlier nests have read: each with the number of loops, counted from the
+    /// outermost, that both nests stand in.
     read: Vec<(Access, usize)>,
 }
 

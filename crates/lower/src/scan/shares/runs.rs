@@ -42,7 +42,7 @@ pub(in crate::scan) struct RunShares {
     of: Ranked,
 }
 
-/// What shares are the same for: the points, their keys and the outermost loop.
+/// Two sweeps that agree in these have the same shares.
 #[derive(Clone, Debug, PartialEq)]
 struct Ranked {
     points: Set,
@@ -204,7 +204,7 @@ impl Emitter<'_> {
             .buffer(name, storage, loaded, BufferAccess::Own)
     }
 
-    /// Gives a thread's marks their first value, which those of an earlier share may not have.
+    /// Sets a thread's marks to 0: an earlier share of the thread may have set them.
     pub(in crate::scan) fn clear_marks(&mut self, marks: Buffer, n_keys: Var) {
         self.builder.push(Stmt::Fill {
             buffer: marks,
