@@ -16,7 +16,7 @@ fn stages_keep_the_fill() {
     }
     emit("csr", "dense, fill inf", "c").refused(2, &["error[E0218]", "fill inf"]);
     emit("csr, fill 1", "dense, fill 2", "loop").refused(2, &["error[E0218]"]);
-    emit("csr, fill 1", "jds", "certificate").refused(1, &["error[E0218]", "fill"]);
+    emit("csr, fill 1", "jds", "certificate").refused(2, &["error[E0218]", "fill"]);
 }
 
 /// The comment of a kernel says which arrays are the caller's, and how long they are.
