@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! static inline sparsec_c128 sparsec_mul_c128(sparsec_c128 a, sparsec_c128 b) {
-//!   return (sparsec_c128){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
+//!   return (sparsec_c128){ a.re * b.re + a.im * -b.im, a.re * b.im + a.im * b.re };
 //! }
 //! ```
 

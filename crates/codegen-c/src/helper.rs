@@ -278,10 +278,10 @@ fn library_name(name: &str, ty: ElementType) -> String {
     }
 }
 
-/// gcc makes one fused operation of the two sums of a complex product, whatever
-/// `-ffp-contract` says, where it finds them side by side. Releases before 12 do not, and take the
-/// pragma for all flags.
-const NOT_FUSED: &str = "\n/* Both parts of a product are rounded as they are written. */\n\
+/// gcc makes one fused operation of a product in a sum beside one in a difference, whatever
+/// `-ffp-contract` says, and vectors of two parts slow sums of products down by half. Releases
+/// before 12 do neither, and take the pragma for all flags.
+const NOT_FUSED: &str = "\n/* The two parts of a number are rounded as they are written. */\n\
     #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)\n\
     #pragma GCC optimize (\"no-tree-slp-vectorize\")\n#endif\n";
 

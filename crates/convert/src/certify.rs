@@ -105,14 +105,16 @@ pub(crate) fn proposal(conversion: &Conversion, origin: &Origin) -> Result<Certi
             1 => "B".to_owned(),
             _ => format!("B{}", number + 1),
         };
+        // The first part meets all entries, so the count of them is its own.
         let is_own = |name: &str| match number + 1 == n {
             true => {
                 !["L", "T"]
                     .iter()
                     .any(|list| name == *list || is_of(name, list))
                     && !(1..n).any(|other| is_of(name, &format!("B{other}")))
+                    && (n == 1 || !is_of(name, "A"))
             }
-            false => is_of(name, &prefix),
+            false => is_of(name, &prefix) || number == 0 && is_of(name, "A"),
         };
         let copy = copy_of(computation, "B", number);
         let lines = lines(computation, origin, (obligations, &[copy]), &is_own);

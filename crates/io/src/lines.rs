@@ -422,7 +422,9 @@ impl Lines<'_> {
             return Ok(());
         }
         let shown = promised.map_or("more than 2^64".to_owned(), |n| n.to_string());
-        let message = format!("the header promises {shown} lines of entries, the file has {found}");
+        let lines = if promised == Some(1) { "line" } else { "lines" };
+        let message =
+            format!("the header promises {shown} {lines} of entries, the file has {found}");
         let (header, span) = self.text.excerpt(place);
         let Some(promised) = promised.filter(|&promised| promised < found) else {
             return Err(Diagnostic::new(code::WRONG_ENTRY_COUNT, message)

@@ -99,7 +99,7 @@ error[E0425]: the header promises 1000000000000000000 lines of entries, the file
         "%%MatrixMarket matrix coordinate real general\n3 3 1\n1 1 2.5\n% note\n2 2 7\n",
         code::WRONG_ENTRY_COUNT,
         "\
-error[E0425]: the header promises 1 lines of entries, the file has 2
+error[E0425]: the header promises 1 line of entries, the file has 2
  --> a.mtx:5:1
   |
 5 | 2 2 7
@@ -204,7 +204,7 @@ fn arrays_that_are_too_short_or_long() {
     check("general", "2 2\n1\n2\n3\n", "promises 4 lines");
     check("general", "2 2\n1\n2\n3\n4\n5\n", "too many");
     check("symmetric", "2 2\n1\n2\n", "promises 3 lines");
-    check("skew-symmetric", "2 2\n1\n2\n", "promises 1 lines");
+    check("skew-symmetric", "2 2\n1\n2\n", "promises 1 line of");
     let huge = "4294967296 4294967297\n1\n";
     check("general", huge, "promises more than 2^64 lines");
     let line = array("general", "1 1\n1 1 2.5\n");

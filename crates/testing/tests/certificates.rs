@@ -1,9 +1,11 @@
 //! Certificates of conversions between presets: all obligations are proved.
 
+use std::sync::Arc;
+
 use sparsec::internals::conversion::synthesized;
 use sparsec::internals::relational;
-use sparsec::{ElementType, Format, FormatSpec, code};
-use sparsec_format::presets;
+use sparsec::{ElementType, Format, FormatSpec, Source, Storage, code};
+use sparsec_format::{RelationFormat, presets};
 
 fn format(text: &str, order: usize) -> Format {
     let spec = text
@@ -158,16 +160,24 @@ fn conversions_of_three_modes_are_proved() {
     prove(&formats, &texts(&["mcoo", "hicoo(2)", "alto"]), 3);
 }
 
+/// A preset, or the text of a description.
+fn storage(text: &str, order: usize) -> Storage {
+    let storage = match text.starts_with("format ") {
+        true => RelationFormat::parse(&Source::new("described.fmt", text))
+            .map(|format| Storage::Relation(Arc::new(format))),
+        false => text
+            .parse::<FormatSpec>()
+            .and_then(|spec| spec.storage(order)),
+    };
+    storage.unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 /// Checks that all obligations of conversions to formats that are relations are proved.
 fn prove_relations(sources: &[&str], destinations: &[&str], order: usize) {
     let mut failed = Vec::new();
     for from in sources {
         for to in destinations {
-            let [source, destination] = [from, to].map(|text| {
-                let spec = text.parse::<FormatSpec>();
-                let storage = spec.and_then(|spec| spec.storage(order));
-                storage.unwrap_or_else(|error| panic!("{text}: {error}"))
-            });
+            let [source, destination] = [from, to].map(|text| storage(text, order));
             let made = relational::conversion(&source, &destination, ElementType::F64);
             let certificate = made.and_then(|made| made.certificate());
             let certificate = certificate.unwrap_or_else(|error| panic!("{from} to {to}: {error}"));
@@ -193,9 +203,45 @@ fn stated_assemblies_are_proved() {
         "bcsf(128)",
     ];
     prove_relations(&["scoo", "csr", "coo", "dense"], &matrices, 2);
+    let sources = ["jds", "sell(8, 32)", "fcoo(0)", "bcsf(128)"];
+    prove_relations(&sources, &["msr", "hyb(2)", "csr", "jds"], 2);
     let tensors = ["fcoo(0)", "fcoo(1)", "fcoo(2)", "bcsf(2)", "bcsf(128)"];
     prove_relations(&["scoo", "csf", "coo"], &tensors, 3);
     prove_relations(&["scoo"], &["fcoo(2)", "bcsf(8)"], 4);
+}
+
+/// Segments of listed rows begin one behind the other, since no listed row is empty.
+#[test]
+fn segments_of_listed_rows_are_proved_to_increase() {
+    let rows = "format rows
+extents N, M
+map {[r, k] -> [i, j] : 0 <= r < R && i = row(r) && pos(r) <= k < pos(r + 1) && j = col(k) && 0 <= j < M}
+data {[r, k] -> [k]}
+values {[k] : 0 <= k < pos(R)}
+assume 0 <= R
+function pos : {[r] : 0 <= r <= R} -> {[k] : 0 <= k} increasing
+function row : {[r] : 0 <= r < R} -> {[i] : 0 <= i < N} increasing
+function col : {[k] : 0 <= k < pos(R)} -> {[j] : 0 <= j < M}
+forall i, k, l : 0 <= i < R && pos(i) <= k < l < pos(i + 1) => col(k) < col(l)
+";
+    let every_row = rows.replace("R && i = row(r)", "N && i = r");
+    let every_row = every_row
+        .replace("pos(R)", "pos(N)")
+        .replace("<= R}", "<= N}");
+    let every_row = every_row
+        .replace("assume 0 <= R\n", "")
+        .replace("i < R &&", "i < N &&");
+    let lines: Vec<&str> = every_row
+        .lines()
+        .filter(|it| !it.contains("row :"))
+        .collect();
+    prove_relations(&["scoo", "coo", "csc"], &[rows], 2);
+    let [source, destination] = ["scoo", &lines.join("\n")].map(|text| storage(text, 2));
+    let made = relational::conversion(&source, &destination, ElementType::F64);
+    let certificate = made.and_then(|made| made.certificate()).expect("lines");
+    // A row of all rows may be empty.
+    let wanted = "pos is increasing: not proved";
+    assert!(certificate.contains(wanted), "{certificate}");
 }
 
 #[test]

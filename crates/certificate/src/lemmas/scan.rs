@@ -47,7 +47,11 @@ pub(crate) fn counts(state: &mut State<'_>, name: &str, statements: &[&Statement
         .n_entries()
         .ok_or_else(|| Refusal::at(count, "how many entries there are is not known"))?;
     let is_ordinal = state.ordinal(&key).is_some();
+    let are_filled = are_filled(state, name, &key)?;
     rises(state, name, end, Held::Counts { key })?;
+    if are_filled {
+        state.note_order(name, Monotone::Increasing);
+    }
     if is_ordinal {
         falls(state, name)?;
         by_size(state)?;
@@ -122,19 +126,10 @@ pub(crate) fn running_maximum(
     updates(note, Update::Maximum)?;
     let parent = parent(state, name, note)?;
     let numbering = numbering_before(state, note)?;
+    let are_filled = are_filled(state, name, &parent)?;
     match scan {
         Some(scan) => scanned(state, name, scan)?,
-        None => {
-            let own = state.numbering(&parent).map(|it| &state.numberings[it]);
-            let own = own.filter(|it| it.kind != NumberingKind::InGroups);
-            let end = own.and_then(|it| it.end.clone());
-            let n_segments = state.n_segments(name)?;
-            require(
-                end.is_some_and(|end| state.are_equal(&end, &n_segments)),
-                note,
-                "a segment may have no entry",
-            )?;
-        }
+        None => require(are_filled, note, "a segment may have no entry")?,
     }
     let numbers = state.numberings[numbering].clone();
     let end = numbers
@@ -148,7 +143,7 @@ pub(crate) fn running_maximum(
         "numbers are not known to be ordered by segments",
     )?;
     rises(state, name, end, Held::Declared)?;
-    if scan.is_none() {
+    if are_filled {
         state.note_order(name, Monotone::Increasing);
     }
     segments(state, name, numbering, parent)
@@ -223,6 +218,15 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
         true => Ok(parent),
         false => Err(Refusal::at(statement, "an entry may belong to no segment")),
     }
+}
+
+/// Whether each segment has an entry: parents are numbers that leave none out.
+fn are_filled(state: &State<'_>, name: &str, parent: &Expression) -> Result<bool, Refusal> {
+    let own = state.numbering(parent).map(|it| &state.numberings[it]);
+    let own = own.filter(|it| it.kind != NumberingKind::InGroups);
+    let n_segments = state.n_segments(name)?;
+    let end = own.and_then(|it| it.end.as_ref());
+    Ok(end.is_some_and(|end| state.are_equal(end, &n_segments)))
 }
 
 /// Checks that a statement combines `pos(x)` into `pos(x + 1)` over all segments.

@@ -1,4 +1,4 @@
-/* Both parts of a product are rounded as they are written. */
+/* The two parts of a number are rounded as they are written. */
 #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)
 #pragma GCC optimize ("no-tree-slp-vectorize")
 #endif
@@ -62,12 +62,12 @@ static inline sparsec_c128 sparsec_div_c128(sparsec_c128 a, sparsec_c128 b) {
   double t_5 = t_2 + t_3 * t_4;
   double t_6 = sparsec_pick_f64(-(int64_t)(t), a.im, a.re);
   double t_7 = sparsec_pick_f64(-(int64_t)(t), a.re, a.im);
-  double t_8 = t_7 - t_6 * t_4;
+  double t_8 = t_7 + t_6 * (-t_4);
   return (sparsec_c128){ (t_6 + t_7 * t_4) / t_5, (t ? -t_8 : t_8) / t_5 };
 }
 
 static inline sparsec_c128 sparsec_mul_c128(sparsec_c128 a, sparsec_c128 b) {
-  return (sparsec_c128){ a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re };
+  return (sparsec_c128){ a.re * b.re + a.im * (-b.im), a.re * b.im + a.im * b.re };
 }
 
 static inline sparsec_c128 sparsec_neg_c128(sparsec_c128 a) {

@@ -103,16 +103,17 @@ module {
     %t_5 = arith.addf %t_2, %4 : f64
     %t_6 = arith.select %t, %a_im, %a_re : f64
     %t_7 = arith.select %t, %a_re, %a_im : f64
-    %5 = arith.mulf %t_6, %t_4 : f64
-    %t_8 = arith.subf %t_7, %5 : f64
-    %6 = arith.mulf %t_7, %t_4 : f64
-    %7 = arith.addf %t_6, %6 : f64
-    %8 = arith.divf %7, %t_5 : f64
-    %9 = arith.negf %t_8 : f64
-    %10 = arith.select %t, %9, %t_8 : f64
-    %11 = arith.divf %10, %t_5 : f64
-    %12 = complex.create %8, %11 : complex<f64>
-    return %12 : complex<f64>
+    %5 = arith.negf %t_4 : f64
+    %6 = arith.mulf %t_6, %5 : f64
+    %t_8 = arith.addf %t_7, %6 : f64
+    %7 = arith.mulf %t_7, %t_4 : f64
+    %8 = arith.addf %t_6, %7 : f64
+    %9 = arith.divf %8, %t_5 : f64
+    %10 = arith.negf %t_8 : f64
+    %11 = arith.select %t, %10, %t_8 : f64
+    %12 = arith.divf %11, %t_5 : f64
+    %13 = complex.create %9, %12 : complex<f64>
+    return %13 : complex<f64>
   }
   func.func private @sparsec_mul_c128(%a: complex<f64>, %b: complex<f64>) -> complex<f64> {
     %a_re = complex.re %a : complex<f64>
@@ -120,13 +121,14 @@ module {
     %b_re = complex.re %b : complex<f64>
     %b_im = complex.im %b : complex<f64>
     %0 = arith.mulf %a_re, %b_re : f64
-    %1 = arith.mulf %a_im, %b_im : f64
-    %2 = arith.subf %0, %1 : f64
-    %3 = arith.mulf %a_re, %b_im : f64
-    %4 = arith.mulf %a_im, %b_re : f64
-    %5 = arith.addf %3, %4 : f64
-    %6 = complex.create %2, %5 : complex<f64>
-    return %6 : complex<f64>
+    %1 = arith.negf %b_im : f64
+    %2 = arith.mulf %a_im, %1 : f64
+    %3 = arith.addf %0, %2 : f64
+    %4 = arith.mulf %a_re, %b_im : f64
+    %5 = arith.mulf %a_im, %b_re : f64
+    %6 = arith.addf %4, %5 : f64
+    %7 = complex.create %3, %6 : complex<f64>
+    return %7 : complex<f64>
   }
   func.func private @sparsec_neg_c128(%a: complex<f64>) -> complex<f64> {
     %a_re = complex.re %a : complex<f64>

@@ -315,7 +315,10 @@ fn number(
             Err(text
                 .fault(
                     code::BAD_HEADER,
-                    format!("a file without {parts}"),
+                    match word {
+                        [] => format!("a file without {parts}"),
+                        _ => format!("a number of {what} that is no whole number from 0 on"),
+                    },
                     place,
                     format!("expected the number of {what}"),
                 )
