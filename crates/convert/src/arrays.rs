@@ -1,16 +1,16 @@
-//! Arrays of the destination that are no keys of lists: where runs begin, what
-//! is said of elements that coordinates determine, and marks where there is no entry.
+//! Arrays of the destination that are no keys of lists: what is said of elements that coordinates
+//! determine, and marks where there is no entry.
 
 use sparsec_base::Result;
 use sparsec_base::arena::Id;
-use sparsec_computation::{Operator, Update, Value};
+use sparsec_computation::Update;
 use sparsec_relation::{Comparison, Constraint, Declarations, Expression, Variable};
 
 use crate::cases::CaseKind;
 use crate::refused;
 use crate::synthesis::Synthesis;
-use crate::terms::{below, binary, entry, everywhere, plus_one, scalar};
-use crate::unknown::{Run, Unknowns};
+use crate::terms::{below, entry, everywhere, plus_one, scalar};
+use crate::unknown::Unknowns;
 
 impl Synthesis<'_> {
     /// Combines each entry of a function with the one before it.
@@ -22,60 +22,6 @@ impl Synthesis<'_> {
         self.add(parents, target, (update, before));
         self.writes(function, CaseKind::Segments);
         Ok(())
-    }
-
-    /// Runs begin at the least of their values and end behind the largest.
-    pub(crate) fn in_run(
-        &mut self,
-        element: Variable,
-        run: &Run,
-        unknowns: &mut Unknowns<'_>,
-    ) -> Result<Expression> {
-        let name = self.destination.map.name(element).to_owned();
-        let (starts, first) = (&run.starts, &run.first);
-        let n_parents = self.n_parents(starts)?;
-        let behind = format!("{}_{name}_behind", self.destination.name);
-        self.add_array(&behind, n_parents.clone());
-        let range = self.destination.declarations.function(first);
-        let range = range.and_then(|function| function.range.as_box());
-        let Some((_, above)) = range.and_then(|mut sides| sides.pop()) else {
-            return Err(refused(format!("nothing bounds the values of `{first}`")));
-        };
-        let most = Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1)));
-        let parents = below("x", &n_parents)?;
-        let x = Expression::Variable(Variable::from_index(0));
-        let value = self.integer(&run.value);
-        let at = |name: &str, index: &Expression| (name.to_owned(), vec![index.clone()]);
-        use Operator::{Add, Maximum, Subtract};
-        let most = self.integer(&most.collected());
-        self.add(parents.clone(), at(first, &x), (Update::Assign, most));
-        let least = (Update::Minimum, value.clone());
-        self.add(self.space.clone(), at(first, &run.parent), least);
-        let end = (Update::Maximum, binary(Add, value, Value::Integer(1)));
-        self.add(self.space.clone(), at(&behind, &run.parent), end);
-        let length = binary(Subtract, entry(&behind, &x), entry(first, &x));
-        let length = binary(Maximum, length, Value::Integer(0));
-        let next = binary(Add, entry(starts, &x), length);
-        self.add(parents, at(starts, &plus_one(&x)), (Update::Assign, next));
-        for function in [starts, first] {
-            self.writes(function, CaseKind::Runs);
-            unknowns.functions.remove(function);
-        }
-        self.end_of(starts, &n_parents)?;
-        let [first, start] =
-            [first, starts].map(|name| Expression::Call(name.clone(), vec![run.parent.clone()]));
-        let offset = Expression::Subtract(Box::new(run.value.clone()), Box::new(first));
-        let value = Expression::Add(Box::new(start.clone()), Box::new(offset));
-        // That it lies in its segment, the arrays say that were just filled.
-        let next = Expression::Call(starts.clone(), vec![plus_one(&run.parent)]);
-        self.space = self.space_with(Constraint {
-            first: start,
-            rest: vec![
-                (Comparison::LessEqual, value.clone()),
-                (Comparison::Less, next),
-            ],
-        })?;
-        Ok(value)
     }
 
     /// Says how many elements there are, where a constant is to say so: where the last segment
@@ -184,7 +130,11 @@ impl Synthesis<'_> {
         };
         let lengths = self.destination.lengths(Some(name))?;
         let [length] = &lengths[..] else {
-            return Err(refused(format!("`{name}` has several indices")));
+            return Err(
+                refused(format!("`{name}` has several indices")).help(format!(
+                    "number its places by one index, as in `{name}(W * r + s)`"
+                )),
+            );
         };
         let places = below("x", length)?;
         let x = Expression::Variable(Variable::from_index(0));

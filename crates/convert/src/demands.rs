@@ -15,14 +15,19 @@ use crate::synthesis::Synthesis;
 use crate::unknown::Unknowns;
 
 impl Synthesis<'_> {
-    /// Keeps to the entries that the destination can hold. The conversion refuses others when it
-    /// runs, unless it is proved that there are none.
+    /// Keeps to the entries that the destination can hold.
     pub(crate) fn demand(&mut self, unknowns: &Unknowns<'_>) -> Result<()> {
+        self.keep_to(unknowns.demands())
+    }
+
+    /// Keeps to the entries at which constraints hold. The conversion refuses others when it runs,
+    /// unless it is proved that there are none.
+    pub(crate) fn keep_to(&mut self, demands: impl IntoIterator<Item = Constraint>) -> Result<()> {
         let known = self.computation.relied_on();
         if !known.include(&self.met_by) {
             self.met.clear();
         }
-        let mut demands = unknowns.demands().into_iter();
+        let mut demands = demands.into_iter();
         while let Some(demand) = self.unmet(&mut demands, &known) {
             if !self.is_last {
                 if self.has_counted {

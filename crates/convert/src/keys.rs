@@ -174,7 +174,7 @@ impl Synthesis<'_> {
             "MORTON" => {
                 let ends = arguments.iter().filter_map(of).map(|key| {
                     let least = Expression::Integer(0);
-                    let (from, above) = self.range(&key.function)?;
+                    let (from, above) = self.range_of(key)?;
                     Some(above).filter(|_| from == least)
                 });
                 let ends: Option<Vec<Expression>> = ends.collect();
@@ -219,9 +219,31 @@ impl Synthesis<'_> {
         })
     }
 
+    /// As [`range`](Self::range), of the array of a key. Where nothing is declared, an array of
+    /// coordinates, or of numbers of blocks of them, holds no more than the coordinates ask for.
+    fn range_of(&self, key: &ListKey) -> Option<(Expression, Expression)> {
+        let extent_of = |e: &Expression| {
+            let mut coordinates = self.entries.coordinates.iter();
+            let mode = coordinates.position(|v| Expression::Variable(*v) == *e)?;
+            Some(Expression::Constant(self.extents[mode].clone()))
+        };
+        let implied = || match &key.value {
+            Expression::FloorDivide(e, block) => match **block {
+                Expression::Integer(size @ 1..) => {
+                    let above = plus(extent_of(e)?, number(size - 1));
+                    Some(Expression::FloorDivide(Box::new(above), block.clone()))
+                }
+                _ => None,
+            },
+            e => extent_of(e),
+        };
+        self.range(&key.function)
+            .or_else(|| Some((number(0), implied()?)))
+    }
+
     /// A key of a list with its extent: what its array may hold.
     pub(crate) fn key(&self, key: &ListKey) -> Result<Key> {
-        let Some((least, above)) = self.range(&key.function) else {
+        let Some((least, above)) = self.range_of(key) else {
             return Err(refused(format!(
                 "nothing bounds the values of `{}`",
                 key.function
@@ -270,7 +292,11 @@ impl Synthesis<'_> {
         let declared = self.computation.declarations.function(function);
         let domain = declared.and_then(|function| function.domain.as_box());
         let [(_, length)] = &domain.unwrap_or_default()[..] else {
-            return Err(refused(format!("`{function}` has several indices")));
+            return Err(
+                refused(format!("`{function}` has several indices")).help(format!(
+                    "number its places by one index, as in `{function}(W * r + s)`"
+                )),
+            );
         };
         let one = Box::new(Expression::Integer(1));
         let parents = Expression::Subtract(Box::new(length.simplified()), one);

@@ -23,7 +23,7 @@
 //! |-----------------|------------------------------------------------------------|------------------------------------|
 //! | **determined**  | follows from coordinates and elements before               | that expression                    |
 //! | **listed**      | `f(a) <= x < f(a + 1)` or `0 <= x < n`, and keys `g(x) = e` | the rank of the keys: dense where entries share them |
-//! | **in a run**    | `x = f(a) + e - g(a)`, within a segment of `f`             | found from the least `e` of each `a` and the number of them |
+//! | **in a run**    | `x = f(a) + e - g(a)`, `f(a) + e` or `f(a + 1) + e`, within a segment of `f` | found from the least and the largest `e` of each `a` |
 //! | **in a run of one value** | `f(a) <= x < f(a + 1)`, and `g(x + a) <= e < g(x + a + 1)`   | the number of changes of the value before it |
 //! | **counted**     | `0 <= x < f(a)`                                           | the ordinal among entries that have the same `a` |
 //! | **free**        | `0 <= x < w`, and nothing says more                        | the ordinal among entries that have the same other coordinates there |
@@ -67,6 +67,7 @@ mod named;
 mod optimise;
 mod pieces;
 mod problem;
+mod runs;
 mod segments;
 mod sweeps;
 mod synthesis;

@@ -383,7 +383,10 @@ impl Synthesis<'_> {
         let others = unknowns.others(element);
         match unknowns.place(element) {
             Some(Place::All) if !others.is_empty() => {
-                Ok((CaseKind::Free, self.free(element, &others, unknowns)?))
+                let value = self.free(element, &others, unknowns)?;
+                // There may be more entries to keep apart than numbers.
+                self.keep_to(unknowns.bounds(element, &value))?;
+                Ok((CaseKind::Free, value))
             }
             _ => {
                 let name = self.destination.map.name(element);

@@ -94,13 +94,12 @@ pub(crate) fn between(name: &str, from: &Expression, end: &Expression) -> Result
     Set::new(vec![part])
 }
 
-/// A product without its factors that are constants: those do not tell entries apart.
+/// A product without its factors that are constants or numbers: those do not tell entries apart.
 pub(crate) fn without_constants(term: &Expression) -> &Expression {
     match term {
         Expression::Multiply(a, b) => match (&**a, &**b) {
-            (Expression::Constant(_), rest) | (rest, Expression::Constant(_)) => {
-                without_constants(rest)
-            }
+            (Expression::Constant(_) | Expression::Integer(_), rest)
+            | (rest, Expression::Constant(_) | Expression::Integer(_)) => without_constants(rest),
             _ => term,
         },
         _ => term,

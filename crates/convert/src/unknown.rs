@@ -67,15 +67,6 @@ pub(crate) struct ValueRun {
     pub(crate) value: Expression,
 }
 
-/// Elements that follow one another: `x = starts(parent) + value - first(parent)`.
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    pub(crate) starts: String,
-    pub(crate) first: String,
-    pub(crate) parent: Expression,
-    pub(crate) value: Expression,
-}
-
 impl<'a> Unknowns<'a> {
     pub(crate) fn new(
         destination: &'a Named,
@@ -272,54 +263,6 @@ impl<'a> Unknowns<'a> {
         }
     }
 
-    /// The run that an element is in.
-    pub(crate) fn run(&self, element: Variable) -> Option<Run> {
-        let Some(Place::Segment {
-            function, parent, ..
-        }) = self.place(element)
-        else {
-            return None;
-        };
-        // x = f(a) + e - g(a), in any order of its terms.
-        self.comparisons.iter().find_map(|link| {
-            let [(Comparison::Equal, right)] = &link.rest[..] else {
-                return None;
-            };
-            let sides = [(&link.first, right), (right, &link.first)];
-            let (_, sum) =
-                (sides.into_iter()).find(|(left, _)| **left == Expression::Variable(element))?;
-            let terms = sum.terms();
-            let call = |negative: bool, wanted: &dyn Fn(&str) -> bool| {
-                terms.iter().position(|(is_negative, term)| {
-                    *is_negative == negative
-                        && matches!(term, Expression::Call(name, _)
-                            if wanted(name) && self.functions.contains(name))
-                })
-            };
-            let at = call(false, &|name| name == function)?;
-            let first_at = call(true, &|name| name != function)?;
-            let Expression::Call(first, of) = terms[first_at].1 else {
-                return None;
-            };
-            (self.at_entry(&of[0])? == parent).then_some(())?;
-            let rest = terms.iter().enumerate();
-            let rest = rest.filter(|(number, _)| ![at, first_at].contains(number));
-            let value = rest.fold(Expression::Integer(0), |sum, (_, (is_negative, term))| {
-                let (sum, term) = (Box::new(sum), Box::new((*term).clone()));
-                match is_negative {
-                    false => Expression::Add(sum, term),
-                    true => Expression::Subtract(sum, term),
-                }
-            });
-            Some(Run {
-                starts: function.clone(),
-                first: first.clone(),
-                parent: parent.clone(),
-                value: self.at_entry(&value)?,
-            })
-        })
-    }
-
     /// The run of neighbouring coordinates with one value that an element is.
     pub(crate) fn value_run(&self, element: Variable) -> Option<ValueRun> {
         let Some(Place::Segment {
@@ -381,6 +324,18 @@ impl<'a> Unknowns<'a> {
         })
     }
 
+    /// The bounds from above that are known of an element, as constraints on its value.
+    pub(crate) fn bounds(&self, element: Variable, value: &Expression) -> Vec<Constraint> {
+        let element = Expression::Variable(element);
+        let links = self.comparisons.iter().filter_map(|link| {
+            let (comparison, bound) = &link.rest[0];
+            let is_bound = *comparison == Comparison::Less && link.first == element;
+            let bound = is_bound.then(|| self.at_entry(bound))??;
+            Some(Constraint::new(value.clone(), Comparison::Less, bound))
+        });
+        links.collect()
+    }
+
     /// What else says where the entries lie that only a free element keeps apart: the
     /// known terms of the sum that an element with an array is, or of the place of an entry of an
     /// array.
@@ -403,9 +358,10 @@ impl<'a> Unknowns<'a> {
             };
             for side in [&link.first, right] {
                 match side {
-                    Expression::Call(_, places) => {
-                        let places = places.iter().filter(|place| has_part(place, &is_free));
-                        places.for_each(&mut add);
+                    Expression::Call(_, places)
+                        if places.iter().any(|place| has_part(place, &is_free)) =>
+                    {
+                        places.iter().for_each(&mut add);
                     }
                     _ if speaks_of(link, free) && !calls_with(link, &is_free) => add(side),
                     _ => {}

@@ -245,6 +245,25 @@ forall i, k, l : 0 <= i < R && pos(i) <= k < l < pos(i + 1) => col(k) < col(l)
 }
 
 #[test]
+fn skylines_are_proved() {
+    for column in ["k = begin(r) + j - r", "k = begin(r + 1) - 1 - (r - j)"] {
+        let skyline = format!(
+            "format skyline
+extents N, M
+map {{[r, k] -> [i, j] : i = r && 0 <= r < N && begin(r) <= k < begin(r + 1) && {column} && 0 <= j < M}}
+data {{[r, k] -> [k]}}
+values {{[k] : 0 <= k < begin(N)}}
+unique
+padding
+function begin : {{[r] : 0 <= r <= N}} -> {{[k] : 0 <= k <= begin(N)}} nondecreasing
+"
+        );
+        prove_relations(&["csr", "coo", "dense", "hash"], &[&skyline], 2);
+        prove_relations(&[&skyline], &["csr", "dense", "jds"], 2);
+    }
+}
+
+#[test]
 fn certificates_of_less_are_refused() {
     for (from, to) in [
         ("coo", "msr"),

@@ -89,3 +89,13 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, (first, behind): (&str,
     }
     Ok(())
 }
+
+/// The run of an entry ends as far behind its beginning as the length says that bounds its value.
+pub(crate) fn of_length(state: &mut State<'_>, name: &str, lengths: &str) -> Outcome {
+    let Some(Held::Behind { index }) = state.held.get(lengths) else {
+        return Ok(());
+    };
+    let at = index.clone();
+    let end = sum(entry(name, at.clone()), entry(lengths, at.clone()));
+    state.note_fact(entry(name, after(&at)).equals(end))
+}

@@ -201,7 +201,11 @@ pub(crate) fn sums(state: &mut State<'_>, name: &str, statements: &[&Statement])
         Held::Lengths { first, behind } => run::lengths(state, name, (&first, &behind)),
         Held::Declared => {
             let sum = scan.value.to_expression().expect("its terms are integers");
-            state.note_over(scan, entry(name, after(&x)).equals(sum))
+            state.note_over(scan, entry(name, after(&x)).equals(sum))?;
+            match array_at(length, &x) {
+                Some(lengths) => run::of_length(state, name, &lengths),
+                None => Ok(()),
+            }
         }
         _ => Ok(()),
     }

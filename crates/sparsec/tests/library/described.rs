@@ -205,3 +205,102 @@ fn constants_without_a_value_are_named() {
         "the constant `K`",
     );
 }
+
+/// Each row from the diagonal to its last entry, or from its first entry to the diagonal.
+fn skyline(column: &str) -> String {
+    format!(
+        "format skyline
+        extents N, M
+        map {{[r, k] -> [i, j] : i = r && 0 <= r < N && begin(r) <= k < begin(r + 1) && {column} && 0 <= j < M}}
+        data {{[r, k] -> [k]}}
+        values {{[k] : 0 <= k < begin(N)}}
+        unique
+        padding
+        function begin : {{[r] : 0 <= r <= N}} -> {{[k] : 0 <= k <= begin(N)}} nondecreasing"
+    )
+}
+
+#[test]
+fn skylines_on_either_side_are_solved() {
+    let session = interpreter();
+    let is_above = |i: u64, j: u64| i <= j;
+    for (column, is_upper) in [
+        ("j = r + k - begin(r)", true),
+        ("k + r = begin(r) + j", true),
+        ("j = r - (begin(r + 1) - 1 - k)", false),
+        ("begin(r + 1) - k = r - j + 1", false),
+    ] {
+        let format = storage(&skyline(column), 2);
+        for (extents, n) in [([9, 9], 40), ([9, 12], 40), ([9, 9], 0), ([0, 3], 0)] {
+            let all = tensor(&extents, n, 3);
+            let mut side = Tensor::builder("csr", &extents).expect("a builder");
+            let mut outside = None;
+            for (at, (place, _)) in all.entries().iter().enumerate() {
+                let [i, j] = [place.at(0), place.at(1)];
+                match is_above(i, j) == is_upper || i == j {
+                    true => side.extend([([i, j], 1.0 + at as f64)]),
+                    false => outside = outside.or(Some([i, j])),
+                }
+            }
+            let side = Stored::Levels(side.build().expect("a triangle"));
+            let made = session.convert_stored(&side, &format);
+            let made = made.unwrap_or_else(|error| panic!("{column} {extents:?}: {error}"));
+            let again = session
+                .convert_stored(&made.tensor, &storage("csr", 2))
+                .expect("it reads back");
+            assert_eq!(again.tensor, side, "{column} {extents:?}");
+            if outside.is_some() {
+                refuse(
+                    session.convert_stored(&Stored::Levels(all), &format),
+                    code::NOT_AS_DECLARED,
+                    "has no place for the entry at",
+                );
+            }
+        }
+    }
+}
+
+/// Slots of a row, of which there is a fixed number.
+#[test]
+fn rows_with_more_entries_than_slots_are_refused() {
+    let slots = |n: u64| {
+        format!(
+            "format slots
+            extents N, M
+            map {{[r, s] -> [i, j] : i = r && 0 <= r < N && 0 <= s < {n} && j = col({n} * r + s) && 0 <= j < M}}
+            data {{[r, s] -> [{n} * r + s]}}
+            values {{[p] : 0 <= p < {n} * N}}
+            function col : {{[p] : 0 <= p < {n} * N}} -> {{[j] : -1 <= j < M}}"
+        )
+    };
+    there_and_back(&slots(7));
+    let mut a = Tensor::builder("csr", &[9, 7]).expect("a builder");
+    a.extend((0..4).map(|j| ([3, j], 1.0)));
+    let a = Stored::Levels(a.build().expect("a matrix"));
+    refuse(
+        interpreter().convert_stored(&a, &storage(&slots(3), 2)),
+        code::NOT_AS_DECLARED,
+        "has no place for the entry at [3, 3]",
+    );
+}
+
+/// Blocks along a curve whose coordinates have no declared bounds: the extents bound them.
+#[test]
+fn blocks_on_curves_are_bounded_by_extents() {
+    there_and_back(
+        "format blocks
+        extents N, M
+        map {[b, n] -> [i, j] : 0 <= b < NB && begin(b) <= n < begin(b + 1)
+             && i = 4 * row(b) + y(n) && j = 4 * col(b) + x(n) && 0 <= i < N && 0 <= j < M}
+        data {[b, n] -> [n]}
+        values {[n] : 0 <= n < begin(NB)}
+        assume 0 <= NB
+        function begin : {[b] : 0 <= b <= NB} -> {[n] : 0 <= n} increasing
+        function row : {[b] : 0 <= b < NB} -> {[i] : 0 <= i}
+        function col : {[b] : 0 <= b < NB} -> {[i] : 0 <= i}
+        function y : {[n] : 0 <= n < begin(NB)} -> {[i] : 0 <= i < 4}
+        function x : {[n] : 0 <= n < begin(NB)} -> {[i] : 0 <= i < 4}
+        forall a, b : 0 <= a < b < NB => MORTON(row(a), col(a)) < MORTON(row(b), col(b))
+        forall b, n, m : 0 <= b < NB && begin(b) <= n < m < begin(b + 1) => MORTON(y(n), x(n)) < MORTON(y(m), x(m))",
+    );
+}
