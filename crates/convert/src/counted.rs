@@ -1,9 +1,12 @@
-//! Counted elements: each parent has as many as an array says, and nothing else tells them apart.
+//! Counted elements: each parent has as many as an array says, or as a number says, and nothing else
+//! tells them apart.
 //!
 //! ```text
 //! 0 <= s < len(r)      s = ordinal(r of NR)     an entry is the next one of its parent
 //!                      len(r) += 1
 //!                      W max= s + 1             where `len(r) <= W` is declared
+//! 0 <= s < W           s = ordinal(r of NR)     W max= s + 1
+//! 0 <= s < 8           s = ordinal(r of NR)     entries with another `s` have no place
 //! ```
 
 use sparsec_base::Result;
@@ -77,6 +80,33 @@ impl Unknowns<'_> {
 }
 
 impl Synthesis<'_> {
+    /// An element that keeps entries apart.
+    pub(crate) fn free(
+        &mut self,
+        element: Variable,
+        others: &[Expression],
+        unknowns: &Unknowns<'_>,
+    ) -> Result<Expression> {
+        let mut keys = Vec::new();
+        for value in others {
+            let mode = unknowns.entries.coordinates.iter();
+            let mode = mode
+                .clone()
+                .position(|v| Expression::Variable(*v) == *value);
+            let Some(mode) = mode else {
+                let name = self.destination.map.name(element);
+                return Err(refused(format!(
+                    "what `{name}` keeps apart is no coordinate but a sum of several"
+                )));
+            };
+            keys.push(Key {
+                value: value.clone(),
+                extent: Expression::Constant(self.extents[mode].clone()),
+            });
+        }
+        self.numbered(element, &[], Value::Window(Window::Ordinal, keys), false)
+    }
+
     /// Numbers the entries of each parent, and counts them.
     pub(crate) fn in_parent(
         &mut self,

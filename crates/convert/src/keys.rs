@@ -54,17 +54,20 @@ impl Synthesis<'_> {
                 }
             }
         }
-        let [key] = keys else { return Ok(None) };
-        let function = declarations.function(&key.function);
-        match function.and_then(|function| function.monotone) {
-            Some(Monotone::Nondecreasing | Monotone::Increasing) => {
-                self.by_keys(keys, &[0]).map(Some)
+        // An array that is monotone over the whole list, whatever else the list holds.
+        for (number, key) in keys.iter().enumerate() {
+            let function = declarations.function(&key.function);
+            match function.and_then(|function| function.monotone) {
+                Some(Monotone::Nondecreasing | Monotone::Increasing) => {
+                    return self.by_keys(keys, &[number]).map(Some);
+                }
+                Some(Monotone::Nonincreasing | Monotone::Decreasing) => {
+                    return Ok(Some(self.by_keys(keys, &[number])?.descending()));
+                }
+                None => {}
             }
-            Some(Monotone::Nonincreasing | Monotone::Decreasing) => {
-                Ok(Some(self.by_keys(keys, &[0])?.descending()))
-            }
-            None => Ok(None),
         }
+        Ok(None)
     }
 
     /// The order by some of the keys.

@@ -139,7 +139,7 @@ impl Synthesis<'_> {
         let value = run.value.clone();
         let (origin, offset) = match &run.begins {
             Begins::First(first) => {
-                self.from_first(element, run, first, unknowns)?;
+                self.with_first(element, run, first, unknowns)?;
                 let first = Expression::Call(first.clone(), vec![run.parent.clone()]);
                 let offset = Expression::Subtract(Box::new(value), Box::new(first));
                 (run.parent.clone(), offset)
@@ -178,7 +178,7 @@ impl Synthesis<'_> {
     }
 
     /// Runs begin at the least of their values and end behind the largest.
-    fn from_first(
+    fn with_first(
         &mut self,
         element: Variable,
         run: &Run,

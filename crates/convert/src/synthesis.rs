@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use sparsec_base::arena::Id;
 use sparsec_base::{ElementType, Result};
-use sparsec_computation::{
-    Access, Computation, DataSpace, Key, Role, Statement, Update, Value, Window,
-};
+use sparsec_computation::{Access, Computation, DataSpace, Key, Role, Statement, Update, Value};
 use sparsec_relation::{
     Constraint, Declarations, Expression, Function, Image, Relation, Set, Variable,
 };
@@ -399,33 +397,6 @@ impl Synthesis<'_> {
 
     pub(crate) fn text_of_map(&self) -> String {
         self.destination.map.to_string()
-    }
-
-    /// An element that keeps entries apart.
-    pub(crate) fn free(
-        &mut self,
-        element: Variable,
-        others: &[Expression],
-        unknowns: &Unknowns<'_>,
-    ) -> Result<Expression> {
-        let mut keys = Vec::new();
-        for value in others {
-            let mode = unknowns.entries.coordinates.iter();
-            let mode = mode
-                .clone()
-                .position(|v| Expression::Variable(*v) == *value);
-            let Some(mode) = mode else {
-                let name = self.destination.map.name(element);
-                return Err(refused(format!(
-                    "what `{name}` keeps apart is no coordinate but a sum of several"
-                )));
-            };
-            keys.push(Key {
-                value: value.clone(),
-                extent: Expression::Constant(self.extents[mode].clone()),
-            });
-        }
-        self.numbered(element, &[], Value::Window(Window::Ordinal, keys), false)
     }
 
     /// Copies the values, once all parts are so long as they are.

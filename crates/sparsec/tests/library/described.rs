@@ -60,6 +60,18 @@ fn there_and_back(text: &str) {
 }
 
 #[test]
+fn lists_with_one_monotone_array_are_sorted_by_it() {
+    let any = list("i = row(n) && j = col(n)", "");
+    for order in ["nondecreasing", "nonincreasing"] {
+        for range in ["{[i] : 0 <= i < N}", "{[j] : 0 <= j < M}"] {
+            let ordered = any.replace(range, &format!("{range} {order}"));
+            assert_ne!(ordered, any);
+            there_and_back(&ordered);
+        }
+    }
+}
+
+#[test]
 fn digits_and_differences_of_coordinates_are_solved() {
     there_and_back(BLOCKS);
     there_and_back(&list("i = row(n) && j = M - 1 - col(n) && 0 <= j < M", ""));
