@@ -10,13 +10,15 @@
 
 use std::cell::RefCell;
 
+use sparsec_base::arena::Id;
 use sparsec_base::{Diagnostic, Result};
 use sparsec_relation::{
-    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Parser, Relation,
-    Rewrite, Set, Variable,
+    Comparison, Conjunction, Constraint, Declarations, Descriptor, Expression, Monotone, Parser,
+    Relation, Rewrite, Set, Variable,
 };
 
 use crate::refused;
+use crate::terms::with;
 
 /// A descriptor in the names of one side.
 #[derive(Clone, Debug)]
@@ -51,7 +53,44 @@ impl Named {
             values: descriptor.values().rewritten(&names)?,
             declarations: descriptor.declarations().rewritten(&names)?,
             constants: names.constants.into_inner(),
-        })
+        }
+        .bounded())
+    }
+
+    /// Bounds the values of functions that do not decrease by their last entries, where these are
+    /// constants and nothing else bounds them.
+    fn bounded(mut self) -> Self {
+        for (constant, entry) in &self.constants {
+            let Some(Expression::Call(name, at)) = entry else {
+                continue;
+            };
+            let mut functions = self.declarations.functions_mut().iter_mut();
+            let Some(function) = functions.find(|function| function.name == *name) else {
+                continue;
+            };
+            let rises = matches!(
+                function.monotone,
+                Some(Monotone::Nondecreasing | Monotone::Increasing)
+            );
+            let domain = function.domain.as_box().unwrap_or_default();
+            let is_last = match (&domain[..], &at[..]) {
+                ([(_, end)], [at]) => {
+                    let next =
+                        Expression::Add(Box::new(at.clone()), Box::new(Expression::Integer(1)));
+                    end.collected() == next.collected()
+                }
+                _ => false,
+            };
+            if rises && is_last && function.range.as_box().is_none() {
+                let value = Expression::Variable(Variable::from_index(0));
+                let last = Expression::Constant(constant.clone());
+                let bound = Constraint::new(value, Comparison::LessEqual, last);
+                if let Ok(range) = with(&function.range, bound) {
+                    function.range = range;
+                }
+            }
+        }
+        self
     }
 
     /// Exchanges two modes in the map.

@@ -255,7 +255,7 @@ data {{[r, k] -> [k]}}
 values {{[k] : 0 <= k < begin(N)}}
 unique
 padding
-function begin : {{[r] : 0 <= r <= N}} -> {{[k] : 0 <= k <= begin(N)}} nondecreasing
+function begin : {{[r] : 0 <= r <= N}} -> {{[k] : 0 <= k}} nondecreasing
 "
         );
         prove_relations(&["csr", "coo", "dense", "hash"], &[&skyline], 2);
