@@ -7,6 +7,9 @@
 //! MORTON(i floordiv 2^31, j floordiv 2^31), MORTON(i mod 2^31, j mod 2^31)   ──►   MORTON(i, j)
 //! ```
 //!
+//! The first word has all bits that the others leave, or as many as the coordinates have: integers have
+//! 63 bits, `i floordiv 4` has 61 and `i mod 4` has 2.
+//!
 //! A source says `key = MORTON(i, j)` of an entry, and loops over its places find the coordinates:
 //! `i = UNMORTON(key, 0, 2)`, `j = UNMORTON(key, 1, 2)`. The key has no other coordinates.
 //!
@@ -210,20 +213,48 @@ pub(crate) fn joined(state: &State<'_>, keys: Vec<Expression>) -> Vec<Expression
 
 /// How many of the first keys are the words of one curve, and the whole key.
 fn words(state: &State<'_>, keys: &[Expression]) -> Option<(usize, Expression)> {
-    let first = MortonWord::of(keys.first()?).filter(|word| word.n_bits.is_none())?;
-    let mut shift = first.shift;
-    let mut n = 1;
-    while shift > 0 {
-        let next = MortonWord::of(keys.get(n)?)?;
-        let follows = next.n_bits?.checked_add(next.shift) == Some(shift);
+    let first = MortonWord::of(keys.first()?)?;
+    let (mut shift, mut n) = (first.shift, 1);
+    while let Some(next) = keys.get(n).and_then(MortonWord::of) {
+        let follows = next.n_bits.and_then(|bits| bits.checked_add(next.shift)) == Some(shift);
         if !follows || next.coordinates != first.coordinates {
-            return None;
+            break;
         }
         shift = next.shift;
         n += 1;
     }
-    let is_curve = are_natural(state, &first);
-    let coordinates = first.coordinates.into_iter().cloned();
-    let whole = Expression::Call("MORTON".to_owned(), coordinates.collect());
+    let is_whole = match first.n_bits {
+        None => true,
+        Some(bits) => has_bits(&first.coordinates, bits.checked_add(first.shift)?),
+    };
+    let is_curve = is_whole && are_natural(state, &first);
+    // The bits below the last word belong to no key.
+    let upper = |e: &Expression| match 1i64.checked_shl(shift) {
+        Some(1) => Some(e.clone()),
+        Some(size @ 1..) => {
+            let size = Box::new(Expression::Integer(size));
+            Some(Expression::FloorDivide(Box::new(e.clone()), size))
+        }
+        _ => None,
+    };
+    let coordinates = first.coordinates.into_iter().map(upper);
+    let coordinates: Option<Vec<Expression>> = coordinates.collect();
+    let whole = Expression::Call("MORTON".to_owned(), coordinates?);
     is_curve.then_some((n, whole))
+}
+
+/// Whether numbers that are not negative have no more than so many bits: integers have 63, and a
+/// quotient or a remainder has fewer.
+fn has_bits(numbers: &[&Expression], n_bits: u32) -> bool {
+    numbers.iter().all(|e| match e {
+        Expression::FloorDivide(_, size) => match **size {
+            Expression::Integer(size @ 1..) => i64::BITS - 1 - size.ilog2() <= n_bits,
+            _ => i64::BITS - 1 <= n_bits,
+        },
+        Expression::Modulo(_, size) => match **size {
+            Expression::Integer(size @ 2..) => (size - 1).ilog2() < n_bits,
+            _ => i64::BITS - 1 <= n_bits,
+        },
+        _ => i64::BITS - 1 <= n_bits,
+    })
 }

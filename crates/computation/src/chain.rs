@@ -265,8 +265,17 @@ impl Computation {
         let mut groups: Vec<Vec<StatementId>> = vec![Vec::new()];
         let mut written: BTreeSet<&String> = BTreeSet::new();
         for step in timed.chunk_by(|(a, _), (b, _)| a == b) {
-            let followed = step.iter().flat_map(|(_, id)| self.followed(*id));
-            if followed.into_iter().any(|name| written.contains(&name)) {
+            let mut followed = BTreeSet::new();
+            for (_, id) in step {
+                followed.extend(self.followed(*id));
+            }
+            // What bounds an array that is followed has its value before, too.
+            for name in followed.clone() {
+                let function = self.declarations.function(&name);
+                let bounds = function.into_iter().flat_map(|function| function.bounds());
+                bounds.for_each(|e| self.add_names(e, &mut followed));
+            }
+            if followed.iter().any(|name| written.contains(name)) {
                 groups.push(Vec::new());
                 written.clear();
             }

@@ -419,6 +419,9 @@ const WORD_BITS: u32 = 62;
 /// ```text
 /// MORTON(i floordiv 2^31, j floordiv 2^31) of …, MORTON(i mod 2^31, j mod 2^31) of 2^62
 /// ```
+///
+/// The first key has as many values as the extents ask for. Quotients and remainders of coordinates
+/// have fewer bits, and each key of them has all values of its bits.
 fn morton_words(coordinates: &[Expression], ends: &[Expression]) -> Vec<Key> {
     let n = u32::try_from(coordinates.len()).expect("few modes");
     let bits = (WORD_BITS / n).max(1);
@@ -426,23 +429,37 @@ fn morton_words(coordinates: &[Expression], ends: &[Expression]) -> Vec<Key> {
     let morton = |of: &mut dyn Iterator<Item = Expression>| {
         Expression::Call("MORTON".to_owned(), of.collect())
     };
-    let words = (0..i64::BITS - 1).step_by(bits as usize).rev();
+    let all = i64::BITS - 1;
+    let bits_of = |e: &Expression| match e {
+        Expression::FloorDivide(_, size) => match **size {
+            Expression::Integer(size @ 1..) => all - size.ilog2(),
+            _ => all,
+        },
+        Expression::Modulo(_, size) => match **size {
+            Expression::Integer(size @ 2..) => (size - 1).ilog2() + 1,
+            _ => all,
+        },
+        _ => all,
+    };
+    let used = coordinates.iter().map(bits_of).max().unwrap_or(all);
+    let words = (0..used).step_by(bits as usize).rev();
     let words = words.map(|at| {
         let upper = |e: &Expression| match at {
             0 => e.clone(),
             at => Expression::FloorDivide(Box::new(e.clone()), integer(1 << at)),
         };
-        if at + bits >= i64::BITS - 1 {
+        if at + bits >= all {
             let last = morton(&mut ends.iter().map(upper));
             return Key {
                 value: morton(&mut coordinates.iter().map(upper)),
                 extent: Expression::Add(Box::new(last), integer(1)),
             };
         }
-        let part = |e: &Expression| Expression::Modulo(Box::new(upper(e)), integer(1 << bits));
+        let own = bits.min(used - at);
+        let part = |e: &Expression| Expression::Modulo(Box::new(upper(e)), integer(1 << own));
         Key {
             value: morton(&mut coordinates.iter().map(part)),
-            extent: Expression::Integer(1 << (n * bits)),
+            extent: Expression::Integer(1 << (n * own)),
         }
     });
     words.collect()

@@ -91,23 +91,24 @@ impl<'e> MortonWord<'e> {
     }
 }
 
-/// `e`, `e floordiv 2^s`, `e mod 2^b` and `e floordiv 2^s mod 2^b` as `e`, `s` and `b`.
+/// `e`, `e floordiv 2^s`, `e mod 2^b` and `e floordiv 2^s mod 2^b` as `e`, `s` and `b`. Quotients of
+/// quotients are one.
 fn bits(e: &Expression) -> (&Expression, u32, Option<u32>) {
     let power = |n: &Expression| match n {
         Expression::Integer(n) if *n > 0 && n.count_ones() == 1 => Some(n.trailing_zeros()),
         _ => None,
     };
-    let (e, n_bits) = match e {
+    let (mut e, n_bits) = match e {
         Expression::Modulo(inner, n) if power(n).is_some() => (&**inner, power(n)),
         _ => (e, None),
     };
-    match e {
-        Expression::FloorDivide(inner, n) => match power(n) {
-            Some(shift) => (&**inner, shift, n_bits),
-            None => (e, 0, n_bits),
-        },
-        _ => (e, 0, n_bits),
+    let mut shift = 0;
+    while let Expression::FloorDivide(inner, n) = e
+        && let Some(more) = power(n)
+    {
+        (e, shift) = (inner, shift + more);
     }
+    (e, shift, n_bits)
 }
 
 /// The value of a key function.

@@ -263,6 +263,26 @@ function begin : {{[r] : 0 <= r <= N}} -> {{[k] : 0 <= k}} nondecreasing
     }
 }
 
+/// Numbers of blocks and coordinates within them have fewer bits than coordinates of a matrix.
+#[test]
+fn blocks_on_curves_are_proved() {
+    let blocks = "format blocks
+extents N, M
+map {[b, n] -> [i, j] : 0 <= b < NB && begin(b) <= n < begin(b + 1) && i = 4 * row(b) + y(n) && j = 4 * col(b) + x(n) && 0 <= i < N && 0 <= j < M}
+data {[b, n] -> [n]}
+values {[n] : 0 <= n < begin(NB)}
+assume 0 <= NB
+function begin : {[b] : 0 <= b <= NB} -> {[n] : 0 <= n} increasing
+function row : {[b] : 0 <= b < NB} -> {[i] : 0 <= i}
+function col : {[b] : 0 <= b < NB} -> {[i] : 0 <= i}
+function y : {[n] : 0 <= n < begin(NB)} -> {[i] : 0 <= i < 4}
+function x : {[n] : 0 <= n < begin(NB)} -> {[i] : 0 <= i < 4}
+forall a, b : 0 <= a < b < NB => MORTON(row(a), col(a)) < MORTON(row(b), col(b))
+forall b, n, m : 0 <= b < NB && begin(b) <= n < m < begin(b + 1) => MORTON(y(n), x(n)) < MORTON(y(m), x(m))
+";
+    prove_relations(&["csr", "coo", "alto"], &[blocks], 2);
+}
+
 #[test]
 fn certificates_of_less_are_refused() {
     for (from, to) in [
