@@ -6,7 +6,7 @@ use sparsec_relation::{Comparison, Conjunction, Constraint, Expression, Set};
 use super::{index, only_by, two, updates};
 use crate::Refusal;
 use crate::check::{Outcome, require};
-use crate::entries::{At, entry, is_constant, variable, within, zero};
+use crate::entries::{At, entry, is_constant, natural, variable, within, zero};
 use crate::goal::Goal;
 use crate::held::{Held, Numbering, NumberingKind};
 use crate::order::reads_itself;
@@ -269,24 +269,28 @@ fn agrees(state: &State<'_>, statement: &Statement, value: &Expression) -> Outco
     )
 }
 
-/// The declared range of an array, if all these values are in it; otherwise no bounds.
+/// The declared range of an array, if all these values are in it; otherwise no bounds. An array without
+/// two declared bounds is from 0 on if all values are.
 pub(crate) fn ranged(
     state: &State<'_>,
     name: &str,
     values: &[&Expression],
 ) -> (Expression, Option<Expression>) {
     let any = (Expression::Integer(i64::MIN), None);
+    let holds = |value: &Expression, bound: &Constraint| match is_constant(value) {
+        // The array holds marks even if there are no entries, so this must hold without any.
+        true => state.always(bound),
+        false => state.at_entries(bound),
+    };
     let Some((least, end)) = state.range(name) else {
-        return any;
+        let mut values = values.iter();
+        let are_natural = values.all(|value| holds(value, &natural((*value).clone())));
+        return if are_natural { (zero(), None) } else { any };
     };
     let is_within = |value: &&Expression| {
         let least = Constraint::new(least.clone(), Comparison::LessEqual, (*value).clone());
         let end = Constraint::new((*value).clone(), Comparison::Less, end.clone());
-        [least, end].iter().all(|bound| match is_constant(value) {
-            // The array holds marks even if there are no entries, so this must hold without any.
-            true => state.always(bound),
-            false => state.at_entries(bound),
-        })
+        [least, end].iter().all(|bound| holds(value, bound))
     };
     match values.iter().all(is_within) {
         true => (least, Some(end)),
