@@ -23,12 +23,12 @@ use sparsec_format::{Capabilities, Level};
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, is_listed_in_order, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
-use sparsec_index::{Access, Expr, IndexExpr, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, IndexExpr, IndexVar, TensorRole, TensorVar};
 use sparsec_machine::{Cache, Machine};
 
 use super::Estimate;
-use super::tile::holds_rows;
-use super::workspace::{Use, of_kind};
+use super::tile::{Around, Tiled};
+use super::workspace::{Use, for_each_written, of_kind};
 use crate::cost::Cost;
 
 /// The bytes of a coordinate beside a value.
@@ -56,6 +56,7 @@ fn work_and_points(estimate: Estimate<'_>) -> (Cost, f64) {
         },
         vars: Vec::new(),
         is_full: Vec::new(),
+        n_shared: 0,
         turns: vec![1.0],
         read: Vec::new(),
     };
@@ -84,6 +85,8 @@ struct Loops<'a> {
     vars: Vec<IndexVar>,
     /// Which of them go over all coordinates.
     is_full: Vec<bool>,
+    /// How many of them are around other statements too.
+    n_shared: usize,
     /// How often the inside of so many of them is run; one more than there are loops.
     turns: Vec<f64>,
     /// The accesses that earlier nests have read: each with the number of loops, counted from the
@@ -96,11 +99,12 @@ impl Loops<'_> {
         match stmt {
             Stmt::Forall { var, body } => self.forall(*var, body),
             Stmt::Where { consumer, producer } => {
-                let nests = [producer, consumer].map(|nest| self.stmt(nest).of_nest());
+                let shared = self.shared();
+                let nests = [producer, consumer].map(|nest| shared.stmt(nest).of_nest());
                 nests[0] + nests[1] + self.workspaces(producer)
             }
             Stmt::Sequence(stmts) => {
-                let mut nests = self.clone();
+                let mut nests = self.shared();
                 let costs = stmts.iter().map(|stmt| {
                     let cost = nests.stmt(stmt).of_nest();
                     nests.read_before(stmt);
@@ -115,6 +119,14 @@ impl Loops<'_> {
                 let costs = accesses.map(|access| self.access(access));
                 costs.fold(Cost::default(), |all, one| all + one)
             }
+        }
+    }
+
+    /// The loops around several nests.
+    fn shared(&self) -> Self {
+        Self {
+            n_shared: self.vars.len(),
+            ..self.clone()
         }
     }
 
@@ -182,8 +194,7 @@ impl Loops<'_> {
         let runs = self.runs();
         let is_along = is_along_arrays(&inner, body);
         let n_further = inner.n_along(body).saturating_sub(1);
-        let is_in_tile =
-            is_along && holds_rows(estimate.concrete, &inner.vars, &inner.is_full, body);
+        let in_tile = is_along.then(|| inner.in_tile(body)).flatten();
         let goes_along_bits = led.len() == 1
             && led.iter().all(|operand| {
                 let access = operands.access(*operand);
@@ -196,13 +207,13 @@ impl Loops<'_> {
         let is_in_bits = is_along && goes_along_bits;
         let (steps, inside) = match lead.lattice.everything {
             false if is_in_bits => (extent * machine.dense_step, walked * runs),
-            true if is_in_tile => (extent * machine.tile_step, extent * runs),
             true => {
                 let step = match is_along && walked == 0.0 {
                     true => machine.dense_step + n_further as f64 * machine.operand_step,
                     false => machine.step,
                 };
-                (extent * step + walked * machine.merge_step, extent * runs)
+                let steps = in_tile.unwrap_or(extent * step + walked * machine.merge_step);
+                (steps, extent * runs)
             }
             false => {
                 let steps = match estimate.concrete.merges_by(var) {
@@ -242,9 +253,9 @@ impl Loops<'_> {
             };
             machine.step + wrong
         });
-        let entry = match is_in_tile {
-            true => 0.0,
-            false => machine.loop_entry,
+        let entry = match in_tile {
+            Some(_) => 0.0,
+            None => machine.loop_entry,
         };
         let each = entry + steps;
         let scattered = match body {
@@ -262,6 +273,24 @@ impl Loops<'_> {
         // What is rarely come to may be come to once.
         inner.turns.push(inside.max(1.0));
         Cost::of_steps(runs * each + found + scattered) + inner.stmt(body)
+    }
+
+    /// The steps of the innermost loop in each row, if it goes along columns of tiles of several
+    /// rows.
+    fn in_tile(&self, body: &Stmt) -> Option<f64> {
+        let Work {
+            estimate, machine, ..
+        } = self.work;
+        let around = Around {
+            estimate,
+            vars: &self.vars,
+            is_full: &self.is_full,
+            n_shared: self.n_shared,
+        };
+        let Tiled { columns, bytes } = around.tiled(body)?;
+        let all = estimate.points(&columns);
+        let own = estimate.points(&columns[columns.len() - 1..]);
+        Some(machine.in_tiles(all, bytes) * own / all)
     }
 
     fn bound(&self) -> Vec<IndexVar> {
@@ -445,29 +474,6 @@ impl Loops<'_> {
             let linear = index.linear_in(*var);
             linear.is_some_and(|(factor, _)| factor.abs() == 1)
         })
-    }
-}
-
-/// Visits the assignments of a producer, but for those of producers inside of it, with the
-/// loops around each.
-fn for_each_written(
-    producer: &Stmt,
-    loops: &mut Vec<IndexVar>,
-    visit: &mut dyn FnMut(&[IndexVar], &Access, &Expr),
-) {
-    match producer {
-        Stmt::Assign { lhs, rhs, .. } => visit(loops, lhs, rhs),
-        Stmt::Forall { var, body } => {
-            loops.push(*var);
-            for_each_written(body, loops, visit);
-            loops.pop();
-        }
-        Stmt::Where { consumer, .. } => for_each_written(consumer, loops, visit),
-        Stmt::Sequence(stmts) => {
-            for stmt in stmts {
-                for_each_written(stmt, loops, visit);
-            }
-        }
     }
 }
 

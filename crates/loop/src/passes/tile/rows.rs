@@ -46,8 +46,8 @@ pub(super) struct Rows {
     pub(super) var: Var,
     /// How many rows there are; an extent.
     pub(super) n: Var,
-    /// The least number of entries from one row to the next; an extent.
-    stride: Var,
+    /// The number of entries from one row to the next: a product of extents.
+    stride: Expr,
     /// The value that fills each row before its nest, with the bound of the row.
     filled: Option<(Expr, Expr)>,
     nest: Stmt,
@@ -84,7 +84,9 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
     if !strides.iter().all(|it| nest::is_extent(function, *it)) {
         return None;
     }
-    let stride = *strides.first()?;
+    let last = *strides.first()?;
+    let stride = strides.into_iter().rev().map(Expr::Var);
+    let stride = stride.reduce(Expr::mul)?;
     let entered = entered(function, nest, *var, column)?;
     let filled = match fill {
         None => None,
@@ -94,7 +96,7 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
             hi,
             value: value @ Expr::Const(_),
         }) if *buffer == row.buffer && *lo == row.base => {
-            (nest::length(lo, hi)? == stride).then_some(())?;
+            (nest::length(lo, hi)? == last).then_some(())?;
             Some((value.clone(), hi.clone()))
         }
         Some(_) => return None,
@@ -207,7 +209,7 @@ impl Tiler<'_> {
         let name = |tiler: &Self, var: Var| tiler.function.vars[var].name.clone();
         let (i, j) = (name(self, rows.var), name(self, rows.row.vars[0]));
         let extent = rows.row.extent;
-        let mut fits = Expr::Var(extent).binary(BinaryOp::Le, rows.stride);
+        let mut fits = Expr::Var(extent).binary(BinaryOp::Le, rows.stride.clone());
         if rows.filled.is_none() {
             fits = fits.and(rows.entered.clone());
         }
