@@ -89,8 +89,9 @@ pub fn tile_width(extent: u64, element: ElementType) -> Option<i64> {
     i64::try_from(width).ok().filter(|&width| width >= LEAST)
 }
 
-/// A tile: how many rows it holds, how much of each, and of the columns left over.
-pub type TileShape = [i64; 3];
+/// A tile: how many rows it holds, and of the rows left over, how much of each, and of the columns
+/// left over.
+pub type TileShape = [i64; 4];
 
 /// The tiles that [`tile`] would keep rows in where `extent` says how far they are likely to
 /// go; `None` for rows that it leaves as they are.
@@ -114,10 +115,10 @@ impl Sizer<'_> {
     fn collect(&self, block: &Block, found: &mut Vec<Option<TileShape>>) {
         for stmt in block.iter().filter(|stmt| !nest::is_shared(stmt)) {
             if let Some((_, size)) = self.rows(stmt) {
-                found.push(Some([size.rows, size.width, size.rest]));
+                found.push(Some([size.rows, size.last, size.width, size.rest]));
             }
             match nest::row_of(self.function, stmt) {
-                Some(row) => found.push(self.row(&row).map(|width| [1, width, 0])),
+                Some(row) => found.push(self.row(&row).map(|width| [1, 0, width, 0])),
                 None => {
                     for inner in stmt.blocks() {
                         self.collect(inner, found);
