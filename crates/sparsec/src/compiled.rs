@@ -132,7 +132,8 @@ impl Compiled {
             let mode = argument.extents.iter().position(|extent| *extent == var)?;
             Some((argument, mode))
         })?;
-        let concrete = &self.statements[number].plan.concrete;
+        let plan = &self.statements[number].plan;
+        let concrete = &plan.concrete;
         let tensor = concrete.tensors.named(&argument.name)?;
         // Copies of operands and views by levels are tensors of the statement alone, as are
         // variables that commands derive.
@@ -147,7 +148,24 @@ impl Compiled {
             found = found.or_else(|| extent(lhs));
             rhs.for_each_access(&mut |access| found = found.or_else(|| extent(access)));
         });
-        found
+        // Loops that compute several results have variables of their own for all but the first.
+        found.or_else(|| {
+            let mut source = tensor;
+            while let Some(copy) = plan.conversions.iter().find(|it| it.to == source) {
+                copy.view.is_none().then_some(())?;
+                source = copy.from;
+            }
+            let read = self.program.tensors.named(&concrete.tensors[source].name)?;
+            let statements = self.program.statements.iter();
+            let mut accesses = statements.flat_map(|it| {
+                let accesses = it.rhs.accesses().into_iter();
+                accesses.chain([&it.lhs])
+            });
+            accesses.find_map(|access| {
+                let var = (access.tensor == read).then(|| access.var(mode))??;
+                extents[var]
+            })
+        })
     }
 
     /// The program as it was written, before statements were split.

@@ -16,6 +16,8 @@
 //! The outermost loop in which a cache holds all that is touched of the array moves that, for
 //! each of its turns; what the loops inside touch again is there.
 
+mod beside;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -23,7 +25,7 @@ use sparsec_format::{Capabilities, Level};
 use sparsec_graph::operand::level_at;
 use sparsec_graph::{Lattice, Lead, Operands, Scope, is_listed_in_order, space, workspace_kind};
 use sparsec_index::concrete::{MergeStrategy, Stmt, for_each_nested};
-use sparsec_index::{Access, IndexExpr, IndexVar, TensorRole, TensorVar};
+use sparsec_index::{Access, IndexVar, TensorRole, TensorVar};
 use sparsec_machine::{Cache, Machine};
 
 use super::Estimate;
@@ -59,6 +61,7 @@ fn work_and_points(estimate: Estimate<'_>) -> (Cost, f64) {
         n_shared: 0,
         turns: vec![1.0],
         read: Vec::new(),
+        beside: 0.0,
     };
     let launched = Cost {
         launches: Machine::MIDDLING.launch,
@@ -92,6 +95,9 @@ struct Loops<'a> {
     /// The accesses that earlier nests have read: each with the number of loops, counted from the
     /// outermost, that both nests stand in.
     read: Vec<(Access, usize)>,
+    /// The bytes of arrays that other nests in these loops come back to, which caches hold beside
+    /// those of this one.
+    beside: f64,
 }
 
 impl Loops<'_> {
@@ -105,7 +111,9 @@ impl Loops<'_> {
             }
             Stmt::Sequence(stmts) => {
                 let mut nests = self.shared();
-                let costs = stmts.iter().map(|stmt| {
+                let beside = self.beside(stmts);
+                let costs = std::iter::zip(stmts, beside).map(|(stmt, beside)| {
+                    nests.beside = self.beside + beside;
                     let cost = nests.stmt(stmt).of_nest();
                     nests.read_before(stmt);
                     cost
@@ -120,41 +128,6 @@ impl Loops<'_> {
                 costs.fold(Cost::default(), |all, one| all + one)
             }
         }
-    }
-
-    /// The loops around several nests.
-    fn shared(&self) -> Self {
-        Self {
-            n_shared: self.vars.len(),
-            ..self.clone()
-        }
-    }
-
-    /// Takes in what a nest inside of these loops reads.
-    fn read_before(&mut self, nest: &Stmt) {
-        let depth = self.vars.len();
-        if depth > 0 {
-            nest.for_each_assign(&mut |_, _, rhs| {
-                let accesses = rhs.accesses().into_iter();
-                self.read
-                    .extend(accesses.map(|access| (access.clone(), depth)));
-            });
-        }
-    }
-
-    /// The number of loops in whose turn another nest has read what an access reads there: the loops
-    /// choose the same part of the tensor for both.
-    fn read_at(&self, access: &Access) -> Option<usize> {
-        let mut read = self.read.iter().rev();
-        let same = read.find(|(other, depth)| {
-            let bound = self.work.estimate.concrete.bound_in(&self.vars[..*depth]);
-            let chosen = |index: &IndexExpr| bound.iter().any(|var| index.uses(*var));
-            other.tensor == access.tensor
-                && std::iter::zip(&other.indices, &access.indices)
-                    .all(|(a, b)| a == b || !chosen(a) && !chosen(b))
-                && access.indices.iter().any(chosen)
-        });
-        same.map(|(_, depth)| *depth)
     }
 
     /// How often the body of the innermost loop runs.
@@ -435,9 +408,9 @@ impl Loops<'_> {
         if near.is_some_and(|depth| depth <= moving && footprint(depth) <= cache.bytes) {
             return 0.0;
         }
-        let mut outside = footprint(0);
+        let mut outside = footprint(0) + self.beside;
         if outside <= cache.bytes {
-            return outside;
+            return outside - self.beside;
         }
         for depth in 1..=moving {
             let inside = footprint(depth);
