@@ -95,8 +95,8 @@ struct Loops<'a> {
     /// The accesses that earlier nests have read: each with the number of loops, counted from the
     /// outermost, that both nests stand in.
     read: Vec<(Access, usize)>,
-    /// The bytes of arrays that other nests in these loops come back to, which caches hold beside
-    /// those of this one.
+    /// The bytes of arrays that other nests in these loops come back to, which the last cache holds
+    /// beside those of this one.
     beside: f64,
 }
 
@@ -408,9 +408,13 @@ impl Loops<'_> {
         if near.is_some_and(|depth| depth <= moving && footprint(depth) <= cache.bytes) {
             return 0.0;
         }
-        let mut outside = footprint(0) + self.beside;
+        // Arrays that a nearer cache loses to others come back while loops compute: `A x` and `Aᵀ y`
+        // in one pass, 1.6 MB each, take 0.8 of the time of two passes; 16 MB each, 1.15.
+        let [.., last] = self.work.machine.caches;
+        let beside = if cache == last { self.beside } else { 0.0 };
+        let mut outside = footprint(0) + beside;
         if outside <= cache.bytes {
-            return outside - self.beside;
+            return outside - beside;
         }
         for depth in 1..=moving {
             let inside = footprint(depth);
