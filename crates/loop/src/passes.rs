@@ -22,9 +22,9 @@
 //! lets a kernel make room for results that its caller would allocate.
 //!
 //! Two give parallel loops their shape, by which sums round as it says: [`divide`] hands
-//! them to threads in chunks, [`lanes`] sums in eight lanes at once. Two go by how far extents are
-//! likely to go: [`tile()`] keeps rows that many entries add to in tiles, and [`short`] has loops
-//! over few coordinates run with constant bounds. [`strips`] has loops over rows fill the slots that
+//! them to threads in chunks, [`lanes`] sums in eight lanes at once. Three go by how far extents are
+//! likely to go: [`collapse`] has one loop go along several modes, [`tile()`] keeps rows that many
+//! entries add to in tiles, and [`short`] has loops over few coordinates run with constant bounds. [`strips`] has loops over rows fill the slots that
 //! they store to. Then [`polls`] has long loops ask whether anybody still waits.
 //! [`defer_failures`] ends the lowering of a statement: a temporary that nothing needs does not
 //! fail. [`without_prefetch`] is for engines that cannot fetch anything early, or not everything.
@@ -42,6 +42,7 @@
 //! # Ok::<(), sparsec_base::Diagnostic>(())
 //! ```
 
+mod collapse;
 mod copy_propagation;
 mod dead_code;
 mod defer_failures;
@@ -61,6 +62,7 @@ mod slice_values;
 mod strips;
 mod tile;
 
+pub use collapse::{collapse, collapsible};
 pub use copy_propagation::copy_propagation;
 pub use dead_code::{dead_code, without_prefetch};
 pub use defer_failures::defer_failures;

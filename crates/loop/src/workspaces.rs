@@ -79,8 +79,8 @@ pub(crate) fn changed_vars(function: &Function) -> HashSet<Var> {
     changed
 }
 
-/// An integer, if it follows from what is known. Wider than those of kernels, so
-/// that a product which wraps there is a large one here.
+/// An integer, if it follows from what is known; 1 or 0 of what is true or false. Wider than
+/// those of kernels, so that a product which wraps there is a large one here.
 pub(crate) fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> {
     let value = |expr: &Expr| value_of(expr, known);
     Some(match expr {
@@ -97,9 +97,22 @@ pub(crate) fn value_of(expr: &Expr, known: &HashMap<Var, i128>) -> Option<i128> 
                 BinaryOp::Min => left.min(right),
                 BinaryOp::Max => left.max(right),
                 BinaryOp::BitAnd => left & right,
+                BinaryOp::Eq => i128::from(left == right),
+                BinaryOp::Le => i128::from(left <= right),
+                BinaryOp::Lt => i128::from(left < right),
+                BinaryOp::And => left.min(right),
                 _ => return None,
             }
         }
+        Expr::Const(Scalar::Bool(holds)) => i128::from(*holds),
+        Expr::Select {
+            condition,
+            then,
+            otherwise,
+        } => match value(condition)? {
+            0 => value(otherwise)?,
+            _ => value(then)?,
+        },
         _ => return None,
     })
 }

@@ -71,12 +71,31 @@ impl Compiled {
 
     /// The tiles that [`Compiled::tile`] would keep rows in, statement after statement.
     pub(crate) fn tile_shapes(&self, extents: &Extents) -> Vec<Option<TileShape>> {
-        let statements = self.statements.iter().enumerate();
-        let shapes = statements.flat_map(|(number, statement)| {
+        let numbers = 0..self.statements.len();
+        let shapes = numbers.flat_map(|number| {
             let extent = |var| self.row_extent(number, extents, var);
-            passes::tile_shapes(&statement.untiled, &extent)
+            passes::tile_shapes(&self.collapsed(number, extents), &extent)
         });
         shapes.collect()
+    }
+
+    /// The loops that [`Compiled::tile`] would have go along several modes, statement after
+    /// statement.
+    pub(crate) fn collapsible(&self, extents: &Extents) -> Vec<Vec<Var>> {
+        let statements = self.statements.iter().enumerate();
+        let found = statements.map(|(number, statement)| {
+            let extent = |var| self.row_extent(number, extents, var);
+            passes::collapsible(&statement.untiled, &extent)
+        });
+        found.collect()
+    }
+
+    /// The kernel of a statement before [`Compiled::tile`], with one loop along several modes
+    /// where that fills tiles better.
+    pub(crate) fn collapsed(&self, number: usize, extents: &Extents) -> Function {
+        let mut function = self.statements[number].untiled.clone();
+        passes::collapse(&mut function, &|var| self.row_extent(number, extents, var));
+        function
     }
 
     /// Keeps rows in tiles if the extents of index variables are known, and gives short loops
@@ -84,7 +103,7 @@ impl Compiled {
     /// other extents.
     pub(crate) fn tile(&mut self, extents: &Extents, many: bool) {
         for number in 0..self.statements.len() {
-            let mut function = self.statements[number].untiled.clone();
+            let mut function = self.collapsed(number, extents);
             let extent = |var| self.row_extent(number, extents, var);
             passes::tile(&mut function, &extent);
             if many {
@@ -113,7 +132,8 @@ impl Compiled {
             let mode = argument.extents.iter().position(|extent| *extent == var)?;
             Some((argument, mode))
         })?;
-        let concrete = &self.statements[number].plan.concrete;
+        let plan = &self.statements[number].plan;
+        let concrete = &plan.concrete;
         let tensor = concrete.tensors.named(&argument.name)?;
         // Copies of operands and views by levels are tensors of the statement alone, as are
         // variables that commands derive.
@@ -128,7 +148,24 @@ impl Compiled {
             found = found.or_else(|| extent(lhs));
             rhs.for_each_access(&mut |access| found = found.or_else(|| extent(access)));
         });
-        found
+        // Loops that compute several results have variables of their own for all but the first.
+        found.or_else(|| {
+            let mut source = tensor;
+            while let Some(copy) = plan.conversions.iter().find(|it| it.to == source) {
+                copy.view.is_none().then_some(())?;
+                source = copy.from;
+            }
+            let read = self.program.tensors.named(&concrete.tensors[source].name)?;
+            let statements = self.program.statements.iter();
+            let mut accesses = statements.flat_map(|it| {
+                let accesses = it.rhs.accesses().into_iter();
+                accesses.chain([&it.lhs])
+            });
+            accesses.find_map(|access| {
+                let var = (access.tensor == read).then(|| access.var(mode))??;
+                extents[var]
+            })
+        })
     }
 
     /// The program as it was written, before statements were split.

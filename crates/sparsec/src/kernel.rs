@@ -86,6 +86,8 @@ struct VariantKey {
     extents: Option<Vec<u64>>,
     /// Of the tiles of rows.
     tiles: Vec<Option<TileShape>>,
+    /// Of loops along several modes.
+    collapsed: Vec<Vec<Var>>,
     /// Of short loops; `None` if operands store so few entries that these take no time.
     short: Option<Vec<(Var, u64)>>,
     /// What it was planned by.
@@ -189,6 +191,7 @@ impl Planned {
                 tensors.flat_map(|it| it.extents()).copied().collect()
             }),
             tiles: self.base.tile_shapes(extents),
+            collapsed: self.base.collapsible(extents),
             short: (operands
                 .values()
                 .any(|it| it.n_stored() as u64 >= figures::MANY))

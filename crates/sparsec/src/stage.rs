@@ -15,6 +15,7 @@ use sparsec_plan::default_result_format;
 use sparsec_schedule::ProgramSchedule;
 
 use crate::compiled::{Compiled, CompiledStatement};
+use crate::extents;
 use crate::picture::{self, Sheet};
 
 /// One stage.
@@ -255,6 +256,9 @@ impl Compiled {
             }
             Stage::Lattice => lattices(statement),
             Stage::Loop => statement.function.to_string(),
+            Stage::LoopAfter(pass) if pass == "collapse" => self
+                .collapsed(number, &extents::known(&self.program))
+                .to_string(),
             Stage::LoopAfter(pass) => loop_after(statement, pass)?,
             Stage::Clif => sparsec_codegen_cranelift::text(&statement.function)?,
             Stage::Assembly => sparsec_codegen_cranelift::assembly(&statement.function)?,
@@ -387,7 +391,7 @@ fn loop_after(statement: &CompiledStatement, pass: &str) -> Result<String> {
             passes::PIPELINE
                 .iter()
                 .map(|pass| pass.name)
-                .chain(["lower", "divide", "lanes", "tile"])
+                .chain(["lower", "divide", "lanes", "collapse", "tile"])
         };
         let all: Vec<&str> = names().collect();
         let error = Diagnostic::new(code::UNKNOWN_PASS, format!("there is no pass `{pass}`"))

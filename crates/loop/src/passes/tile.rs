@@ -57,6 +57,7 @@ mod size;
 
 use sparsec_base::{ElementType, Scalar};
 
+use super::collapse;
 use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::walk::rewrite_exprs;
 use make::count;
@@ -88,8 +89,9 @@ pub fn tile_width(extent: u64, element: ElementType) -> Option<i64> {
     i64::try_from(width).ok().filter(|&width| width >= LEAST)
 }
 
-/// A tile: how many rows it holds, how much of each, and of the columns left over.
-pub type TileShape = [i64; 3];
+/// A tile: how many rows it holds, and of the rows left over, how much of each, and of the columns
+/// left over.
+pub type TileShape = [i64; 4];
 
 /// The tiles that [`tile`] would keep rows in where `extent` says how far they are likely to
 /// go; `None` for rows that it leaves as they are.
@@ -113,10 +115,10 @@ impl Sizer<'_> {
     fn collect(&self, block: &Block, found: &mut Vec<Option<TileShape>>) {
         for stmt in block.iter().filter(|stmt| !nest::is_shared(stmt)) {
             if let Some((_, size)) = self.rows(stmt) {
-                found.push(Some([size.rows, size.width, size.rest]));
+                found.push(Some([size.rows, size.last, size.width, size.rest]));
             }
             match nest::row_of(self.function, stmt) {
-                Some(row) => found.push(self.row(&row).map(|width| [1, width, 0])),
+                Some(row) => found.push(self.row(&row).map(|width| [1, 0, width, 0])),
                 None => {
                     for inner in stmt.blocks() {
                         self.collect(inner, found);
@@ -129,22 +131,54 @@ impl Sizer<'_> {
     /// The width of the tile of a row.
     fn row(&self, row: &Row) -> Option<i64> {
         let element = self.function.buffers[row.buffer].storage;
-        tile_width((self.extent)(row.extent)?, element)
+        tile_width(self.length(row.extent)?, element)
+    }
+
+    /// How long a row is likely to be.
+    fn length(&self, extent: Var) -> Option<u64> {
+        let Some(modes) = collapse::modes_of(self.function, extent) else {
+            return (self.extent)(extent);
+        };
+        let mut extents = modes.into_iter().map(|mode| (self.extent)(mode));
+        extents.try_fold(1, |all: u64, extent| all.checked_mul(extent?))
     }
 
     /// The rows that a loop goes through, with their tile.
     fn rows(&self, stmt: &Stmt) -> Option<(rows::Rows, Size)> {
         let rows = rows::rows_of(self.function, stmt)?;
         let element = self.function.buffers[rows.row.buffer].storage;
-        let (n_rows, extent) = ((self.extent)(rows.n)?, (self.extent)(rows.row.extent)?);
+        let (n_rows, extent) = ((self.extent)(rows.n)?, self.length(rows.row.extent)?);
         let size = Size::of(n_rows, extent, element.size())?;
         Some((rows, size))
     }
 }
 
+/// Whether tiles of several rows that this statement goes through are filled better with so many
+/// columns than with those of the loop over `column`.
+pub(super) fn is_filled_better(
+    function: &Function,
+    stmt: &Stmt,
+    (column, columns): (Var, u64),
+    extent: &dyn Fn(Var) -> Option<u64>,
+) -> bool {
+    let sizes = || {
+        let rows = rows::rows_of(function, stmt)?;
+        let bytes = function.buffers[rows.row.buffer].storage.size();
+        let (n_rows, narrow) = (extent(rows.n)?, extent(rows.row.extent)?);
+        let all = Size::of(n_rows, columns, bytes)?;
+        let is_better = match Size::of(n_rows, narrow, bytes) {
+            Some(few) => few.width < all.width || narrow % few.width.unsigned_abs() != 0,
+            None => true,
+        };
+        Some(is_better && rows.row.vars == [column])
+    };
+    sizes().unwrap_or(false)
+}
+
 /// Keeps rows in tiles where `extent` says how far they are likely to go.
 pub fn tile(function: &mut Function, extent: &dyn Fn(Var) -> Option<u64>) {
-    let mut body = std::mem::take(&mut function.body);
+    let n_bounds = collapse::n_bounds(function);
+    let mut body = function.body.split_off(n_bounds);
     let mut tiler = Tiler {
         function,
         extent,
@@ -154,8 +188,8 @@ pub fn tile(function: &mut Function, extent: &dyn Fn(Var) -> Option<u64>) {
     tiler.block(&mut body, false);
     let (made, strips) = (tiler.made, tiler.strips);
     let is_changed = !made.is_empty();
-    body.splice(0..0, made.into_iter().chain(strips));
-    function.body = body;
+    let rewritten = made.into_iter().chain(strips).chain(body);
+    function.body.extend(rewritten);
     if is_changed {
         super::simplify(function);
     }
@@ -163,7 +197,7 @@ pub fn tile(function: &mut Function, extent: &dyn Fn(Var) -> Option<u64>) {
 }
 
 struct Tiler<'f> {
-    /// Without its body, which is being changed.
+    /// Without its body, which is being changed, but for the bounds that begin it.
     function: &'f mut Function,
     extent: &'f dyn Fn(Var) -> Option<u64>,
     /// Allocations, for the beginning of the function.

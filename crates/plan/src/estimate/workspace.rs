@@ -1,6 +1,7 @@
 //! What workspaces cost, by their kind.
 
-use sparsec_index::WorkspaceKind;
+use sparsec_index::concrete::Stmt;
+use sparsec_index::{Access, Expr, IndexVar, WorkspaceKind};
 use sparsec_machine::Machine;
 
 use crate::cost::Cost;
@@ -137,5 +138,28 @@ mod tests {
     fn huge_or_nearly_empty_workspaces_are_hashed() {
         assert_eq!(kind(1e12, 1e6, 1.0), WorkspaceKind::Hashed);
         assert_eq!(kind(1e9, 1e3, 1.0), WorkspaceKind::Hashed);
+    }
+}
+
+/// Visits the assignments of a producer, but for those of producers inside of it, with the
+/// loops around each.
+pub(super) fn for_each_written(
+    producer: &Stmt,
+    loops: &mut Vec<IndexVar>,
+    visit: &mut dyn FnMut(&[IndexVar], &Access, &Expr),
+) {
+    match producer {
+        Stmt::Assign { lhs, rhs, .. } => visit(loops, lhs, rhs),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_written(body, loops, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, .. } => for_each_written(consumer, loops, visit),
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                for_each_written(stmt, loops, visit);
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use crate::ir::{BinaryOp, Block, Buffer, Expr, Function, Stmt, Var};
 use crate::mark::Mark;
+use crate::passes::collapse;
 use crate::walk::for_each_stmt;
 
 /// The entries of `buffer` from `base` on, as many as `extent`.
@@ -24,8 +25,13 @@ pub(super) fn is_shared(stmt: &Stmt) -> bool {
 
 /// Whether a variable is an extent of an argument, and so not negative.
 pub(super) fn is_extent(function: &Function, var: Var) -> bool {
-    let mut arguments = function.arguments.iter();
-    arguments.any(|argument| argument.extents.contains(&var))
+    function.is_extent(&var.into())
+}
+
+/// Whether a variable is an extent of an argument, or the number of places along several modes
+/// of one.
+fn is_length(function: &Function, var: Var) -> bool {
+    is_extent(function, var) || collapse::modes_of(function, var).is_some()
 }
 
 /// `n`, of a range from `x * n` to `(x + 1) * n`, or from 0 to `n`.
@@ -173,7 +179,7 @@ fn row_loop(function: &Function, stmt: &Stmt) -> Option<Row> {
         return None;
     };
     let is_plain = *mark == Mark::default() && *lo == Expr::int(0);
-    if !is_plain || !is_extent(function, *extent) {
+    if !is_plain || !is_length(function, *extent) {
         return None;
     }
     let mut found = None;

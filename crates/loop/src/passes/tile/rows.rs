@@ -25,6 +25,9 @@
 //! the columns that are left, then the rows that are left
 //! ```
 //!
+//! Rows that are left beside tiles of eight have a tile as well, in each strip: by themselves they
+//! would go through all of `B` once each.
+//!
 //! Each entry takes the same values in the same order. Rows are apart: row `i` begins at
 //! `(… + i) * l` and is no longer than `l`, or at `((… + i) * n + …) * l`. Every row has an
 //! entry: each loop of the nest is entered, or the rows were filled before.
@@ -46,8 +49,8 @@ pub(super) struct Rows {
     pub(super) var: Var,
     /// How many rows there are; an extent.
     pub(super) n: Var,
-    /// The least number of entries from one row to the next; an extent.
-    stride: Var,
+    /// The number of entries from one row to the next: a product of extents.
+    stride: Expr,
     /// The value that fills each row before its nest, with the bound of the row.
     filled: Option<(Expr, Expr)>,
     nest: Stmt,
@@ -84,7 +87,9 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
     if !strides.iter().all(|it| nest::is_extent(function, *it)) {
         return None;
     }
-    let stride = *strides.first()?;
+    let last = *strides.first()?;
+    let stride = strides.into_iter().rev().map(Expr::Var);
+    let stride = stride.reduce(Expr::mul)?;
     let entered = entered(function, nest, *var, column)?;
     let filled = match fill {
         None => None,
@@ -94,7 +99,7 @@ pub(super) fn rows_of(function: &Function, stmt: &Stmt) -> Option<Rows> {
             hi,
             value: value @ Expr::Const(_),
         }) if *buffer == row.buffer && *lo == row.base => {
-            (nest::length(lo, hi)? == stride).then_some(())?;
+            (nest::length(lo, hi)? == last).then_some(())?;
             Some((value.clone(), hi.clone()))
         }
         Some(_) => return None,
@@ -184,6 +189,16 @@ fn entered(function: &Function, nest: &Stmt, i: Var, column: Var) -> Option<Expr
     conditions.into_iter().reduce(Expr::and)
 }
 
+/// Rows in tiles of as many each.
+struct Blocks {
+    /// How many tiles.
+    number: Var,
+    /// The rows of each.
+    n_rows: i64,
+    /// The first row of the first; without one, row 0.
+    first: Option<Var>,
+}
+
 /// The tile of some rows.
 struct Tile<'a> {
     rows: &'a Rows,
@@ -207,18 +222,32 @@ impl Tiler<'_> {
         let name = |tiler: &Self, var: Var| tiler.function.vars[var].name.clone();
         let (i, j) = (name(self, rows.var), name(self, rows.row.vars[0]));
         let extent = rows.row.extent;
-        let mut fits = Expr::Var(extent).binary(BinaryOp::Le, rows.stride);
+        let mut fits = Expr::Var(extent).binary(BinaryOp::Le, rows.stride.clone());
         if rows.filled.is_none() {
             fits = fits.and(rows.entered.clone());
         }
-        let blocks = Expr::Select {
-            condition: Box::new(fits),
-            then: Box::new(Expr::Var(rows.n).binary(BinaryOp::FloorDiv, size.rows)),
-            otherwise: Box::new(Expr::int(0)),
-        };
-        let blocks = self.declare(&format!("{i}_blocks"), blocks, before);
-        let in_blocks = Expr::Var(blocks).mul(size.rows);
-        let in_blocks = self.declare(&format!("{i}_rest"), in_blocks, before);
+        let mut blocks: Vec<Blocks> = Vec::new();
+        let mut in_blocks = None;
+        for n_rows in [size.rows, size.last].into_iter().filter(|n| *n > 0) {
+            let left = match in_blocks {
+                None => Expr::Var(rows.n),
+                Some(done) => Expr::Var(rows.n).binary(BinaryOp::Sub, done),
+            };
+            let number = Expr::Select {
+                condition: Box::new(fits.clone()),
+                then: Box::new(left.binary(BinaryOp::FloorDiv, n_rows)),
+                otherwise: Box::new(Expr::int(0)),
+            };
+            let number = self.declare(&format!("{i}_blocks"), number, before);
+            blocks.push(Blocks {
+                number,
+                n_rows,
+                first: in_blocks,
+            });
+            let end = add(in_blocks, Expr::Var(number).mul(n_rows));
+            in_blocks = Some(self.declare(&format!("{i}_rest"), end, before));
+        }
+        let in_blocks = in_blocks.expect("tiles have rows");
 
         let mut done = None;
         let widths = [size.width, size.rest].into_iter();
@@ -233,7 +262,9 @@ impl Tiler<'_> {
             let mut body = Block::new();
             let first = add(done, Expr::Var(strip).mul(width));
             let first = self.declare(&format!("{j}_first"), first, &mut body);
-            body.push(self.blocks(rows, [size.rows, width], (blocks, first), in_chunks));
+            for blocks in &blocks {
+                body.push(self.blocks(rows, blocks, (width, first), in_chunks));
+            }
             before.push(count(strip, 0.into(), strips.into(), body));
             let end = add(done, Expr::Var(strips).mul(width));
             done = Some(self.declare(&format!("{j}_rest"), end, before));
@@ -283,19 +314,20 @@ impl Tiler<'_> {
         stmt
     }
 
-    /// `for i_block in 0..blocks { … }` with tiles of this size, from column `column` on.
+    /// `for i_block in 0..blocks { … }` with tiles of this width, from column `column` on.
     fn blocks(
         &mut self,
         rows: &Rows,
-        size: [i64; 2],
-        (blocks, column): (Var, Var),
+        blocks: &Blocks,
+        (width, column): (i64, Var),
         in_chunks: bool,
     ) -> Stmt {
+        let size = [blocks.n_rows, width];
         let name = |var: Var| self.function.vars[var].name.clone();
         let names = [name(rows.var), name(rows.row.vars[0])];
         let block = self.index(&format!("{}_block", names[0]));
         let mut body = Block::new();
-        let first = Expr::Var(block).mul(size[0]);
+        let first = add(blocks.first, Expr::Var(block).mul(size[0]));
         let first = self.declare(&format!("{}_first", names[0]), first, &mut body);
         let tile = Tile {
             rows,
@@ -327,7 +359,7 @@ impl Tiler<'_> {
             value: Expr::load(tile.buffer, tile.place(row, lane)),
             reduce: None,
         }));
-        count(block, 0.into(), blocks.into(), body)
+        count(block, 0.into(), blocks.number.into(), body)
     }
 
     /// A statement for each entry of a tile: a loop for each row.

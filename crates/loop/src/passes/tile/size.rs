@@ -30,6 +30,8 @@ pub(super) const MOST_BYTES: usize = (MOST_ROWS * REGISTERS) as usize * REGISTER
 pub(super) struct Size {
     /// How many rows it holds.
     pub(super) rows: i64,
+    /// The rows of the tile for those that are left; 0 without one.
+    pub(super) last: i64,
     /// How much of each.
     pub(super) width: i64,
     /// The width of the tile for the columns that are left; 0 without one.
@@ -44,7 +46,8 @@ impl Size {
         let loads = |rows: &i64| {
             let (blocks, left) = (n_rows / rows, n_rows % rows);
             let blocks = i128::from(blocks) * i128::from(rows + REGISTERS);
-            (blocks + i128::from(left * (1 + REGISTERS)), Reverse(*rows))
+            let left = if left > 0 { left + REGISTERS } else { 0 };
+            (blocks + i128::from(left), Reverse(*rows))
         };
         let rows = match n_rows {
             ..=MOST_ROWS => n_rows,
@@ -63,8 +66,16 @@ impl Size {
             false => most / half * half,
         };
         let rest = whole(extent % width.max(1));
+        // One row by itself has a tile as wide as all of its registers.
+        let last = Some(n_rows % rows.max(1)).filter(|left| *left > 1);
+        let last = last.unwrap_or(0);
         let is_worth_it = rows > 1 && n_rows.saturating_mul(extent) >= LEAST_ENTRIES;
         let is_worth_it = is_worth_it && width > 0;
-        is_worth_it.then_some(Self { rows, width, rest })
+        is_worth_it.then_some(Self {
+            rows,
+            last,
+            width,
+            rest,
+        })
     }
 }
