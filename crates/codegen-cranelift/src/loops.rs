@@ -11,16 +11,20 @@
 //! One that is to be written out several times counts by as many, as long as there are so
 //! many turns, and then goes on by one.
 //!
-//! Loops that sum what they load test at the beginning:
+//! Loops that sum what they load have the test in a block of its own, which the empty loop enters, too:
 //!
 //! ```text
-//!   i = lo
-//!   while i < hi { t = t + a[i] * x[crd[i]]; i = i + 1 }      vmulsd (%rsi, %r14, 8), …
+//!   if lo < hi {
+//!     turn: t = t + a[i] * x[crd[i]]; i = i + 1              vmulsd (%rsi, %r14, 8), …
+//!   }
+//!   test: if i < hi goto turn
 //! ```
 //!
-//! A sum that goes to a test at the end has two uses: the next turn and what follows. Cranelift makes
-//! no load a part of an instruction whose result has several uses, directly or by others. A row
-//! times a vector takes seven instructions an entry with the test at the end, and five without.
+//! A sum in the block of the test would have two uses: the next turn and what follows. Cranelift makes
+//! no load a part of an instruction whose result has several uses, directly or by others. A block
+//! that is entered twice takes the sum as a parameter, which is one use. A row times a vector takes
+//! seven instructions an entry so, as in C. Source: rows of three entries, 0.80 of the time of SciPy
+//! with the test at the beginning.
 
 use std::collections::HashSet;
 
@@ -238,31 +242,35 @@ impl Emitter<'_, '_> {
     }
 
     /// Runs `body` with numbers from `lo` by `step`, as long as they are below `hi`; the first that
-    /// is not. The test is at the beginning.
+    /// is not. The test has a block of its own.
     pub(crate) fn count_by(
         &mut self,
         step: i64,
         [lo, hi]: [Value; 2],
         body: impl FnOnce(&mut Self, Value),
     ) -> Value {
-        let (test, turn, on) = (
+        let (turn, test, on) = (
             self.b.create_block(),
             self.b.create_block(),
             self.b.create_block(),
         );
-        let i = self.b.append_block_param(test, types::I64);
-        self.b.ins().jump(test, &[lo.into()]);
-        self.b.switch_to_block(test);
-        // Cranelift places the second of two blocks next: a turn takes one jump that way, too.
-        let ends = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, i, hi);
-        self.b.ins().brif(ends, on, [], turn, []);
-        self.enter(turn);
+        let i = self.b.append_block_param(turn, types::I64);
+        let next = self.b.append_block_param(test, types::I64);
+        // Cranelift places what follows the first of two blocks before the second.
+        let some = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
+        self.b
+            .ins()
+            .brif(some, turn, &[lo.into()], test, &[lo.into()]);
+        self.b.switch_to_block(turn);
         body(self, i);
-        let next = self.b.ins().iadd_imm_s(i, step);
-        self.b.ins().jump(test, &[next.into()]);
-        self.b.seal_block(test);
+        let counted = self.b.ins().iadd_imm_s(i, step);
+        self.b.ins().jump(test, &[counted.into()]);
+        self.enter(test);
+        let more = self.b.ins().icmp(IntCC::SignedLessThan, next, hi);
+        self.b.ins().brif(more, turn, &[next.into()], on, []);
+        self.b.seal_block(turn);
         self.enter(on);
-        i
+        next
     }
 
     /// Runs `body` with each number from `lo` up to but without `hi`.

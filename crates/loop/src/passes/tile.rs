@@ -71,8 +71,8 @@ pub const MOST_BYTES: usize = 512;
 /// The bytes that a tile of several rows holds at most.
 pub const ROWS_BYTES: usize = size::MOST_BYTES;
 
-/// The entries that a tile has at least: shorter rows are no more work than their tiles.
-const LEAST: i64 = 4;
+/// The entries that a tile has at least: a row of one entry is no more work than its tile.
+const LEAST: i64 = 2;
 
 /// How wide the tile of a row is best, if one is of use.
 ///
@@ -81,7 +81,8 @@ const LEAST: i64 = 4;
 /// use sparsec_loop::passes::tile_width;
 /// assert_eq!(tile_width(50, ElementType::F64), Some(50));
 /// assert_eq!(tile_width(1000, ElementType::F64), Some(64));
-/// assert_eq!(tile_width(3, ElementType::F64), None);
+/// assert_eq!(tile_width(3, ElementType::F64), Some(3));
+/// assert_eq!(tile_width(1, ElementType::F64), None);
 /// ```
 pub fn tile_width(extent: u64, element: ElementType) -> Option<i64> {
     let most = MOST_BYTES / element.size();
