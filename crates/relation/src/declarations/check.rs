@@ -214,22 +214,26 @@ impl Function {
             let (from, end) = sides.first()?;
             Some((data.value(from)?, data.value(end)?))
         });
-        let mut seen = HashSet::new();
         let mut before: Option<(i64, i64)> = None;
         let mut point: Vec<i64> = domain.iter().map(|(from, _)| *from).collect();
         if domain.iter().any(|(from, end)| from >= end) {
             return Ok(());
         }
+        let n_points = domain.iter().try_fold(1i64, |n, (from, end)| {
+            end.checked_sub(*from)
+                .and_then(|length| n.checked_mul(length))
+        });
+        let n_points = n_points.unwrap_or(i64::MAX);
+        let tells_apart = self.injective && !self.is_strict();
+        let mut seen = tells_apart.then(|| Seen::among(least_and_most, n_points));
+        let entries = data.entries(name);
+        let entries = entries.ok_or_else(|| format!("`{name}` has no entries"))?;
         loop {
             let arguments = || {
                 let numbers: Vec<String> = point.iter().map(i64::to_string).collect();
                 numbers.join(", ")
             };
-            let call = Expression::Call(
-                name.clone(),
-                point.iter().map(|n| Expression::Integer(*n)).collect(),
-            );
-            let Some(value) = data.value(&call) else {
+            let Some(value) = entries(&point) else {
                 return Err(format!("`{name}` has no entry for {}", arguments()));
             };
             let is_inside = match least_and_most {
@@ -261,7 +265,7 @@ impl Function {
                     ));
                 }
             }
-            if self.injective && !self.is_strict() && !seen.insert(value) {
+            if seen.as_mut().is_some_and(|seen| !seen.insert(value)) {
                 return Err(format!(
                     "`{name}` is not injective: {name}({}) = {value} was there before",
                     arguments()
@@ -271,6 +275,44 @@ impl Function {
             if !advance(&mut point, &domain) {
                 return Ok(());
             }
+        }
+    }
+}
+
+/// The values that an injective function has taken.
+enum Seen {
+    /// A bit for each value from the least on.
+    Bits(i64, Vec<u64>),
+    Values(HashSet<i64>),
+}
+
+impl Seen {
+    /// No values yet, of a range of which a function takes `n` values. Bits take no more memory than
+    /// a set of these values would.
+    fn among(range: Option<(i64, i64)>, n: i64) -> Self {
+        let length = range.and_then(|(from, end)| Some((from, end.checked_sub(from)?)));
+        match length {
+            Some((from, length @ 0..)) if length / i64::from(u64::BITS) <= n => {
+                let words = length / i64::from(u64::BITS) + 1;
+                let words = usize::try_from(words).expect("no more than there are values");
+                Self::Bits(from, vec![0; words])
+            }
+            _ => Self::Values(HashSet::new()),
+        }
+    }
+
+    /// Notes a value of the range; whether it is new.
+    fn insert(&mut self, value: i64) -> bool {
+        match self {
+            Self::Bits(from, words) => {
+                let at = value.abs_diff(*from);
+                let word = &mut words[(at / u64::from(u64::BITS)) as usize];
+                let bit = 1 << (at % u64::from(u64::BITS));
+                let is_new = *word & bit == 0;
+                *word |= bit;
+                is_new
+            }
+            Self::Values(values) => values.insert(value),
         }
     }
 }

@@ -83,6 +83,19 @@ impl<'a> Data<'a> {
         self.value_at(e, &[])
     }
 
+    /// The entries of a function's array, by their indices.
+    pub(crate) fn entries(&self, name: &str) -> Option<impl Fn(&[i64]) -> Option<i64> + '_> {
+        let array = self.arrays.get(name)?;
+        Some(|indices: &[i64]| {
+            let mut index: i64 = 0;
+            for (&at, &extent) in indices.iter().zip(&array.extents) {
+                (0..extent).contains(&at).then_some(())?;
+                index = index.checked_mul(extent)?.checked_add(at)?;
+            }
+            Some((array.at)(usize::try_from(index).ok()?))
+        })
+    }
+
     /// As [`value`](Self::value), with values for variables.
     pub fn value_at(&self, e: &Expression, variables: &[i64]) -> Option<i64> {
         let v = |e: &Expression| self.value_at(e, variables);
