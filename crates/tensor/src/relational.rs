@@ -116,6 +116,7 @@ impl RelationTensor {
             values,
         };
         tensor.check_names()?;
+        tensor.check_extents()?;
         tensor.complete_constants()?;
         tensor.check_lengths()?;
         tensor.check_declared()?;

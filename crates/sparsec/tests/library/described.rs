@@ -121,6 +121,17 @@ fn the_first_entry_without_a_place_is_named() {
     }
 }
 
+#[test]
+fn extents_that_a_format_does_not_take_are_named() {
+    let a = Stored::Levels(tensor(&[9, 7], 5, 1));
+    let square = storage(&list("i = row(n) && j = col(n)", "assume N = M"), 2);
+    refuse(
+        interpreter().convert_stored(&a, &square),
+        code::NOT_AS_DECLARED,
+        "`list` stores tensors with `N = M`, and this one has extents 9 x 7",
+    );
+}
+
 /// Lists of entries for each block of 4 x 4, whose array of positions has the product of two numbers of
 /// blocks as its length.
 const COUNTED: &str = "format counted

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use sparsec_base::{Diagnostic, ElementType, Result, Source, Span, code};
 use sparsec_format::Format;
-use sparsec_relation::{Data, Expression, Set};
+use sparsec_relation::{Conjunction, Data, Expression, Set};
 
 use super::RelationTensor;
 use crate::array::Array;
@@ -155,6 +155,35 @@ impl RelationTensor {
                 .help("state a length of constants, as in `{[p] : 0 <= p < NNZ}`")),
             None => Ok(()),
         }
+    }
+
+    /// Checks what the format assumes of extents alone, which no arrays can put right.
+    pub(super) fn check_extents(&self) -> Result<()> {
+        let descriptor = self.format.descriptor();
+        let is_extent = |name: &String| descriptor.extents().contains(name);
+        let data = self.data();
+        for constraint in descriptor.declarations().assumptions() {
+            let mut is_of_extents = true;
+            for e in constraint.expressions() {
+                e.visit(&mut |e| match e {
+                    Expression::Constant(name) => is_of_extents &= is_extent(name),
+                    Expression::Call(..) => is_of_extents = false,
+                    _ => {}
+                });
+            }
+            if is_of_extents && data.holds(constraint, &[]) == Some(false) {
+                let free = Conjunction::new::<String>([], []);
+                let text = free.list_of(std::slice::from_ref(constraint));
+                let extents: Vec<String> = self.extents.iter().map(u64::to_string).collect();
+                let (name, extents) = (self.format.name(), extents.join(" x "));
+                let message = format!(
+                    "`{name}` stores tensors with `{text}`, and this one has extents {extents}"
+                );
+                return Err(Diagnostic::new(code::NOT_AS_DECLARED, message)
+                    .help("store the tensor in another format"));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn check_declared(&self) -> Result<()> {
