@@ -113,6 +113,29 @@ impl Use {
     }
 }
 
+/// Visits the assignments of a producer, but for those of producers inside of it, with the
+/// loops around each.
+pub(super) fn for_each_written(
+    producer: &Stmt,
+    loops: &mut Vec<IndexVar>,
+    visit: &mut dyn FnMut(&[IndexVar], &Access, &Expr),
+) {
+    match producer {
+        Stmt::Assign { lhs, rhs, .. } => visit(loops, lhs, rhs),
+        Stmt::Forall { var, body } => {
+            loops.push(*var);
+            for_each_written(body, loops, visit);
+            loops.pop();
+        }
+        Stmt::Where { consumer, .. } => for_each_written(consumer, loops, visit),
+        Stmt::Sequence(stmts) => {
+            for stmt in stmts {
+                for_each_written(stmt, loops, visit);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,28 +161,5 @@ mod tests {
     fn huge_or_nearly_empty_workspaces_are_hashed() {
         assert_eq!(kind(1e12, 1e6, 1.0), WorkspaceKind::Hashed);
         assert_eq!(kind(1e9, 1e3, 1.0), WorkspaceKind::Hashed);
-    }
-}
-
-/// Visits the assignments of a producer, but for those of producers inside of it, with the
-/// loops around each.
-pub(super) fn for_each_written(
-    producer: &Stmt,
-    loops: &mut Vec<IndexVar>,
-    visit: &mut dyn FnMut(&[IndexVar], &Access, &Expr),
-) {
-    match producer {
-        Stmt::Assign { lhs, rhs, .. } => visit(loops, lhs, rhs),
-        Stmt::Forall { var, body } => {
-            loops.push(*var);
-            for_each_written(body, loops, visit);
-            loops.pop();
-        }
-        Stmt::Where { consumer, .. } => for_each_written(consumer, loops, visit),
-        Stmt::Sequence(stmts) => {
-            for stmt in stmts {
-                for_each_written(stmt, loops, visit);
-            }
-        }
     }
 }
