@@ -10,6 +10,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _operators, _sparsec
+from ._deferring import asks_scipy, no_array
 from ._errors import failure
 from ._operators import Operators
 
@@ -347,6 +348,8 @@ class Tensor(Operators):
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if asks_scipy():
+            return no_array(self)
         if any(": dense" not in level for level in self.levels):
             raise failure(
                 "E0470",
