@@ -471,13 +471,14 @@ class Tensor(Operators):
         >>> np.round(cg(A, np.ones(3))[0], 9)
         array([1.  , 0.5 , 0.25])
         """
-        made: np.ndarray = (self @ np.asarray(x)).to_numpy()
+        # Solvers write into what they get.
+        made: np.ndarray = (self @ np.asarray(x)).to_numpy(copy=True)
         return made
 
     def rmatvec(self, x: Any) -> np.ndarray:
         """As `matvec`, of the conjugate transpose."""
         made: Tensor = self.__rmatmul__(np.asarray(x).conj().T)
-        return made.to_numpy().conj().T
+        return made.to_numpy(copy=True).conj().T
 
     def __reduce__(self) -> Any:
         stored = self._stored
