@@ -118,7 +118,6 @@ def _planned(number: int) -> str:
     factors = " * ".join(
         f"{name}({indices[k]},{indices[k + 1]})" for k, name in enumerate(names)
     )
-    given = sparsec.asarray(np.eye(5), format="csr")
+    operands: dict[str, Any] = dict.fromkeys(names, sparsec.asarray(np.eye(5), format="csr"))
     text = f"out({indices[0]},{indices[-1]}) = {factors}"
-    plan: str = sparsec.explain(text, stage="plan", **{name: given for name in names})
-    return plan
+    return sparsec.explain(text, stage="plan", **operands)
