@@ -135,7 +135,7 @@ def asarray(
 
 
 def from_coo(
-    coords: Sequence[Any],
+    coords: Sequence[Any] | np.ndarray,
     values: Any,
     shape: Sequence[int],
     *,

@@ -20,6 +20,7 @@ from typing import Any, Callable, Iterable, Sequence
 import numpy as np
 
 from . import _sparsec
+from ._deferring import asks_scipy, no_array
 from ._errors import failure
 from ._indexing import is_selection, windows_of
 from ._operators import LAZY, TRUTHS, Operators, _literal, access, broadcast_shape, modes_of
@@ -142,6 +143,8 @@ class Lazy(Operators):
         return f"<sparsec.Lazy [{shape}]\n  " + program.text.replace("\n", "\n  ") + ">"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if asks_scipy():
+            return no_array(self)
         raise failure("E0471", "an expression is no array yet", "call `compute()` first")
 
 

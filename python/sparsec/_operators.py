@@ -757,11 +757,13 @@ _MOST_STATEMENTS = 1024
 _made: Callable[[_sparsec.Stored], Tensor]
 
 
-#: Products of vectors and matrices, by the numbers of modes; and those of truth values, which NumPy
-#: does not count.
-_PRODUCTS: dict[tuple[int, int, bool], _sparsec.Statement] = {
-    (*orders, are_truths): _sparsec.Statement(
-        f"{left} = or{{j}}({a} and {b})" if are_truths else f"{left} = {a} * {b}", ["a", "b"]
+#: Products of vectors and matrices, by the numbers of modes; those of truth values, which NumPy
+#: does not count; and those whose result is dense though the formats of factors do not say so.
+_PRODUCTS: dict[tuple[int, int, bool, bool], _sparsec.Statement] = {
+    (*orders, are_truths, is_dense): _sparsec.Statement(
+        f"{left} = or{{j}}({a} and {b})" if are_truths else f"{left} = {a} * {b}",
+        ["a", "b"],
+        "dense" if is_dense else None,
     )
     for orders, left, a, b in (
         ((1, 1), "out", "a(j)", "b(j)"),
@@ -770,6 +772,7 @@ _PRODUCTS: dict[tuple[int, int, bool], _sparsec.Statement] = {
         ((2, 2), "out(i,k)", "a(i,j)", "b(j,k)"),
     )
     for are_truths in (False, True)
+    for is_dense in (False, True)
 }
 
 
@@ -778,7 +781,8 @@ def _matmul(first: Any, second: Any) -> Tensor:
     if not (a._is_lazy or b._is_lazy or LAZY.get()):
         left, right = a._stored, b._stored
         are_truths = left.holds_truths and right.holds_truths
-        statement = _PRODUCTS.get((left.order, right.order, are_truths))
+        is_dense = left.has_dense_product(right)
+        statement = _PRODUCTS.get((left.order, right.order, are_truths, is_dense))
         if statement is not None:
             return _made(statement(left, right))
     if a.ndim == 0 or b.ndim == 0:

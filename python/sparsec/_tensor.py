@@ -10,6 +10,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from . import _operators, _sparsec
+from ._deferring import asks_scipy, no_array
 from ._errors import failure
 from ._operators import Operators
 
@@ -347,6 +348,8 @@ class Tensor(Operators):
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if asks_scipy():
+            return no_array(self)
         if any(": dense" not in level for level in self.levels):
             raise failure(
                 "E0470",
@@ -468,13 +471,14 @@ class Tensor(Operators):
         >>> np.round(cg(A, np.ones(3))[0], 9)
         array([1.  , 0.5 , 0.25])
         """
-        made: np.ndarray = (self @ np.asarray(x)).to_numpy()
+        # Solvers write into what they get.
+        made: np.ndarray = (self @ np.asarray(x)).to_numpy(copy=True)
         return made
 
     def rmatvec(self, x: Any) -> np.ndarray:
         """As `matvec`, of the conjugate transpose."""
         made: Tensor = self.__rmatmul__(np.asarray(x).conj().T)
-        return made.to_numpy().conj().T
+        return made.to_numpy(copy=True).conj().T
 
     def __reduce__(self) -> Any:
         stored = self._stored

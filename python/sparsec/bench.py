@@ -1,5 +1,6 @@
 """Times of sparsec beside SciPy, and PyData sparse where it is installed, in one run:
-``python -m sparsec.bench``; on clusters of Dask: ``python -m sparsec.bench dask``.
+``python -m sparsec.bench``; on clusters of Dask: ``python -m sparsec.bench dask``; and the times
+from Ctrl-C to the exception: ``python -m sparsec.bench interrupts``.
 
 Each result is compared with that of the other library before it is timed. Times are the least of
 several runs, taken in turn, so that both meet the same machine. Ratios are the other's time by ours:
@@ -23,6 +24,8 @@ import numpy as np
 
 import sparsec
 
+#: What is timed.
+_WHAT = ("kernels", "dask", "interrupts")
 #: Random matrices: rows, and entries a row.
 _SIZES = ((1_000, 10), (20_000, 10), (200_000, 10))
 #: Columns of the dense matrix of SpMM.
@@ -34,7 +37,7 @@ _COPIED = 1 << 24
 def main(arguments: list[str] | None = None) -> None:
     """Prints the tables, or JSON."""
     parser = argparse.ArgumentParser(prog="python -m sparsec.bench", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("kernels", "dask"), default="kernels")
+    parser.add_argument("what", nargs="?", choices=_WHAT, default="kernels")
     parser.add_argument("--threads", type=int, default=1, help="threads of kernels (default: 1)")
     parser.add_argument("--backend", default="cranelift", help="cranelift, auto or c")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each figure")
@@ -45,6 +48,9 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.what == "dask":
         _on_clusters(int(options.entries), options.json)
+        return
+    if options.what == "interrupts":
+        _of_interrupts(options.json)
         return
     sparsec.configure(threads=options.threads, backend=options.backend)
     figures: dict[str, Any] = {"machine": machine(options.seconds)}
@@ -83,6 +89,14 @@ def _on_clusters(entries: int, is_json: bool) -> None:
 
     found = _bench.figures(entries)
     print(json.dumps(found) if is_json else _bench.text_of(found))
+
+
+def _of_interrupts(is_json: bool) -> None:
+    """Prints how long calls run on after Ctrl-C."""
+    from . import _interrupts
+
+    found = _interrupts.figures()
+    print(json.dumps(found) if is_json else _interrupts.text_of(found))
 
 
 def machine(seconds: float) -> dict[str, float]:

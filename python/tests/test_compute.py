@@ -560,3 +560,25 @@ def test_estimates_run_beside_other_threads():
         is_over.set()
         sys.setswitchinterval(before)
         thread.join()
+
+
+def test_products_with_a_dense_factor_are_dense_where_that_takes_no_more_memory(rng):
+    dense = rng.integers(-3, 4, (40, 30)) * (rng.random((40, 30)) < 0.3) * 1.0
+    x, X = rng.integers(0, 5, 30) * 1.0, rng.integers(0, 5, (30, 2)) * 1.0
+    y, Y = rng.integers(0, 5, 40) * 1.0, rng.integers(0, 5, (2, 40)) * 1.0
+    for format in ("csr", "csc", "coo", "dcsr"):
+        A = sparsec.asarray(dense, format=format)
+        for made, expected in (
+            (A @ x, dense @ x),
+            (A @ X, dense @ X),
+            (y @ A, y @ dense),
+            (Y @ A, Y @ dense),
+            (A.T @ y, dense.T @ y),
+        ):
+            assert all(": dense" in level for level in made.levels), format
+            np.testing.assert_array_equal(np.asarray(made), expected)
+    # Fewer entries than rows: the result stores those that there are.
+    few = sparsec.from_coo([[5, 7], [0, 2]], [2.0, 3.0], shape=(2**40, 3), format="csc")
+    made = few @ np.array([1.0, 10.0, 100.0])
+    assert made.nnz == 2
+    assert [made[5], made[7], made[6]] == [2.0, 300.0, 0.0]

@@ -11,6 +11,7 @@ import operator
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg
 
 import sparsec
 
@@ -167,3 +168,53 @@ def test_only_canonical_entries_are_called_so():
     for format in ("csr", "csc", "coo"):
         made = sparsec.asarray(dense, format=format).to_scipy("coo")
         assert made.has_canonical_format == (made.row.tolist() == [0, 0, 1, 1])
+
+
+#: Operators between an array of SciPy and a tensor. Sums and differences defer without a question.
+MIXED = {
+    "matmul": lambda a, b: a @ b,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "lt": operator.lt,
+    "ne": operator.ne,
+    "ge": operator.ge,
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("other", ["csr", "dense", "coo"])
+def test_arrays_of_scipy_leave_tensors_to_our_operators(rng, format, other):
+    a, b = (matrix(rng, (5, 5), "float64") for _ in range(2))
+    B = sparsec.asarray(b, format=other)
+    for name, operation in MIXED.items():
+        expected = operation(a.toarray(), b.toarray())
+        matrices = [sp.csr_matrix(a)] if name != "mul" else []
+        for given in (a.asformat(format), *matrices):
+            made = operation(given, B)
+            assert isinstance(made, sparsec.Tensor), name
+            np.testing.assert_array_equal(made.to_numpy(), expected, err_msg=name)
+    quotient = a.asformat(format) / (abs(B) + 1)
+    np.testing.assert_allclose(quotient.to_numpy(), a.toarray() / (abs(b.toarray()) + 1))
+    lazily = a.asformat(format) @ sparsec.lazy(B)
+    np.testing.assert_array_equal(lazily.compute().to_numpy(), (a @ b).toarray())
+
+
+def test_scipy_gets_no_object_elsewhere(rng):
+    a = matrix(rng, (5, 5), "float64")
+    A = sparsec.asarray(a)
+    # `*` of matrices is their product, and that of tensors is not.
+    for refused in (
+        lambda: sp.csr_matrix(a) * A,
+        lambda: a.multiply(A),
+        lambda: a.maximum(A),
+        lambda: scipy.sparse.linalg.aslinearoperator(a) @ A,
+        lambda: np.asanyarray(A),
+    ):
+        with pytest.raises(sparsec.InputError, match="does not become dense by itself"):
+            refused()
+    x = sparsec.asarray(np.ones(5))
+    made = scipy.sparse.linalg.aslinearoperator(a) @ x
+    assert type(made) is np.ndarray
+    np.testing.assert_array_equal(made, a @ np.ones(5))

@@ -37,6 +37,7 @@ use crate::host::refused;
 use crate::memory::Code;
 use crate::near::Frame;
 use crate::number::{Number, register};
+use crate::segments::Segments;
 use crate::tiles::Tile;
 
 const ABI: Layout = Layout::RELIED_ON;
@@ -55,6 +56,8 @@ pub(crate) struct Emitter<'f, 'b> {
     pub(crate) innermost: Option<Var>,
     /// Tiles that are variables.
     pub(crate) tiles: HashMap<Buffer, Tile>,
+    /// The segments that loops around walk.
+    pub(crate) segments: Vec<Segments>,
     /// The number of the single entry of a row that is computed.
     pub(crate) entry: Option<usize>,
     /// Variables that differ from turn to turn of the loop around, if that has no jumps.
@@ -193,6 +196,7 @@ impl<'f, 'b> Emitter<'f, 'b> {
             groups: Vec::new(),
             innermost: None,
             tiles: HashMap::new(),
+            segments: Vec::new(),
             entry: None,
             varying: HashSet::new(),
             is_branching: false,

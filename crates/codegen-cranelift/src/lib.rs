@@ -45,6 +45,7 @@
 //! | `expression`, `condition`, `arithmetic`, `convert`, `complex` | expressions |
 //! | `place`      | addresses of entries, loads and stores                 |
 //! | `again`      | what cases of a merge ask before its next turn         |
+//! | `segments`   | loops over segments that follow one another            |
 //! | `near`       | which addresses of arrays registers hold               |
 //! | `lanes`      | rows as vectors                                        |
 //! | `sums`       | lanes of sums along rows as vectors                    |
@@ -71,6 +72,7 @@ mod memory;
 mod near;
 mod number;
 mod place;
+mod segments;
 mod statement;
 mod stub;
 mod sums;

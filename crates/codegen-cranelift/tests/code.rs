@@ -337,3 +337,39 @@ fn cases_ask_for_nothing_twice() {
     // `a == j` once, `b == j` where it holds and where it does not.
     assert_eq!(merge.matches(" eq ").count(), 3, "{merge}");
 }
+
+#[test]
+fn segments_that_follow_one_another_load_one_position_each() {
+    let rows = |before: &str, lo: &str, hi: &str| {
+        let text = format!(
+            "fn kernel(
+              out y \"(i) -> (i : dense)\" {{ extent m, write y.vals: f64 }},
+              in a \"(i, j) -> (i : dense, j : compressed)\" {{
+                extent n0, extent n1, read a.pos: i64 as i32, read a.crd: i64 as i32,
+                read a.vals: f64 }}) {{
+              for i in 0..m {{
+                {before}
+                for p in a.pos[{lo}]..a.pos[{hi}] {{ y.vals[i] += a.vals[p] }}
+              }}
+            }}"
+        );
+        let function = Function::parse(&Source::new("kernel", text));
+        text_of(&function.unwrap_or_else(|error| panic!("{error}")))
+    };
+    // How many positions the block loads that begins an iteration.
+    let loads = |before: &str, lo: &str, hi: &str| {
+        let text = rows(before, lo, hi);
+        let blocks = text.split("\nblock");
+        let loads = blocks.map(|block| block.matches("sload32").count());
+        loads.max().unwrap_or(0)
+    };
+    assert_eq!(loads("", "i", "i + 1"), 1);
+    assert_eq!(loads("y.vals[i] = 0.0", "i", "i + 1"), 1);
+    assert_eq!(loads("", "i", "i + 2"), 2);
+    assert_eq!(loads("", "2 * i", "2 * i + 1"), 2);
+    // The last row may be one that nobody reads.
+    assert_eq!(
+        loads("if i == 7 { fail division_by_zero }", "i", "i + 1"),
+        2
+    );
+}

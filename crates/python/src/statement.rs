@@ -26,6 +26,8 @@ const MOST: usize = 32;
 pub(crate) struct Statement {
     text: String,
     names: Vec<String>,
+    /// That of the result, if the formats of operands do not say it.
+    format: Option<String>,
     kernels: Mutex<Kernels>,
 }
 
@@ -39,10 +41,12 @@ struct Kernels {
 #[pymethods]
 impl Statement {
     #[new]
-    fn new(text: String, names: Vec<String>) -> Self {
+    #[pyo3(signature = (text, names, format = None))]
+    fn new(text: String, names: Vec<String>, format: Option<String>) -> Self {
         Self {
             text,
             names,
+            format,
             kernels: Mutex::default(),
         }
     }
@@ -59,7 +63,9 @@ impl Statement {
             Some(kernel) => kernel,
             None => {
                 let named = self.names.iter().cloned().zip(operands.iter().cloned());
-                let call = Call::new(self.text.clone(), named.collect(), Vec::new(), Vec::new());
+                let format = self.format.iter().map(|it| (String::new(), it.clone()));
+                let formats = format.collect();
+                let call = Call::new(self.text.clone(), named.collect(), formats, Vec::new());
                 let kernel = call.kernel(py, &state)?;
                 self.keep(&state, &operands, &kernel);
                 kernel

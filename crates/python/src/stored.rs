@@ -228,6 +228,26 @@ impl Stored {
         self.held.element() == ElementType::Bool
     }
 
+    /// Whether the result of `self @ right`, of vectors and matrices, is dense, whatever the formats
+    /// say: one factor is dense, and the other stores at least as many entries as there are rows of
+    /// the result (or columns, for a factor on the right). So the result takes no more memory for each
+    /// column of the dense factor than the other factor does.
+    fn has_dense_product(&self, right: &Bound<'_, Self>) -> PyResult<bool> {
+        let (py, right) = (right.py(), right.get());
+        let is_dense = |it: &Self| it.held.related().is_none() && it.held.format().is_all_dense();
+        let (sparse, mode) = match (is_dense(self), is_dense(right)) {
+            (false, true) => (self, 0),
+            (true, false) => (right, 1),
+            _ => return Ok(false),
+        };
+        let extents = sparse.held.extents();
+        let has_zeros = sparse.held.fill() == sparse.held.element().zero();
+        if extents.len() != 2 || sparse.held.related().is_some() || !has_zeros {
+            return Ok(false);
+        }
+        Ok(sparse.tensor(py)?.n_stored() as u64 >= extents[mode])
+    }
+
     /// A number that tensors have in common whose formats (but for widths), types and fills are
     /// equal.
     #[getter(kind)]

@@ -39,7 +39,7 @@ pub struct Formula {
 /// use sparsec_loop::BinaryOp;
 /// let product = formula(Operation::Binary(BinaryOp::Mul), ElementType::F64);
 /// let re = product.function.expr_text(&product.results[0]);
-/// assert_eq!(re, "a_re * b_re - a_im * b_im");
+/// assert_eq!(re, "a_re * b_re + a_im * -b_im");
 /// ```
 ///
 /// # Panics

@@ -117,6 +117,9 @@ impl Sizer<'_> {
         for stmt in block.iter().filter(|stmt| !nest::is_shared(stmt)) {
             if let Some((_, size)) = self.rows(stmt) {
                 found.push(Some([size.rows, size.last, size.width, size.rest]));
+                if !size.tiles_further_rows() {
+                    continue;
+                }
             }
             match nest::row_of(self.function, stmt) {
                 Some(row) => found.push(self.row(&row).map(|width| [1, 0, width, 0])),

@@ -271,7 +271,7 @@ impl Tiler<'_> {
         }
         let done = done.expect("tiles have a width");
         before.push(self.columns(rows, done, in_blocks));
-        before.push(self.further_rows(stmt, in_blocks, in_chunks));
+        before.push(self.further_rows(stmt, in_blocks, size, in_chunks));
     }
 
     /// The columns from `done` on, of the rows up to `end`.
@@ -305,11 +305,13 @@ impl Tiler<'_> {
         }
     }
 
-    /// The rows from `first` on, each in a tile of its own.
-    fn further_rows(&mut self, mut stmt: Stmt, first: Var, in_chunks: bool) -> Stmt {
+    /// The rows from `first` on, each in a tile of its own if that is worth it.
+    fn further_rows(&mut self, mut stmt: Stmt, first: Var, size: Size, in_chunks: bool) -> Stmt {
         if let Stmt::For { lo, body, .. } = &mut stmt {
             *lo = first.into();
-            self.block(body, in_chunks);
+            if size.tiles_further_rows() {
+                self.block(body, in_chunks);
+            }
         }
         stmt
     }

@@ -13,6 +13,11 @@ const LEAST_ROWS: i64 = 5;
 /// Fewer entries of all rows together are no more work than their tiles.
 const LEAST_ENTRIES: i64 = 8;
 
+/// Rows that a tile of several rows leaves over have tiles of their own from this width on. There are
+/// a few such rows; registers for their tiles are missing in the loops over whole tiles. Products of
+/// 500 by 400 and 400 by 2 numbers take 0.34 ms in code made in memory, and 0.38 with them.
+const LEAST_FURTHER: i64 = 4;
+
 /// The bytes of the widest registers there are.
 const REGISTER: usize = 64;
 
@@ -77,5 +82,10 @@ impl Size {
             width,
             rest,
         })
+    }
+
+    /// Whether the rows that are left over have tiles of their own.
+    pub(super) fn tiles_further_rows(self) -> bool {
+        self.width >= LEAST_FURTHER
     }
 }
