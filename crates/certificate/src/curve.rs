@@ -243,8 +243,8 @@ fn words(state: &State<'_>, keys: &[Expression]) -> Option<(usize, Expression)> 
     is_curve.then_some((n, whole))
 }
 
-/// Whether numbers that are not negative have no more than so many bits: integers have 63, and a
-/// quotient or a remainder has fewer.
+/// Whether each of these numbers has at most `n_bits` bits. None of them is negative. An integer has
+/// 63 bits; a quotient or a remainder has fewer.
 fn has_bits(numbers: &[&Expression], n_bits: u32) -> bool {
     numbers.iter().all(|e| match e {
         Expression::FloorDivide(_, size) => match **size {

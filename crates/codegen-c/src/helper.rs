@@ -278,9 +278,9 @@ fn library_name(name: &str, ty: ElementType) -> String {
     }
 }
 
-/// gcc makes one fused operation of a product in a sum beside one in a difference, whatever
-/// `-ffp-contract` says, and vectors of two parts slow sums of products down by half. Releases
-/// before 12 do neither, and take the pragma for all flags.
+/// gcc fuses products with a sum and a difference that stand side by side, whatever `-ffp-contract`
+/// says. It also makes vectors of the two parts, with which sums of products take half as long again.
+/// Releases before 12 do neither, and take the pragma for all flags.
 const NOT_FUSED: &str = "\n/* The two parts of a number are rounded as they are written. */\n\
     #if defined(__GNUC__) && __GNUC__ >= 12 && !defined(__clang__)\n\
     #pragma GCC optimize (\"no-tree-slp-vectorize\")\n#endif\n";

@@ -291,21 +291,13 @@ impl Emitter<'_, '_> {
         first: impl FnOnce(&mut Self),
         body: impl FnOnce(&mut Self, Value),
     ) {
-        let [begin, test, turn, on] = std::array::from_fn(|_| self.b.create_block());
-        let i = self.b.append_block_param(test, types::I64);
+        let [begin, on] = std::array::from_fn(|_| self.b.create_block());
         let some = self.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
         self.b.ins().brif(some, begin, [], on, []);
         self.enter(begin);
         first(self);
-        self.b.ins().jump(test, &[lo.into()]);
-        self.b.switch_to_block(test);
-        let ends = self.b.ins().icmp(IntCC::SignedGreaterThanOrEqual, i, hi);
-        self.b.ins().brif(ends, on, [], turn, []);
-        self.enter(turn);
-        body(self, i);
-        let next = self.b.ins().iadd_imm_s(i, 1);
-        self.b.ins().jump(test, &[next.into()]);
-        self.b.seal_block(test);
+        self.count_by(1, [lo, hi], body);
+        self.b.ins().jump(on, []);
         self.enter(on);
     }
 

@@ -222,8 +222,8 @@ impl Synthesis<'_> {
         })
     }
 
-    /// As [`range`](Self::range), of the array of a key. Where nothing is declared, an array of
-    /// coordinates, or of numbers of blocks of them, holds no more than the coordinates ask for.
+    /// As [`range`](Self::range), of the array of a key. The extents bound an array of coordinates, or
+    /// of numbers of blocks of coordinates, that has no declared bounds.
     fn range_of(&self, key: &ListKey) -> Option<(Expression, Expression)> {
         let extent_of = |e: &Expression| {
             let mut coordinates = self.entries.coordinates.iter();

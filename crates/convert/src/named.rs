@@ -57,8 +57,8 @@ impl Named {
         .bounded())
     }
 
-    /// Bounds the values of functions that do not decrease by their last entries, where these are
-    /// constants and nothing else bounds them.
+    /// Adds a bound to each function that does not decrease and has none: its last entry, where that
+    /// is a constant.
     fn bounded(mut self) -> Self {
         for (constant, entry) in &self.constants {
             let Some(Expression::Call(name, at)) = entry else {

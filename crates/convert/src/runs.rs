@@ -23,8 +23,7 @@ use crate::synthesis::Synthesis;
 use crate::terms::{below, binary, entry, has_part, plus_one};
 use crate::unknown::{Place, Unknowns};
 
-/// Elements that follow one another: `x = starts(parent) + value - first(parent)`, or in the form
-/// that `begins` says.
+/// Elements that follow one another, in segments of `starts`.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) starts: String,
@@ -36,11 +35,11 @@ pub(crate) struct Run {
 /// Which value the first element of a run has.
 #[derive(Clone, Debug)]
 pub(crate) enum Begins {
-    /// The one that an array holds.
+    /// The value that an array holds: `x = starts(parent) + value - first(parent)`.
     First(String),
-    /// 0.
+    /// The value 0: `x = starts(parent) + value`.
     Zero,
-    /// The one with which -1 is the value of the last element.
+    /// A negative one; the last element has the value -1: `x = starts(parent + 1) + value`.
     Negative,
 }
 
@@ -54,7 +53,7 @@ impl Unknowns<'_> {
             return None;
         };
         let links = self.comparisons.iter();
-        let mut sums = links.filter_map(|link| alone(link, element));
+        let mut sums = links.filter_map(|link| solved_for(link, element));
         sums.find_map(|sum| self.run_of(&function, &parent, sum))
     }
 
@@ -105,8 +104,9 @@ impl Unknowns<'_> {
     }
 }
 
-/// The terms of the sum that an equation says an element is, and whether each is subtracted.
-fn alone(link: &Constraint, element: Variable) -> Option<Vec<(bool, Expression)>> {
+/// An equation solved for an element: the terms of the sum that equals it, and whether each term is
+/// subtracted.
+fn solved_for(link: &Constraint, element: Variable) -> Option<Vec<(bool, Expression)>> {
     let [(Comparison::Equal, right)] = &link.rest[..] else {
         return None;
     };
@@ -123,8 +123,8 @@ fn alone(link: &Constraint, element: Variable) -> Option<Vec<(bool, Expression)>
         .into_iter()
         .map(|(is_subtracted, term)| (is_subtracted == is_negative, term.clone()))
         .collect();
-    let is_alone = !others.iter().any(|(_, term)| has_part(term, &element));
-    is_alone.then_some(others)
+    let is_solved = !others.iter().any(|(_, term)| has_part(term, &element));
+    is_solved.then_some(others)
 }
 
 impl Synthesis<'_> {
@@ -217,7 +217,7 @@ impl Synthesis<'_> {
         Ok(())
     }
 
-    /// Runs are as long as the largest of these lengths, which entries ask for.
+    /// Each run is as long as the largest of the lengths that its entries need.
     fn by_length(&mut self, element: Variable, run: &Run, length: &Expression) -> Result<()> {
         let n_parents = self.n_parents(&run.starts)?;
         let name = self.destination.map.name(element);

@@ -8,7 +8,8 @@ use sparsec_loop::{Function, passes};
 
 use passed::{passed, result};
 
-/// `V(m,j,n) += E(K,m) * T(K,j,n)`, with these loops around the sum, and what they store.
+/// The product `V(m,j,n) += E(K,m) * T(K,j,n)` in the given loops, the outermost first, which end in
+/// the statement `store`.
 fn product(loops: &[&str], store: &str) -> Function {
     let head = r#"fn f(
   out V "(i, j, k) -> (i : dense, j : dense, k : dense)" {

@@ -90,7 +90,8 @@ pub(crate) fn lengths(state: &mut State<'_>, name: &str, (first, behind): (&str,
     Ok(())
 }
 
-/// The run of an entry ends as far behind its beginning as the length says that bounds its value.
+/// The run of an entry ends at its beginning plus its length. The array of lengths bounds the value of
+/// the entry.
 pub(crate) fn of_length(state: &mut State<'_>, name: &str, lengths: &str) -> Outcome {
     let Some(Held::Behind { index }) = state.held.get(lengths) else {
         return Ok(());

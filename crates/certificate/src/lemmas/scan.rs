@@ -224,7 +224,7 @@ fn parent(state: &State<'_>, name: &str, statement: &Statement) -> Result<Expres
     }
 }
 
-/// Whether each segment has an entry: parents are numbers that leave none out.
+/// Whether each segment has an entry: the numbers of the parents leave no segment out.
 fn are_filled(state: &State<'_>, name: &str, parent: &Expression) -> Result<bool, Refusal> {
     let own = state.numbering(parent).map(|it| &state.numberings[it]);
     let own = own.filter(|it| it.kind != NumberingKind::InGroups);

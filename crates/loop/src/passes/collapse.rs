@@ -324,9 +324,9 @@ impl Group {
 struct Place<'e> {
     /// The loops, the outermost first.
     vars: Vec<Var>,
-    /// How many places each but the first has: `N`.
+    /// The number of places in each mode but the first: `N`.
     strides: Vec<Var>,
-    /// What is added to the first of them.
+    /// The term that the first loop's variable is added to: `…`.
     before: Option<&'e Expr>,
 }
 

@@ -287,8 +287,8 @@ enum Seen {
 }
 
 impl Seen {
-    /// No values yet, of a range of which a function takes `n` values. Bits take no more memory than
-    /// a set of these values would.
+    /// An empty set for `n` values of a range. It has bits where these take no more memory than the
+    /// values would.
     fn among(range: Option<(i64, i64)>, n: i64) -> Self {
         let length = range.and_then(|(from, end)| Some((from, end.checked_sub(from)?)));
         match length {

@@ -3,8 +3,8 @@
 //! ```text
 //! forall i: sequence(                         of row i, the second nest finds in a cache what the
 //!   forall j: r(i) += A(i,j) * x(j),          first has read
-//!   forall j: c(j) += A(i,j) * y(i))          but x and c are come back to in every row, and have
-//!                                             to be in the cache both
+//!   forall j: c(j) += A(i,j) * y(i))          but every row comes back to x and c, and the cache
+//!                                             has to hold both
 //! ```
 
 use std::collections::BTreeMap;
@@ -35,8 +35,8 @@ impl Loops<'_> {
         }
     }
 
-    /// The number of loops in whose turn another nest has read what an access reads there: the loops
-    /// choose the same part of the tensor for both.
+    /// The number of loops around both this access and one of an earlier nest that reads the same part
+    /// of the tensor in each iteration of these loops.
     pub(super) fn read_at(&self, access: &Access) -> Option<usize> {
         let mut read = self.read.iter().rev();
         let same = read.find(|(other, depth)| {
