@@ -129,6 +129,13 @@ impl Synthesis<'_> {
         self.are_all_entries = unknowns.is_whole(element, counted);
         let ordinal = Value::Window(Window::Ordinal, vec![key]);
         let number = self.numbered(element, &[], ordinal, false)?;
+        // Constants that bound lengths grow with the entries, and numbers do not.
+        if let Some((_, above)) = self.range(function)
+            && let most @ Expression::Integer(_) =
+                Expression::Subtract(Box::new(above), Box::new(Expression::Integer(1))).collected()
+        {
+            self.keep_to([Constraint::new(number.clone(), Comparison::Less, most)])?;
+        }
         let target = (function.clone(), vec![parent.clone()]);
         let one = (Update::Add, Value::Integer(1));
         self.add(self.space.clone(), target, one);

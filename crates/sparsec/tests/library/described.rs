@@ -296,15 +296,30 @@ fn rows_with_more_entries_than_slots_are_refused() {
             function col : {{[p] : 0 <= p < {n} * N}} -> {{[j] : -1 <= j < M}}"
         )
     };
+    let counted = |n: u64| {
+        format!(
+            "format counted
+            extents N, M
+            map {{[s, r] -> [i, j] : i = r && 0 <= r < N && 0 <= s < len(r) && j = col(N * s + r) && 0 <= j < M}}
+            data {{[s, r] -> [N * s + r]}}
+            values {{[p] : 0 <= p < {n} * N}}
+            unique
+            function len : {{[r] : 0 <= r < N}} -> {{[n] : 0 <= n <= {n}}}
+            function col : {{[p] : 0 <= p < {n} * N}} -> {{[j] : 0 <= j < M}}"
+        )
+    };
     there_and_back(&slots(7));
+    there_and_back(&counted(7));
     let mut a = Tensor::builder("csr", &[9, 7]).expect("a builder");
     a.extend((0..4).map(|j| ([3, j], 1.0)));
     let a = Stored::Levels(a.build().expect("a matrix"));
-    refuse(
-        interpreter().convert_stored(&a, &storage(&slots(3), 2)),
-        code::NOT_AS_DECLARED,
-        "has no place for the entry at [3, 3]",
-    );
+    for few in [slots(3), counted(3)] {
+        refuse(
+            interpreter().convert_stored(&a, &storage(&few, 2)),
+            code::NOT_AS_DECLARED,
+            "has no place for the entry at [3, 3]",
+        );
+    }
 }
 
 /// Blocks along a curve whose coordinates have no declared bounds: the extents bound them.
